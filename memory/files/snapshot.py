@@ -4,49 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
 
+from memory.document import Document, Entry, parse
 from memory.errors import MemdeckError
+from memory.storage.safe_open import Unlisted
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Protocol, TypeVar
+from .config import Config, read_config
+from .contacts.model import Contacts, read_contacts
+from .journal.model import Journal, read_journal
+from .journal.reading import read_date, split_heading
+from .knowledge.model import Knowledge, read_knowledge
+from .monitors import Monitors, read_monitors
+from .plans.model import Plans, read_plans
+from .refs import Past, identity_hex
+from .tasks.model import TaskList, read_tasks
+from .tasks.values import Head, split_priority
 
-    from memory.document import Document
-    from memory.storage.safe_open import Unlisted
-
-    from .config import Config
-    from .contacts.model import Contacts
-    from .journal.model import Journal
-    from .knowledge.model import Knowledge
-    from .monitors import Monitors
-    from .plans.model import Plans
-    from .refs import Past
-    from .tasks.model import TaskList
-
-    V = TypeVar("V")
-
-    class SnapshotSource(Protocol):
-        """The source that a snapshot reads from: a workspace, a transaction in it, or files in memory."""
-
-        def document(self, name: str) -> Document | None:
-            """Return the document of a file, None where there is no such file."""
-
-        def archives(self) -> Sequence[str]:
-            """Return the names of all archive files, `archive/…`, sorted."""
-
-    from memory.document import Entry
-
-    # A source of files on disk also has `folder() -> Folder`, all names in the folder.
+V = TypeVar("V")
+_NOTHING = parse(b"")
+"""The shared document of missing files."""
 
 
-@cache
-def _nothing() -> Document:
-    """Return the shared document of missing files."""
-    from memory.document import parse
+class SnapshotSource(Protocol):
+    """The source that a snapshot reads from: a workspace, a transaction in it, or files in memory.
 
-    return parse(b"")
+    A source of files on disk also has `folder() -> Folder`, all names in the folder.
+    """
+
+    def document(self, name: str) -> Document | None:
+        """Return the document of a file, None where there is no such file."""
+
+    def archives(self) -> Sequence[str]:
+        """Return the names of all archive files, `archive/…`, sorted."""
 
 
 class Folder(NamedTuple):
@@ -119,7 +111,7 @@ class Snapshot:
     def document(self, name: str) -> Document:
         """Return the document of a file, an empty one where there is no such file."""
         found = self.found(name)
-        return _nothing() if found is None else found
+        return _NOTHING if found is None else found
 
     def exists(self, name: str) -> bool:
         """Return whether the file exists."""
@@ -181,68 +173,48 @@ class Snapshot:
     @property
     def tasks(self) -> TaskList:
         """The tasks of tasks.md."""
-        from .tasks.model import read_tasks
-
         return self.view("tasks.md", read_tasks)
 
     @property
     def journal(self) -> Journal:
         """The journal of journal.md."""
-        from .journal.model import read_journal
-
         return self.view("journal.md", read_journal)
 
     @property
     def knowledge(self) -> Knowledge:
         """The items of knowledge.md."""
-        from .knowledge.model import read_knowledge
-
         return self.view("knowledge.md", read_knowledge)
 
     @property
     def contacts(self) -> Contacts:
         """The contacts of contacts.md."""
-        from .contacts.model import read_contacts
-
         return self.view("contacts.md", read_contacts)
 
     @property
     def plans(self) -> Plans:
         """The plans of orchestration.md."""
-        from .plans.model import read_plans
-
         return self.view("orchestration.md", read_plans)
 
     @property
     def monitors(self) -> Monitors:
         """The monitors of monitors.md."""
-        from .monitors import read_monitors
-
         return self.view("monitors.md", read_monitors)
 
     @property
     def config(self) -> Config:
         """The settings of config.md."""
-        from .config import read_config
-
         return self.view("config.md", read_config)
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        from .tasks.model import read_tasks
-
         return self.archived("tasks", read_tasks)
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        from .journal.model import read_journal
-
         return self.archived("journal", read_journal)
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        from .plans.model import read_plans
-
         return self.archived("orchestration", read_plans)
 
     def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
@@ -324,12 +296,8 @@ def plain_title(file: str, heading: str) -> str:
     A heading that would be empty without them is returned whole.
     """
     if file.startswith(TASK_FILES):
-        from memory.files.tasks.values import split_priority
-
         return split_priority(heading)[1] or heading
     if file.startswith(JOURNAL_FILES):
-        from memory.files.journal.reading import split_heading
-
         return split_heading(heading)[1] or heading
     return heading
 
@@ -349,18 +317,13 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
     """
     kind = kind_of(file)
     if kind == "tasks":
-        from memory.files.tasks.values import Head
-
         return f"tasks#{entry.memo(Head).hex}"
     if kind is None:
         return None
     if kind == "journal":
         from memory.files.journal.model import identity_of as journal_identity
-        from memory.files.journal.reading import read_date, split_heading
 
         return f"journal#{journal_identity(read_date(section or ''), split_heading(entry.title))}"
-    from .refs import identity_hex
-
     known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
     # The refs of plans use the name of their file.
     kind = "orchestration" if kind == "plans" else kind
