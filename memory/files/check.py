@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from memory.base.problems import Level, Problem
 from memory.base.sync_copies import copy_problem, original_of
 from memory.document import Document, Section
 from memory.document.check import structure_problems
 from memory.document.lines import split_lines
+from memory.document.tables import Table
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES
@@ -30,13 +30,8 @@ from .entry_checks import (
 )
 from .links import link_problems
 from .plain import line_findings
+from .snapshot import Snapshot
 from .templates import TYPES
-
-if TYPE_CHECKING:
-    from memory.document.tables import Table
-
-    from .snapshot import Snapshot
-
 
 _WARNINGS = frozenset(
     {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from memory.document import Entry
 from memory.document.compare import Region, differences
 from memory.document.lines import decode, read_fields
 from memory.document.match import Unit, pair, units_of
@@ -14,9 +15,6 @@ from memory.document.nodes import bare
 from memory.storage.changes import is_by_place
 
 from .snapshot import ref_of
-
-if TYPE_CHECKING:
-    from memory.document import Entry
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]

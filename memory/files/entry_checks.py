@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.cron import BadCron, check_cron
@@ -21,11 +20,9 @@ from .journal.reading import plain_day, plain_heading, split_heading
 from .monitors import value_problem as monitor_problem
 from .plans.model import SECTIONS as PLAN_SECTIONS
 from .plans.model import STATUSES, Plans
+from .snapshot import Snapshot
 from .tasks.model import Task, read_tasks
 from .tasks.values import read_due
-
-if TYPE_CHECKING:
-    from .snapshot import Snapshot
 
 _PROGRESS = re.compile(r"(?:100|[0-9]{1,2})[ \t]*%?", re.ASCII)
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")

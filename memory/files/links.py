@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.problems import Problem
 from memory.base.values import folded, is_absent
@@ -18,10 +18,8 @@ from memory.files.contacts.model import Channel, Person, Route
 from memory.files.journal.model import JournalEntry
 from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
+from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
 
 MAX_LINKS = 200
 LONGEST_NAME = 80

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from memory.document import Document, Entry
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
 from memory.document.merge.bodies import BodyClash
 from memory.document.merge.merge_entry import merge_entry
@@ -14,9 +14,6 @@ from memory.errors import ConflictError
 from .journal.model import identity_of
 from .journal.reading import read_date, split_heading
 from .refs import identity_hex
-
-if TYPE_CHECKING:
-    from memory.document import Document, Entry
 
 _SHOWN = 3
 

@@ -10,20 +10,15 @@ from functools import cached_property, lru_cache
 from heapq import nsmallest
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from memory.base.cron import BadCron, next_runs
+from memory.base.problems import Problem
 
 from .check import check_files
+from .journal.model import JournalEntry
 from .monitors import Monitor
+from .snapshot import Snapshot
 from .tasks.model import SECTIONS, Task, moment_or_none
-
-if TYPE_CHECKING:
-    from memory.base.problems import Problem
-
-    from .journal.model import JournalEntry
-    from .snapshot import Snapshot
-
 
 LAST_ENTRIES = 5
 MAX_RUNS = 12

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from memory.base.items import Committed, Item, Skipped, Taken
+from memory.base.problems import Problem
 from memory.base.words import sounds_like_rule
+from memory.errors import MemdeckError
+from memory.maintenance import Report
 from memory.search.records import (
+    FileRecords,
+    Record,
     contact_record,
     journal_record,
     knowledge_record,
@@ -16,22 +21,12 @@ from memory.search.records import (
     task_record,
 )
 from memory.system import Contribution, System
-from memory.workspace import MEMORY_FOLDER
+from memory.trust.consent import Ask
+from memory.workspace import MEMORY_FOLDER, Workspace
 
+from .knowledge.model import KnowledgeItem
+from .snapshot import Snapshot
 from .status import Brief, brief
-
-if TYPE_CHECKING:
-    from memory.base.items import Committed, Item, Skipped, Taken
-    from memory.base.problems import Problem
-    from memory.errors import MemdeckError
-    from memory.maintenance import Report
-    from memory.search.records import FileRecords, Record
-    from memory.trust.consent import Ask
-    from memory.workspace import Workspace
-
-    from .knowledge.model import KnowledgeItem
-    from .snapshot import Snapshot
-
 
 _RULES = ("preference", "rule", "convention", "guideline", "polic", "standing", "style")
 """Parts of the names of sections that hold rules."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import tzinfo
 
 from memory.base.clock import format_local
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
+from memory.storage.changes import ChangeRecord
+from memory.storage.log.history import History
 
 from .refs import SHORT, RefTrace, tell_apart
 from .snapshot import plain_title, ref_of
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from memory.storage.changes import ChangeRecord
-    from memory.storage.log.history import History
 
 MOST = 200
 """The most changes of entries of one identity that are read."""

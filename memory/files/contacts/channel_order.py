@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .model import Channel, Route
-
-if TYPE_CHECKING:
-    from .model import Contact, Contacts
+from .model import Channel, Contact, Contacts, Route
 
 MEANING = 4
 """The first word of a channel's name stands for it when it has more letters than that."""

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.items import Item, Skipped, skipped_text
+from memory.document import Document, Entry
 from memory.document.lines import count_line_ends, decode, encode, split_lines
-from memory.files.contacts.model import places_of, read_tables, source_of
-
-if TYPE_CHECKING:
-    from memory.document import Document, Entry
-    from memory.files.contacts.model import Contact
-    from memory.files.journal.model import JournalEntry
-    from memory.files.knowledge.model import KnowledgeItem
-    from memory.files.snapshot import Snapshot
-    from memory.files.tasks.model import Task
-
+from memory.files.contacts.model import Contact, places_of, read_tables, source_of
+from memory.files.journal.model import JournalEntry
+from memory.files.knowledge.model import KnowledgeItem
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.model import Task
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 

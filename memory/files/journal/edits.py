@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.document import Document, Entry, Section
@@ -15,6 +14,7 @@ from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, entry_of_text, started_document
 from memory.files.refs import short
+from memory.files.snapshot import Snapshot
 
 from .model import (
     JournalEntry,
@@ -27,9 +27,6 @@ from .model import (
     write_lines,
 )
 from .reading import plain_day, split_heading
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
 
 FILE = "journal.md"
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)

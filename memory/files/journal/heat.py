@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .model import Journal
+from .model import Journal
 
 WEEKS = 53
 """Weeks that touch a year."""

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.words import alike, tokens
 
-if TYPE_CHECKING:
-    from .model import Knowledge, KnowledgeItem
+from .model import Knowledge, KnowledgeItem
 
 ALIKE = 0.75
 """The share of all their words that two items have in common at least."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import format_local
 from memory.document import Document, Entry
@@ -21,6 +20,7 @@ from memory.files.edit import (
     with_changes,
     with_named_section,
 )
+from memory.files.snapshot import Snapshot
 
 from .model import (
     FILE,
@@ -34,9 +34,6 @@ from .model import (
     read_plans,
     tasks_of_plan,
 )
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
 
 FIELD_KEYS = ("planId", "status", "created", "completed", "currentPhase", "progress", "projects")
 """The fields of a plan in the order in which they are written."""

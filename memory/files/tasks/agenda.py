@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import last_day
 
+from .model import Task
 from .values import moment_or_none, read_due
-
-if TYPE_CHECKING:
-    from .model import Task
 
 Kind = Literal["overdue", "due", "again", "done"]
 

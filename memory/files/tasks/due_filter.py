@@ -6,13 +6,11 @@ import re
 from collections.abc import Callable
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.dates import parse_when, read_date
 
-if TYPE_CHECKING:
-    from .model import Task
+from .model import Task
 
 STATES = {"today": ("today",), "overdue": ("overdue",), "week": ("today", "week"), "later": ("later",)}
 """Words for how near a due date is; what only recurs is due at its next run."""

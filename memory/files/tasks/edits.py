@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.clock import format_local, read_moment
 from memory.base.cron import check_cron
@@ -26,15 +26,11 @@ from memory.files.edit import (
 from memory.files.journal.edits import with_note
 from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
+from memory.files.snapshot import Snapshot
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .reading import SCHEMA, SECTIONS, plain_section, section_name, with_items_as_entries
+from .reading import SCHEMA, SECTIONS, SectionName, plain_section, section_name, with_items_as_entries
 from .recurrence import next_due
-
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-
-    from .reading import SectionName
 
 FILE = "tasks.md"
 Refs = str | Sequence[str]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .model import TaskList
+from memory.base.clock import Moment
+
+from .model import Task, TaskList
 from .urgency import urgency_of
 from .values import PRIORITIES, moment_or_none
-
-if TYPE_CHECKING:
-    from memory.base.clock import Moment
-
-    from .model import Task
 
 UNSORTED = "unsorted"
 SORTS = (

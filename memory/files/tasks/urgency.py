@@ -6,15 +6,12 @@ The number is the sum of the parts below; `docs/views.md` lists them. A complete
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment
 from memory.base.cron import BadCron, next_runs
 
+from .model import Task
 from .values import moment_or_none
-
-if TYPE_CHECKING:
-    from .model import Task
 
 PRIORITY_POINTS: dict[str | None, float] = {"HIGH": 6.0, "NORMAL": 3.0, None: 2.0, "LOW": 1.0}
 DUE_POINTS = 12.0
