@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from memory.document import Document, Entry, parse
 from memory.errors import MemdeckError
+from memory.files.journal.model import identity_of as journal_identity
 from memory.storage.safe_open import Unlisted
 
 from .config import Config, read_config
@@ -321,8 +322,6 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
     if kind is None:
         return None
     if kind == "journal":
-        from memory.files.journal.model import identity_of as journal_identity
-
         return f"journal#{journal_identity(read_date(section or ''), split_heading(entry.title))}"
     known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
     # The refs of plans use the name of their file.

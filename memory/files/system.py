@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.words import sounds_like_rule
 from memory.errors import MemdeckError
-from memory.maintenance import Report
+from memory.maintenance import Report, maintain
+from memory.monitoring.problems import broken, monitor_problems
 from memory.search.records import (
+    FILE_KINDS,
     FileRecords,
     Record,
     contact_record,
     journal_record,
     knowledge_record,
     plan_record,
+    records,
     records_of_memory_files,
     task_record,
 )
 from memory.system import Contribution, System
-from memory.trust.consent import Ask
+from memory.trust.consent import Ask, monitor_asks, task_asks
 from memory.workspace import MEMORY_FOLDER, Workspace
 
+from . import MEMORY_FILES
+from .check import check_files
+from .edit import Edit
+from .exchange.from_items import DraftDocuments
+from .exchange.reading import items_of
 from .knowledge.model import KnowledgeItem
+from .monitors import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
 
@@ -48,8 +58,6 @@ class WorkspaceMemory(System):
 
     def files(self) -> Iterable[str]:
         """Return the memory files and the archive files."""
-        from . import MEMORY_FILES
-
         return [f"{MEMORY_FOLDER}/{name}" for name in (*MEMORY_FILES, *self._workspace.snapshot().archive_names)]
 
     def owns(self, name: str) -> bool:
@@ -62,15 +70,10 @@ class WorkspaceMemory(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the memory files."""
-        from .check import check_files
-        from .monitors import FILE
-
         snapshot = self._workspace.snapshot()
         found = check_files(snapshot, names)
         if names is not None and FILE not in names:
             return found
-        from memory.monitoring.problems import monitor_problems
-
         more = monitor_problems(snapshot)
         if not more:
             return found
@@ -78,23 +81,14 @@ class WorkspaceMemory(System):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Apply the four rules; see `memory.maintenance.maintain`."""
-        from memory.maintenance import maintain
-
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield every entry, archives included."""
-        from .exchange.reading import items_of
-
         return items_of(self._workspace.snapshot())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items to tasks, journal entries, contacts, and the rest to knowledge; in one change."""
-        from memory.base.items import Committed, Taken
-
-        from .edit import Edit
-        from .exchange.from_items import DraftDocuments
-
         drafts = DraftDocuments(self._workspace.snapshot(), items, now)
 
         def commit() -> Committed:
@@ -111,8 +105,6 @@ class WorkspaceMemory(System):
         self, kinds: Collection[str] | None = None, refused: MutableMapping[str, MemdeckError] | None = None
     ) -> Iterator[Record]:
         """Yield tasks, journal entries, knowledge, contacts, plans, monitors and settings."""
-        from memory.search.records import FILE_KINDS, records
-
         snapshot = self._workspace.snapshot()
         if refused is not None:
             snapshot = snapshot.readable()
@@ -126,8 +118,6 @@ class WorkspaceMemory(System):
 
     def wants(self) -> Iterable[Ask]:
         """Return the commands and addresses of monitors, and the actions of open tasks."""
-        from memory.trust.consent import task_asks
-
         snapshot = self._workspace.snapshot()
         return (*monitors_want(snapshot), *task_asks(snapshot.tasks))
 
@@ -152,11 +142,6 @@ def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
 
     The ask of a monitor that could not run cannot be approved, because that would have no effect.
     """
-    from dataclasses import replace
-
-    from memory.monitoring.problems import broken
-    from memory.trust.consent import monitor_asks
-
     monitors = snapshot.monitors.monitors
     why = {monitor.name: broken(monitor, snapshot.root) for monitor in monitors}
     return tuple(
