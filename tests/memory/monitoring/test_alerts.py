@@ -27,8 +27,8 @@ def play(
         now = NOW + timedelta(minutes=5 * number)
         quiet = "muted" if silent[number : number + 1] == "x" else ""
         state, one = advance(state, WORDS[outcome], now, settings or AlertSettings())
-        said.append("" if one is None else one.kind + "!" * one.first + "~" * bool(quiet))
-        if one is not None and sends and not quiet:
+        said.append("" if one is None else one.kind + "!" * one.first + "~" * bool(quiet or one.quiet))
+        if one is not None and sends and not quiet and not one.quiet:
             state = told(state, one.kind, now)
     return state, said
 
@@ -48,6 +48,16 @@ def play(
         ("fffff", AlertSettings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", "", "reminder"]),
         ("fbbf", AlertSettings(), ["alert!", "", "", ""]),
         ("bbss", AlertSettings(), ["", "", "", ""]),
+        (
+            "fhfhfhfhffff",
+            AlertSettings(),
+            [*["alert!", "recovered!"] * 3, "alert~", "recovered~", *["alert~"] * 4],
+        ),
+        (
+            "fhfhfh" + "f" * 8,
+            AlertSettings(),
+            [*["alert!", "recovered!"] * 3, *["alert~"] * 6, "alert!", ""],
+        ),
     ],
 )
 def test_what_is_told(outcomes: str, settings: AlertSettings, said: list[str]) -> None:
@@ -113,6 +123,6 @@ def test_a_damaged_state_is_a_fresh_one(values: dict[str, object] | None) -> Non
 @given(st.text(alphabet="hf", min_size=1, max_size=60))
 def test_alerts_and_recoveries_alternate(outcomes: str) -> None:
     """Whoever hears of everything hears alert and recovery in turn."""
-    said = [word.rstrip("!") for words in play(outcomes)[1] for word in words.split() if "~" not in word]
+    said = [word.rstrip("!") for word in play(outcomes)[1] if "~" not in word]
     turns = [word for word in said if word in ("alert", "recovered")]
     assert all(first != second for first, second in pairwise(turns))
