@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError, UsageError
-from memory.monitoring.alerts.notify import ping_at_end
+from memory.monitoring.alerts.deliver import ping_at_end
 from memory.monitoring.operations import addresses_of, watch
 from memory.monitoring.run.report import Watch
 from memory.operations import Context, argument, option, verb

@@ -22,12 +22,12 @@ from memory.files.monitors import (
 )
 from memory.files.operations import Call, EntryGroup, given, pairs, something
 from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.deliver import ping_at_end, send_message
 from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result, listing, said, short
 from memory.storage.own_folders import config_home, host_name
 
 from .alerts.channels import Addresses, AlertRoute, read_route
-from .alerts.notify import ping_at_end, send
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
 from .problems import runnable
@@ -351,7 +351,7 @@ def test(context: Context, channel: str | None, priority: str) -> Result:
     for one in wanted:
         why = one.why
         if not why:
-            sent = send(one.urls, "memdeck test", f"A test from {context.workspace.root.name}", priority)
+            sent = send_message(one.urls, "memdeck test", f"A test from {context.workspace.root.name}", priority)
             if sent.ok:
                 return said({"sent": True, "channel": one.id, "failed": failures}, f"sent to {one.name}")
             why = sent.detail

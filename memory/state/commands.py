@@ -11,8 +11,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from memory.errors import MemdeckError
-from memory.monitoring.process.command import Finished, run_placed
-from memory.monitoring.process.model_command import NotUsed, ask_command, last_line
+from memory.monitoring.process.command import Finished, NotUsed, ask_command, last_line, run_placed
 from memory.state.files import schema
 from memory.state.files.json_text import line_of, load
 from memory.state.files.model import STATE, Json

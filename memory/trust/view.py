@@ -14,11 +14,10 @@ from memory.base.safe_text import visible
 from memory.base.scan import rejected_in
 
 from .addresses import closed_host_reason, closed_reason, read_target
-from .asks import LONGEST, TOLD, Ask
+from .asks import LONGEST, TOLD, Ask, hidden_in, revealed, unusual_in
 from .consent import Trust
 from .pins import PRIVATE
 from .records import OWN, ConsentDecision
-from .suspicion import hidden_in, revealed, unusual_in
 from .words import all_words, has_expansions
 
 Sign = Literal["-", "+", " "]

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from memory.errors import BlockedError, MemdeckError
 from memory.registry import workspace_of
-from memory.trust.asks import Ask
+from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
-from memory.trust.suspicion import hidden_in, hidden_in_name
 
 from .aidefile import Aidefile
 from .files import AgentFiles

@@ -18,7 +18,7 @@ from memory.errors import MemdeckError
 from memory.facts.model import read_settings as fact_settings
 from memory.facts.reading import read_line, time_key
 from memory.files.plans.json_block import read_plan_json
-from memory.monitoring.alerts.windows import parse_windows
+from memory.monitoring.alerts.options import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
@@ -26,7 +26,7 @@ from memory.storage.journal import Record
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
-from memory.trust.records import DamagedRecords, read_book
+from memory.trust.consent import DamagedRecords, read_book
 from memory.typed.aidefile import read_aidefile
 from memory.typed.locks import holder_of
 from memory.typed.sizes import read_age, read_size

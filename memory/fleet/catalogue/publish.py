@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError
+from memory.fleet.catalogue.search import vector_of
 from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
 from memory.search.index import tags_of
 from memory.search.rank import day_number
@@ -23,7 +24,6 @@ from memory.workspace import Workspace
 
 from .connect import Database
 from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
-from .words import vector_of
 
 LONGEST = 100_000
 """Characters of an entry that are published."""

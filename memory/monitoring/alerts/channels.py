@@ -25,9 +25,8 @@ from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
 from memory.files.contacts.model import Channel as Row
 from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.options import Window, ends_at, parse_windows
 from memory.trust.settings import NotOwn, read_own
-
-from .windows import Window, ends_at, parse_windows
 
 FILE = "channels.toml"
 _PREFIX = "MEMDECK_CHANNEL_"

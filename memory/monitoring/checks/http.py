@@ -1,7 +1,8 @@
 """One HTTP request of a check: to a verified address, bounded in time and size, without state.
 
-No cookies, no proxies, no credentials of the user, no redirects unless configured. Names are resolved once, and the
-connection goes to exactly the address that was found to be allowed. A body is read as far as `LARGEST`, unpacked.
+No cookies, no proxies, no credentials of the user, no redirects unless configured. A name is resolved once, to the
+addresses that a check may connect to, and the connection goes to exactly one of them. A body is read as far as
+`LARGEST`, unpacked.
 """
 
 from __future__ import annotations
@@ -21,10 +22,8 @@ from typing import TYPE_CHECKING, Any
 import certifi
 
 from memory.errors import MemdeckError
-from memory.trust.addresses import BadSetting
-
-from .resolve import allowed_addresses
-from .result import Around, Down, NotApproved
+from memory.monitoring.checks.result import Around, Down, NotApproved
+from memory.trust.addresses import BadSetting, is_open_address
 
 if TYPE_CHECKING:
     import httpx
@@ -307,3 +306,47 @@ def decoded(body: bytes, charset: str) -> str:
     Windows and ISO 8859 are used; the bytes of every other character set are decoded as Latin-1, one for one.
     """
     return body.decode(charset if _CODECS.fullmatch(charset) else "latin-1", "replace")
+
+
+_MOST = 8
+
+
+def resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """Return the addresses of a host in the order to try them, waiting at most `seconds`; raises Down.
+
+    The system's resolver has no time limit, so it runs in a thread that is abandoned if it takes too long.
+    """
+    found: list[str] = []
+    trouble: list[str] = []
+
+    def ask() -> None:
+        try:
+            for *_, target in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                address = str(target[0])
+                if address not in found:
+                    found.append(address)
+        except (OSError, UnicodeError, ValueError) as error:
+            trouble.append(getattr(error, "strerror", None) or str(error))
+
+    thread = threading.Thread(target=ask, name="resolve", daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if thread.is_alive():
+        raise Down(f"{host} was not resolved in time")
+    if trouble or not found:
+        raise Down(f"{host} is unknown ({trouble[0] if trouble else 'no address'})")
+    return tuple(found[:_MOST])
+
+
+def allowed_addresses(
+    host: str, port: int, seconds: float, target: str, approved: bool, around: Around
+) -> tuple[str, ...]:
+    """Return the addresses of a host to which a check may connect: all if a person approved exactly this `target`.
+
+    Raises Down, and NotApproved if there is none.
+    """
+    found = resolve(host, port, seconds)
+    allowed = tuple(one for one in found if approved or is_open_address(one) or around.reach(target, one))
+    if not allowed:
+        raise NotApproved(f"{found[0]} is not a public address")
+    return allowed

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory.base.clock import BadMoment, read_moment
+from memory.monitoring.checks.http import allowed_addresses
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
 from memory.monitoring.thresholds.threshold import JSON, CutText, Value
@@ -21,7 +22,6 @@ from memory.trust.addresses import BadSetting, read_target
 from memory.trust.consent import ConsentDecision
 
 from .http import LARGEST, ask, decoded
-from .resolve import allowed_addresses
 from .result import Around, Down, NotApproved
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")

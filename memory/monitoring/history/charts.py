@@ -16,12 +16,12 @@ from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from memory.monitoring.alerts.options import read_options, silenced
+from memory.monitoring.history.overview import Part, blocked_since, latencies, measured, strip
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.trust.consent import Ask, ConsentDecision, Trust, monitor_asks
 from memory.workspace import Workspace
 
 from .overview import MonitorStanding, standings
-from .results import Part, blocked_since, latencies, measured, strip
 
 HOURS, DAYS = 24, 30
 """How far back the two strips reach."""

@@ -1,4 +1,5 @@
-"""The record of the monitors of one workspace, stored outside it: runs, alerts, mutes, pings, and what waits.
+"""The record of the monitors of one workspace, stored outside it: runs, alerts, mutes, pings, and what waits; and the
+lead, so that one process at a time runs them.
 
 One SQLite file in the private state folder. Times are UTC text of one length, so that they compare as text. Without a
 state folder the record exists only in memory, as long as the process lives. A database of a newer version is left
@@ -8,6 +9,7 @@ alone.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -15,7 +17,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc
+from memory.storage import fsio
 from memory.storage.database import Database, DatabaseKind
+from memory.storage.lock import take
 from memory.storage.own_folders import StateFolder
 from memory.workspace import Workspace
 
@@ -239,3 +243,37 @@ class MonitorLedger:
 def _wait(db: sqlite3.Connection, kind: str, at: datetime, until: datetime, value: Mapping[str, object]) -> None:
     values = (kind, format_utc(at), format_utc(until), json.dumps(value))
     db.execute("INSERT INTO waiting (kind, at, until, value) VALUES (?, ?, ?, ?)", values)
+
+
+NAME = "monitors.lock"
+"""The lead of one run: no other process runs monitors meanwhile."""
+WATCH = "watch.lock"
+"""The lead of an open application: no other one runs the schedule while it is open. Cron jobs need only `NAME`."""
+
+
+class Leader:
+    """A lock on a permanent file in the private state folder, which the system releases when its holder dies."""
+
+    def __init__(self, folder: StateFolder, name: str = NAME) -> None:
+        """Nothing is opened yet."""
+        self._folder = folder
+        self._name = name
+        self._fd = -1
+
+    def take(self, wait: float = 0.0) -> bool:
+        """Take the lead, waiting up to `wait` seconds; return whether this succeeded. RefusedError `state.*`."""
+        with self._folder.opened() as folder:
+            self._fd = fsio.open_lock(self._name, folder, self._name)
+        taken = False
+        try:
+            taken = take(self._fd, wait)
+        finally:
+            if not taken:
+                self.close()
+        return taken
+
+    def close(self) -> None:
+        """Release the lead if it was taken."""
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)

@@ -24,17 +24,17 @@ from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.deliver import Send
 from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.result import Around, Result, State, last_status, one_line
-from memory.monitoring.history.results import record_results
+from memory.monitoring.history.overview import record_results
 from memory.monitoring.problems import broken
+from memory.monitoring.run.ledger import Leader
+from memory.monitoring.run.schedule import due_instant, due_monitors
 from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
 from memory.workspace import Workspace
 
 from .consequences import Consequences, write_back
-from .due import due_instant, due_monitors
 from .heartbeat import KEY as BEAT
 from .heartbeat import NOTE, Beat, beat
 from .heartbeat import TITLE as BEAT_TITLE
-from .leader import Leader
 from .ledger import WATCHED, JournalNote, MonitorLedger, key_of, ledger_of
 from .report import Watch, WatchedMonitor
 

@@ -1,4 +1,8 @@
-"""The schedules of a workspace, for programs that stay open: due work, when to check again, and maintenance.
+"""What is due in a workspace, when to look again, and maintenance by its schedule.
+
+A monitor is due at the newest instant of its interval, however many were missed before; one that never ran is due at
+that instant too. A claimed instant is never due again. If the clock jumped back, repeated instants are already claimed;
+if it jumped ahead, the missed ones collapse into one.
 
 `look_ahead` claims and runs nothing: `run.keep_watch` and `maintain_if_due` do that when something is due. The claims
 of maintenance are stored with those of the monitors, under the same lead. In a workspace that was never maintained, the
@@ -7,25 +11,23 @@ first due time is only claimed, and maintenance runs at the next one: opening it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, TypeVar
 
 from memory.base.clock import format_utc
-from memory.base.cron import describe, missed_twice
+from memory.base.cron import BadCron, describe, latest_run, missed_twice, next_runs
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
+from memory.monitoring.run.heartbeat import KEY as BEAT
+from memory.monitoring.run.heartbeat import NOTE
+from memory.monitoring.run.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
 from memory.trust.consent import Trust, checks_of, monitor_asks
 from memory.workspace import Workspace
-
-from .due import due_instant, due_monitors, is_due, next_due
-from .heartbeat import KEY as BEAT
-from .heartbeat import NOTE
-from .leader import Leader
-from .ledger import WATCHED, MonitorLedger, ledger_of
 
 T = TypeVar("T")
 KEY = "\0maintenance"
@@ -190,3 +192,71 @@ def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now:
     if recorded is not None and recorded <= now:
         known.append(recorded)
     return max(known, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class DueMonitors:
+    """The monitors that are due with their instant (UTC), and the problems of other monitors' schedules, by file and
+    line; both in file order.
+    """
+
+    due: tuple[tuple[Monitor, datetime], ...]
+    problems: tuple[str, ...]
+
+
+def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
+    """Return the instant (UTC) at which something is due; None: it is not due.
+
+    `last` is the newest claimed instant that is not in the future. Raises BadCron.
+    """
+    newest = latest_run(expression, now, zone)
+    if newest is None:
+        return None
+    at = newest.astimezone(UTC)
+    return at if last is None or at > last else None
+
+
+def is_due(expression: str | None, last: datetime | None, now: datetime, zone: tzinfo) -> bool:
+    """Return whether a schedule is due; a missing or invalid one never is."""
+    if not expression:
+        return False
+
+    try:
+        return due_instant(expression, last, now, zone) is not None
+    except BadCron:
+        return False
+
+
+def due_monitors(
+    monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
+) -> DueMonitors:
+    """Return which monitors are due; `claimed` is `MonitorLedger.last_claims`.
+
+    A monitor without an interval is never due: it runs on request. Of monitors with the same name the first counts.
+    """
+    due: dict[str, tuple[Monitor, datetime]] = {}
+    problems: list[str] = []
+    for monitor in monitors:
+        key = key_of(monitor.name)
+        if not monitor.interval or key in due:
+            continue
+        try:
+            found = due_instant(monitor.interval, claimed.get(key), now, zone)
+        except BadCron as error:
+            problems.append(f"{monitor.file}:{monitor.line + 1}: interval of {monitor.name[:60]!r}: {error.message}")
+            continue
+        if found is not None:
+            due[key] = (monitor, found)
+    return DueMonitors(tuple(due.values()), tuple(problems))
+
+
+def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:
+    """Return the next instant of a schedule, None if it has none or is invalid."""
+    if not expression:
+        return None
+
+    try:
+        runs = next_runs(expression, now, zone)
+    except BadCron:
+        return None
+    return runs[0] if runs else None

@@ -12,8 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from memory.monitoring.run.leader import WATCH, Leader
-from memory.monitoring.run.ledger import MonitorLedger
+from memory.monitoring.run.ledger import WATCH, Leader, MonitorLedger
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, told
 from memory.monitoring.checks.result import Result
-from memory.monitoring.history.results import record_results
+from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace

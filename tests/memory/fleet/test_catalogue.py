@@ -14,9 +14,8 @@ import pytest
 
 from memory.errors import BusyError, UsageError
 from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.catalogue.connect import OPTIONS, connect
+from memory.fleet.catalogue.connect import OPTIONS, connect, initialise
 from memory.fleet.catalogue.publish import Publisher
-from memory.fleet.catalogue.schema import initialise
 from memory.fleet.local import LocalWorkspaces
 from memory.fleet.model import WorkspaceOverview
 from memory.workspace import Workspace

@@ -12,9 +12,8 @@ import psycopg
 import pytest
 
 from memory.fleet.catalogue import publish
-from memory.fleet.catalogue.connect import connect
+from memory.fleet.catalogue.connect import connect, initialise
 from memory.fleet.catalogue.publish import Published, Publisher
-from memory.fleet.catalogue.schema import initialise
 from memory.fleet.local import LocalWorkspaces
 from memory.systems.at_rest import UNSETTLED
 from memory.workspace import Workspace

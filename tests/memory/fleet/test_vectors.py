@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import memory.fleet.catalogue.words as words
+from memory.fleet.catalogue.search import vector_of
 
 
 def places_of(vector: str) -> dict[str, set[str]]:
@@ -20,7 +20,7 @@ def places_of(vector: str) -> dict[str, set[str]]:
 @pytest.mark.parametrize("text", ["\ufdfa" * 399, "a " * 200, "b" * 400, "c" * 401, "d " * 900, "e " * 235 + "f"])
 def test_no_entry_goes_over_the_limits(text: str) -> None:
     """Also one whose letters become many more as they are compared has at most 250 places of a word, of 400 letters."""
-    for word, places in places_of(words.vector_of("", text)).items():
+    for word, places in places_of(vector_of("", text)).items():
         assert len(word) <= 400
         assert len(places) <= 250
 
@@ -31,6 +31,6 @@ def test_postgresql_reads_the_words(database: str) -> None:
 
     text = "Redis' cache: 结账页面 \\ caché 12:30 'a':1 x" + " word" * 12
     with psycopg.connect(database) as connection:
-        row = connection.execute("SELECT %s::tsvector", (words.vector_of("Über den Cache", text),)).fetchone()
+        row = connection.execute("SELECT %s::tsvector", (vector_of("Über den Cache", text),)).fetchone()
     assert row is not None
     assert "'cache':" in row[0]

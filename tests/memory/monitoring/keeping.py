@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.alerts.notify import Sent
+from memory.monitoring.alerts.deliver import Sent
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import WatchServices, keep_watch

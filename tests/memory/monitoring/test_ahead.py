@@ -9,7 +9,7 @@ import pytest
 
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.charts import notice, pictures
-from memory.monitoring.history.results import record_results
+from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
 from memory.monitoring.thresholds.threshold import meaning, parse_threshold

@@ -12,8 +12,8 @@ from memory.base.clock import find_zone
 from memory.base.cron import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, read_monitors
-from memory.monitoring.run.due import due_instant, due_monitors, next_due
 from memory.monitoring.run.ledger import MonitorLedger
+from memory.monitoring.run.schedule import due_instant, due_monitors, next_due
 from memory.storage.own_folders import StateFolder
 from tests.examples import in_turn
 

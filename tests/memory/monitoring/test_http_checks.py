@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.checks import http as web
-from memory.monitoring.checks.http import charset_of, decoded
-from memory.monitoring.checks.resolve import resolve
+from memory.monitoring.checks.http import charset_of, decoded, resolve
 from memory.monitoring.checks.result import Down
 from tests.growth import assert_in_proportion
 from tests.memory.monitoring.monitoring_places import (

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError
-from memory.monitoring.run.due import due_monitors
-from memory.monitoring.run.leader import Leader
+from memory.monitoring.run.ledger import Leader
+from memory.monitoring.run.schedule import due_monitors
 from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, until

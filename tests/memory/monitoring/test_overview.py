@@ -9,8 +9,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.monitoring.checks.result import Result
-from memory.monitoring.history.overview import prometheus, standings
-from memory.monitoring.history.results import last_results, record_results, uptimes
+from memory.monitoring.history.overview import last_results, prometheus, record_results, standings, uptimes
 from tests.memory.monitoring.keeping import NOW, Place, command
 
 

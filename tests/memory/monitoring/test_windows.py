@@ -10,8 +10,7 @@ from memory.base.clock import find_zone
 from memory.document import parse
 from memory.errors import UsageError
 from memory.files.monitors import read_monitors
-from memory.monitoring.alerts.options import read_options, read_span
-from memory.monitoring.alerts.windows import ends_at, parse_windows
+from memory.monitoring.alerts.options import ends_at, parse_windows, read_options, read_span
 from memory.monitoring.problems import monitor_problems
 from tests.memory_files import snapshot_of
 

@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 from memory.base.clock import Moment, format_local
 from memory.files.monitors import Monitor
 from memory.monitoring.history.charts import Picture
-from memory.monitoring.history.results import Past
+from memory.monitoring.history.overview import Past
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 from memory.monitoring.thresholds.units import say_time
