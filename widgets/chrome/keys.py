@@ -372,20 +372,6 @@ class KeyHints(Drawing, Widget):
                 return
 
 
-def after_typing(screen: Screen[object], do: Callable[[], object]) -> None:
-    """Call `do` when the focused editor has handled every key pressed so far, and the effects of its change are done.
-
-    A priority binding runs as soon as its key arrives, while letters may still wait in the editor's queue; saving
-    right away would save half a word.
-    """
-    editor = screen.focused
-    if editor is None:
-        do()
-        return
-    # After the keys, then after the messages that the keys cause, then after these on their way up to the screen.
-    behind([editor, *(node for node in editor.ancestors_with_self if isinstance(node, Widget))], do)
-
-
 def behind(queues: Sequence[MessagePump], do: Callable[[], object]) -> None:
     """Call `do` after what now waits in each of the queues, one queue after the other; closed queues are skipped."""
     for number, queue in enumerate(queues):

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Input
 
 from memory.base.safe_text import visible
-from widgets.chrome.keys import KeyHints, after_typing, live_keys, name_of_keys
+from widgets.chrome.keys import KeyHints, live_keys, name_of_keys
 from widgets.detail import LineView
 from widgets.input.editors import SafeInput, SafeText
 from widgets.text.glyphs import UNICODE
@@ -36,9 +36,6 @@ else:
 
 class Modal(Mixin):
     """Mixin of modal screens: two leaving keys in one burst leave only this screen, not the one below it."""
-
-    letters_leave: ClassVar[bool] = False
-    """Whether a letter may leave the screen; keys after such a letter wait until that is clear."""
 
     deaf_until: float = 0.0
     """Keys pressed before this time (`time.monotonic`) are not for this screen. It is infinite for a screen that opens
@@ -394,11 +391,6 @@ class Prompt(Dialog, ModalScreen[str | None]):
 
     def action_accept(self) -> None:
         """Accept the line if it is valid, else show why not."""
-        after_typing(self, self._accept)
-
-    def _accept(self) -> None:
-        if not self.is_current:
-            return
         text = self.query_one(SafeInput).text
         if self._validate and (error := self._validate(text)):
             self._say(error)

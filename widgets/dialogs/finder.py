@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.binding import Binding
 from textual.widgets import Input
 
-from widgets.chrome.keys import after_typing
 from widgets.input.editors import SafeInput
 from widgets.list.line_list import LineList
 
@@ -65,12 +64,8 @@ class Finder(Modal):
         self.listed.action_page(pages)
 
     def action_choose(self) -> None:
-        """Choose, once all that was typed before is in the line."""
-        after_typing(self, self._choose)
-
-    def _choose(self) -> None:
-        if self.is_current:
-            self.choose()
+        """Choose the row under the cursor."""
+        self.choose()
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Choose with a double click."""

@@ -70,7 +70,6 @@ class Pick(Dialog, ModalScreen[str | None]):
         self._options = {option.id: option for option in options}
         self._column = min(30, max((cell_width(visible(option.label)) for option in options), default=0))
         self._keys = {option.key: option.id for option in options if option.key}
-        self.letters_leave = bool(self._keys)  # type: ignore[misc]
         rows: list[Hashable] = []
         group = ""
         for option in options:

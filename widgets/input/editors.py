@@ -24,7 +24,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memory.base.safe_text import cell_width, clip, visible
-from widgets.chrome.keys import active_binding, name_of_keys
+from widgets.chrome.keys import name_of_keys
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Piece
 
@@ -114,32 +114,6 @@ def fitting(words: str, width: int) -> str:
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
-    _Mixed = Widget
-else:
-    # Textual uses the styles of the first base that is a widget.
-    _Mixed = object
-
-
-class Ordered(_Mixed):
-    """Mixin for editors: keys that move the cursor or delete act before the next letter is typed.
-
-    Textual looks for the binding of such a key while the key bubbles up to the application, but types a letter right
-    after it at once. On a slow line both may arrive together: `left` and `x` would act as `x` and `left`.
-    """
-
-    async def on_key(self, event: events.Key) -> None:
-        """Act at once."""
-        if event.is_printable:
-            return
-        found = active_binding(self.screen, event.key)
-        if found is None or found.node is not self or not found.enabled:
-            return
-        action = found.binding.action.partition("(")[0]
-        if action in ("home", "end") or action.startswith(("cursor_", "delete_")):
-            event.stop()
-            event.prevent_default()
-            await self.run_action(found.binding.action)
-
 
 class Completer(Suggester):
     """Completes the text of a `SafeInput`; leaves no coroutine unawaited if the application ends in between."""
@@ -149,7 +123,7 @@ class Completer(Suggester):
         return partial(super()._get_suggestion, requester, value)
 
 
-class SafeInput(Ordered, Input):
+class SafeInput(Input):
     """A one-line editor for text from files; `text` is the value as it is in the file.
 
     A placeholder that does not fit is replaced by `shorter`, which is cut after a word if it does not fit either.

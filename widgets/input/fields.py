@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from textual import events
 from textual.app import ComposeResult
@@ -115,9 +115,6 @@ class Completion(Completer):
 
 class FieldRow(Widget):
     """One field: its label, its editor, and under the editor an error or a hint while there is one."""
-
-    moves_focus: ClassVar[bool] = True
-    """Keys may move to the next field; later keys wait until that field has the focus."""
 
     DEFAULT_CSS = f"""
     FieldRow {{

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from memory.base.safe_text import cell_width
-from widgets.chrome.keys import after_typing
 
 from .editors import Completer, SafeInput, SafeText, fitting
 
@@ -240,9 +239,6 @@ class FilterBar(Widget):
 
     def action_accept(self) -> None:
         """Keep the filter; an empty one closes the bar."""
-        after_typing(self.screen, self._accept)
-
-    def _accept(self) -> None:
         if self.text:
             self.post_message(self.Accepted(self.text))
         else:

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from widgets.chrome.keys import KeyHints, after_typing
+from widgets.chrome.keys import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Confirm, Dialog
 
 from .editors import SafeText
@@ -182,11 +182,6 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     def action_save(self) -> None:
         """Save if everything is valid, else go to the first field that is not."""
-        after_typing(self, self._save)
-
-    def _save(self) -> None:
-        if not self.is_current:
-            return
         for row in self._rows:
             row.check()
         found = dict(self.errors())

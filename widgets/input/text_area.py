@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.text import Text
 from textual.widgets import TextArea
 
-from .editors import Ordered, hold, picture, release
+from .editors import hold, picture, release
 
 
-class SafeTextArea(Ordered, TextArea):
+class SafeTextArea(TextArea):
     """A multi-line editor for text from files; `content` is the value as it is in the file."""
 
     DEFAULT_CSS = """

@@ -30,8 +30,6 @@ class JumpLabel(SafeText):
 class JumpScreen(Modal, ModalScreen[JumpPlace | None]):
     """Covers the main screen and returns the place that was chosen; any key that is no label leaves."""
 
-    letters_leave = True
-
     DEFAULT_CSS: ClassVar[str] = """
     JumpScreen {
         background: transparent;

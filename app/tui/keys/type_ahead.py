@@ -1,7 +1,7 @@
-"""Keys as they arrive: TypeAhead holds those that are pressed before the result of an earlier key has opened, in order.
+"""Keys as they arrive: TypeAhead passes them on in order, each when the one before has been handled.
 
 Textual gives a key to the widget that has the focus when the key arrives, not when it is handled. Without this, letters
-typed right after `/` or `a` would be commands of the list.
+typed right after `/` or `a` would be commands of the list, and `ctrl+s` would save half of a word.
 
 Esc is split from a key that arrives together with it, which happens on a busy machine. A terminal sends Esc and `d` as
 the same bytes as Alt+d, and only the time between them differs. A program that was busy for longer than that reads both
@@ -19,13 +19,10 @@ from textual.events import Key
 from textual.widget import Widget
 
 from app.tui.shell import Part
-from widgets.chrome.keys import active_binding, behind, is_typing
+from widgets.chrome.keys import behind
 from widgets.input.filter_bar import FilterBar
 
-from .registry import COMMANDS
-
 if TYPE_CHECKING:
-    from textual.dom import DOMNode
     from textual.message_pump import MessagePump
 
     from app.tui.app import MemdeckApp
@@ -72,9 +69,6 @@ def apart(key: Key) -> tuple[Key, Key] | None:
     return two
 
 
-_MOVING = frozenset({"down", "up", "tab", "shift+tab", "enter"})
-"""Keys that may move the focus to another field of a form; later keys belong there."""
-
 _LEAVING = frozenset({"enter", "escape", "down"})
 _LOOK_AGAIN, _LONGEST = 0.005, 3.0
 """Seconds between two checks, and seconds after which waiting keys are released in any case and nothing opens over
@@ -85,7 +79,7 @@ _AT_LAST = 1.0
 
 
 class TypeAhead(Part):
-    """Holds keys back from the moment a key triggers an action until what it opened can receive keys."""
+    """Passes keys on one by one: each when the one before was handled, and what it opened can receive keys."""
 
     def __init__(self, app: MemdeckApp) -> None:
         """No key is held yet."""
@@ -96,8 +90,6 @@ class TypeAhead(Part):
         self._looks = 0
         self._turn = 0
         self._editor: Widget | None = None
-        keymap = app.keymap
-        self._action_keys = frozenset(key for action in COMMANDS for key in keymap.keys(action.id, action.keys))
 
     @property
     def idle(self) -> bool:
@@ -105,9 +97,7 @@ class TypeAhead(Part):
         return not self._keys
 
     def keep(self, key: Key) -> bool:
-        """Hold a key for later and return True. Return False if it goes on now; later keys wait if it triggers an
-        action.
-        """
+        """Hold a key and return True. Return False if it goes on now; later keys wait until it was handled."""
         if self._waits or self._keys:
             self._keys.append(key)
             if len(self._keys) == 1:
@@ -119,61 +109,28 @@ class TypeAhead(Part):
         return False
 
     def _begin(self, key: Key) -> None:
-        self._editor = self._left_editor(key)
-        around = self._moves_focus(key)
-        if self._editor is not None or around is not None or (key.key in self._action_keys and self._may_act(key)):
-            self._waits, self._acted = True, False
-            self._looks = 0
-            self._turn += 1
-            if self._editor is not None:
-                self.acted()
-            elif around is not None:
-                # Only once this key is handled itself: after it has passed all nodes up to the one with its binding.
-                self.app.call_later(behind, around, self.acted)
-            else:
-                screen = self.app.screen
-                way: list[MessagePump] = [screen, self.app]
-                if screen.focused is not None:
-                    way = [screen.focused, *screen.focused.ancestors]
-                # Twice: after the key, and after the messages that widgets send up the same path because of it.
-                give_up = partial(self.app.call_later, self._give_up, self._turn)
-                self.app.call_later(behind, way * 2, give_up)
-
-    def _moves_focus(self, key: Key) -> list[DOMNode] | None:
-        """Return the nodes that a key passes if it may move the focus in a dialog, or close it; None: it does not."""
         screen = self.app.screen
         focused = screen.focused
-        if screen is self.app.main_screen:
-            return None
-        if key.is_printable and getattr(screen, "letters_leave", False):
-            return [screen] if focused is None else [focused, *focused.ancestors]
-        if focused is None:
-            return None
-        around: list[DOMNode] = [focused, *focused.ancestors]
-        if key.key in _MOVING and any(getattr(node, "moves_focus", False) for node in around):
-            return around
-        found = None if key.is_printable and is_typing(focused) else active_binding(screen, key.key)
-        return around if found is not None and found.enabled and found.node is screen else None
+        leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
+        self._editor = focused if leaves else None
+        self._waits, self._acted, self._looks = True, False, 0
+        self._turn += 1
+        way: list[MessagePump] = [screen, self.app] if focused is None else [focused, *focused.ancestors]
+        # Twice: after the key, and after the messages that widgets send up the same path because of it.
+        self.app.call_later(behind, way * 2, partial(self.app.call_later, self._handled, self._turn))
 
     def acted(self) -> None:
-        """Note that the action was done: once the screen is up to date, check whether what it opened is ready."""
-        if self._waits:
-            self._acted = True
-            self.app.call_after_refresh(self._look)
+        """Note that the key did an action: what it opens is ready when the screen is up to date."""
+        self._acted = True
 
-    def _may_act(self, key: Key) -> bool:
-        """Return whether a key triggers an action, or may once it is handled: its meaning may change until then."""
-        screen = self.app.screen
-        if key.is_printable and is_typing(screen.focused):
-            return False
-        found = active_binding(screen, key.key)
-        if found is not None:
-            return found.enabled and found.binding.action.startswith("app.do(")
-        return any(
-            binding.action.startswith("app.do(")
-            for _, bindings in screen._modal_binding_chain
-            for binding in bindings.key_to_bindings.get(key.key, ())
-        )
+    async def _handled(self, turn: int) -> None:
+        """Pass on what waits, once what the key of that turn opened is ready."""
+        if not self._waits or turn != self._turn:
+            return
+        if self._acted or self._editor is not None:
+            self.app.call_after_refresh(self._look)
+        else:
+            await self._look()
 
     async def _look(self) -> None:
         # Without a screen the application is ending, while a timer still runs.
@@ -194,34 +151,23 @@ class TypeAhead(Part):
         if self._waits and self._turn == turn and not self._looks:
             await self._look()
 
-    def _left_editor(self, key: Key) -> Widget | None:
-        """Return the filter's editor if this key moves the focus back to the list."""
-        focused = self.app.screen.focused
-        leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
-        return focused if leaves else None
-
     def _opening(self) -> bool:
         """Return whether a dialog or a pane is opening, or the focus is about to leave the filter."""
         app = self.app
-        if self._editor is not None:
-            return app.screen.focused is self._editor
         screen = app.screen
-        if self.app.edits.holds or (self.app.edits.asks and screen is app.main_screen):
+        if self._editor is not None:
+            return screen.focused is self._editor
+        if app.edits.holds or (app.edits.asks and screen is app.main_screen):
             return True
         if screen is not app.main_screen:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
         pane = app.pane
-        if pane is None or screen.focused is app.main_screen.sidebar:
+        if not self._acted or pane is None or screen.focused is app.main_screen.sidebar:
             return False
         return pane.contents is None or screen.focused is None or pane not in screen.focused.ancestors
 
-    async def _give_up(self, turn: int) -> None:
-        """Release the keys if the action was not done, because a widget used its key or it is not available."""
-        if self._waits and self._turn == turn and not self._acted:
-            await self._release()
-
     async def _release(self) -> None:
-        """Pass the keys on, one after the other, until one of them opens something."""
+        """Pass the keys on, one after the other, each when the one before was handled."""
         self._waits = False
         if self.app.consent.is_deaf:
             self._keys[:] = [key for key in self._keys if not self.app.consent.drops(key)]
