@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memory.document import Entry
-from memory.errors import AmbiguousError, ConflictError, NotFoundError
 from memory.files.diff import ChangeView, FileRegions, change_views
-from memory.files.refs import read_ref
 from memory.files.snapshot import plain_title
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
@@ -91,58 +88,6 @@ def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
         "entries": [],
         "revertible": False,
     }
-
-
-def version_of(
-    workspace: Workspace, change_id: str, entry: str, *, after: bool
-) -> tuple[str, Entry, str | None, tuple[str, ...]]:
-    """Return an entry before or after a change: its file, itself, its section, its refs and titles on both sides.
-
-    Raises as `memory.history.versions.restore_version`.
-    """
-    record = workspace.store.history.get(change_id)
-    if not record.kept:
-        raise ConflictError(
-            "change.thinned", f"the bytes of change {record.id} are no longer kept", "restore it by hand", id=record.id
-        )
-    found = [view for view in views_of(workspace, record) if (view.after if after else view.before) is not None]
-    wanted = _matching(found, entry)
-    if len(wanted) != 1:
-        titles = [view.entry or view.title for view in wanted or found]
-        kind = AmbiguousError if wanted else NotFoundError
-        raise kind(
-            "change.ambiguous_entry" if wanted else "change.no_entry",
-            f"change {record.id} holds {len(wanted) or 'no'} {'entries' if wanted else 'entry'} {entry[:60]!r}",
-            f"it has {', '.join(titles[:4])}" if titles else "show it to see its entries",
-            candidates=titles,
-        )
-    (view,) = wanted
-    source = view.after if after else view.before
-    assert source is not None
-    names = tuple(dict.fromkeys(name for name in _names(view) if name))
-    section = view.section
-    if not after and view.kind == "moved" and view.moved_from is not None and ": " not in view.moved_from:
-        section = view.moved_from
-    return view.file, Entry.from_text(source), section, names
-
-
-def _matching(views: Sequence[ChangeView], entry: str) -> list[ChangeView]:
-    text = entry.strip()
-    read = read_ref(text)
-    if read is not None:
-        digits = read[1][:10]
-        found = [view for view in views if view.entry and view.entry.partition("#")[2].startswith(digits)]
-        if found:
-            return found
-    exact = [view for view in views if view.title == text]
-    return exact or [view for view in views if text and text.casefold() in view.title.casefold()]
-
-
-def _names(view: ChangeView) -> Iterable[str | None]:
-    yield view.entry
-    for source in (view.before, view.after):
-        if source is not None:
-            yield Entry(source.encode("utf-8", "surrogateescape")).title
 
 
 # -- news: what others changed since the last visit, one line per entry and writer -----------------------------------

@@ -22,7 +22,6 @@ from memory.storage.log.history import History
 
 from .changes import row, unrecorded_row, views_of
 from .outside import keep_removal
-from .versions import restore_version
 
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
@@ -187,22 +186,14 @@ def redo(context: Context) -> Result:
     return _took_back(context, undo_redo.redo(context.workspace, actor=context.actor, now=context.now))
 
 
-@verb(
-    "restore",
-    serves="change",
-    examples=("memdeck restore 3fa94c1", "memdeck restore 3fa94c1 --before 01HM5Z0C8WJ4QXKD"),
-)
+@verb("restore", serves="change", examples=("memdeck restore 3fa94c1",))
 @argument("ref", metavar="REF")
-@option("--before", metavar="ID", help="Instead: give an entry the text that it had before this change.")
-def restore(context: Context, ref: str, before: str | None) -> Result:
+def restore(context: Context, ref: str) -> Result:
     """Bring an archived entry back to where it came from.
 
     A task goes back to Completed, a journal entry to its day, a plan to Completed Plans.
     """
-    if before is None:
-        outcome = context.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=context.now))
-    else:
-        outcome = restore_version(context.workspace, before, ref, actor=context.actor, now=context.now)
+    outcome = context.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=context.now))
     return _did(context, outcome.change, outcome.ref)
 
 

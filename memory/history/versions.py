@@ -14,9 +14,9 @@ from memory.files.snapshot import Snapshot, ref_of
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import History
 from memory.storage.log.merging import MergedChange
-from memory.workspace import Outcome, Workspace
+from memory.workspace import Workspace
 
-from .changes import file_name, version_of, views_of
+from .changes import file_name, views_of
 
 MOST = 200
 """The most changes of one entry that are read at once."""
@@ -119,18 +119,3 @@ def rehearse_revert(history: History, change_id: str, now: datetime) -> tuple[Me
         regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary
     )
     return merged, views
-
-
-def restore_version(
-    workspace: Workspace, change_id: str, entry: str, *, actor: str, now: datetime, after: bool = False
-) -> Outcome:
-    """Give an entry the source that it had before a change (`after`: right after it).
-
-    `entry` is its ref, hex digits, or its title, as in `changes show`. Raises `change.not_found`,
-    `change.no_entry` where the change has no such entry in that state, `change.thinned`.
-    """
-    version = version_of(workspace, change_id, entry, after=after)
-
-    return workspace.change(
-        "restore", lambda snapshot: restore.restore_version(snapshot, *version), actor=actor, now=now
-    )

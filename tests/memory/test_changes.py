@@ -16,7 +16,6 @@ from memory.files.knowledge import model as knowledge
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import row, views_of
-from memory.history.versions import restore_version
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -199,27 +198,6 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
         assert raw in [plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")]
 
 
-def test_an_earlier_version_is_restored(workspace: Workspace, reopened) -> None:
-    """An entry gets the text that it had before a change, whatever it is called by now; a removed one is back."""
-    raw = find_task(workspace.snapshot(), "Deploy").entry.raw
-    change = edit(workspace, "Deploy", notes="second")
-    edit(workspace, "Deploy", notes="third")
-    ref = find_task(workspace.snapshot(), "Deploy").ref
-    restore_version(workspace, change, ref, actor="human", now=NOW)
-    assert find_task(workspace.snapshot(), "Deploy").entry.raw == raw
-    restore_version(workspace, change, "Deploy", actor="human", now=NOW, after=True)
-    assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "second"
-    workspace.change(
-        "remove", lambda snapshot: task_edits.remove_task(snapshot, "Deploy", now=NOW), actor="human", now=NOW
-    )
-    restore_version(reopened(), change, ref, actor="human", now=NOW)
-    back = find_task(workspace.snapshot(), "Deploy")
-    assert (back.entry.raw.rstrip(), back.section) == (raw.rstrip(), "pending")
-    with pytest.raises(NotFoundError) as caught:
-        restore_version(workspace, change, "Update README", actor="human", now=NOW)
-    assert caught.value.code == "change.no_entry"
-
-
 def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
     """Of a long change a hundred entries are listed, and it is found by all of them."""
     path = workspace.memory / "tasks.md"
@@ -314,30 +292,6 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     workspace.revert(run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
     assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
-
-
-def test_an_earlier_version_that_was_put_back_does_not_come_twice(workspace: Workspace) -> None:
-    """A removed task that was restored from its history stands once, whatever is reverted after that; twins go back."""
-    for _ in range(2):
-        workspace.change("add", lambda s: task_edits.add_task(s, "Twin", now=NOW), actor="cli", now=NOW)
-    twin = find_twin(workspace)
-    gone = workspace.change("remove", lambda s: task_edits.remove_task(s, twin, now=NOW), actor="cli", now=NOW).change
-    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
-    back = workspace.revert(gone.id, actor="cli", now=NOW)
-    assert text(workspace).count("Twin") == 2
-    workspace.change("remove", lambda s: task_edits.remove_task(s, "Later", now=NOW), actor="cli", now=NOW)
-    workspace.revert(back.id, actor="cli", now=NOW)
-    assert text(workspace).count("Twin") == 1
-
-    ref = find_task(workspace.snapshot(), "Set up").ref
-    removal = workspace.change("remove", lambda s: task_edits.remove_task(s, ref, now=NOW), actor="cli", now=NOW).change
-    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
-    restore_version(workspace, removal.id, ref, actor="cli", now=NOW)
-    assert text(workspace).count("Set up") == 1
-    with pytest.raises(ConflictError) as caught:
-        workspace.revert(removal.id, actor="cli", now=NOW)
-    assert "was put back already" in caught.value.message
-    assert text(workspace).count("Set up") == 1
 
 
 def find_twin(workspace: Workspace) -> str:

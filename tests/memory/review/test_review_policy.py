@@ -11,7 +11,6 @@ from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits
-from memory.history.versions import restore_version
 from memory.maintenance.run import maintain
 from memory.review import Inbox
 from memory.storage.review.policy import KINDS, Policy, Rule, checked_rule
@@ -107,7 +106,6 @@ WAYS: dict[str, Callable[[Workspace], object]] = {
         now=NOW,
     ),
     "undo of a person's change": lambda one: one.revert(_person_adds(one), actor=AGENT, now=NOW),
-    "an older version": lambda one: restore_version(one, _person_edits(one), TASK, actor=AGENT, now=NOW),
     "config": lambda one: _desk(one).edit(*_read(one, "config", "maxJournalEntries"), set={"value": "1"}, actor=AGENT),
     "knowledge": lambda one: _desk(one).remove(*_read(one, "knowledge", "CI takes 8 minutes"), actor=AGENT),
     "facts": lambda one: _desk(one).remove(*_read(one, "facts", "User prefers tabs"), actor=AGENT),
@@ -120,13 +118,6 @@ WAYS: dict[str, Callable[[Workspace], object]] = {
 
 def _person_adds(workspace: Workspace) -> str:
     made = workspace.change("add", lambda look: edits.add_task(look, "A person's", now=NOW), actor="human", now=NOW)
-    return made.change.id
-
-
-def _person_edits(workspace: Workspace) -> str:
-    made = workspace.change(
-        "edit", lambda look: edits.edit_task(look, TASK, set={"due": "2024-03-03"}, now=NOW), actor="human", now=NOW
-    )
     return made.change.id
 
 
