@@ -221,3 +221,12 @@ def test_an_id_that_names_no_change(workspace: Place, wanted: str) -> None:
     """An empty one names none, however few changes there are."""
     workspace("tasks", "add", "Paint")
     assert workspace("changes", "show", wanted).error == "change.not_found"
+
+
+def test_an_agent_takes_back_a_line_that_it_added(workspace: Place) -> None:
+    """It waits for no one, although the file is a person's; to change the line is for the person to decide."""
+    assert workspace("knowledge", "add", "Ships on Friday", actor="agent:a").code == 0
+    assert workspace("undo", actor="agent:a").code == 0
+    assert "Ships on Friday" not in workspace.read(".aiter/memory/knowledge.md").decode()
+    assert workspace("knowledge", "add", "Ships on Monday", actor="agent:a").code == 0
+    assert workspace("knowledge", "remove", "Ships on Monday", actor="agent:a").code == 3
