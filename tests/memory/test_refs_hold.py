@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -288,14 +289,12 @@ def test_several_equal_facts_are_removed_as_one_change(
     opened: Callable[..., Workspace], which: tuple[int, ...]
 ) -> None:
     """Equal facts that were selected together go together, though the refs of the others end with the first."""
-    from memory.files.knowledge.model import find_knowledge, remove_knowledge
-    from widgets.pane.removing import removals
+    from widgets.pane.operation_form import removals
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
     facts = [one for one in workspace.snapshot().knowledge if one.text == "wet" and one.section == "A"]
     refs = [facts[place].ref for place in which]
-    build = removals(refs, find_knowledge, lambda look: look.knowledge.items, remove_knowledge, NOW)
-    workspace.change("knowledge remove", build, actor="cli", now=NOW)
+    workspace.change("knowledge remove", partial(removals, "knowledge", refs, NOW), actor="cli", now=NOW)
     left = [(one.section, one.text) for one in workspace.snapshot().knowledge]
     assert sorted(left) == sorted([("A", "dry"), ("B", "wet"), *[("A", "wet")] * (3 - len(refs))])
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from memory.base.clock import BadMoment
 from memory.document import Entry
 from memory.errors import MemdeckError
+from memory.files.edit import Edit
 from memory.files.operations import Call as FileCall
 from memory.files.snapshot import Snapshot
 from memory.operations import (
@@ -37,7 +38,7 @@ from widgets.input.fields import NO, PLACEHOLDERS, YES, FieldSpec, Kind
 
 from .offers import Build, Call, FileBuild, FormPlan, Removal
 from .offers import Values as Texts
-from .removing import question
+from .removing import chain, question
 
 _SHARED = (VerbName("supersede", "memory.proof.operations:supersede", ""),)
 """Verbs about the entries of any system that panes offer."""
@@ -247,3 +248,43 @@ def removal_of(words: str, name: str, titles: Sequence[str], values: Sequence[Ma
     operation = operation_of(words)
     calls = tuple(values_of(operation, one) for one in values)
     return Removal(*question(name, titles), lambda _now: Call(words, calls), words.replace(" ", "."))
+
+
+ENTRIES: Mapping[str, Callable[[Snapshot], Iterable[Any]]] = {
+    "contacts": lambda snapshot: snapshot.contacts.all(),
+    "journal": lambda snapshot: snapshot.journal.entries(),
+    "knowledge": lambda snapshot: snapshot.knowledge.items,
+    "monitors": lambda snapshot: snapshot.monitors.monitors,
+    "orchestration": lambda snapshot: snapshot.plans.plans,
+}
+"""The entries of each memory file, by the noun of their operations."""
+
+
+def file_removal_of(noun: str, name: str, titles: Sequence[str], refs: Sequence[str]) -> Removal | None:
+    """Return the question before entries of a memory file are removed in one change; None where there are none."""
+    if not refs:
+        return None
+    build = partial(removals, noun, refs)
+    return Removal(*question(name, titles), lambda now: partial(build, now), f"{noun}.remove")
+
+
+def removals(noun: str, refs: Sequence[str], now: datetime, snapshot: Snapshot) -> Edit:
+    """Return the edit that removes entries; all are found before the first is removed.
+
+    When one of several equal entries is removed, the refs of the others become invalid: so from the end, by line.
+    """
+    remove = operation_of(f"{noun} remove")
+    places = {one.ref: one.line for one in ENTRIES[noun](snapshot)}
+    known = sorted({places[ref] for ref in refs if ref in places}, reverse=True)
+    if len(known) < len(refs) or len(refs) == 1:
+        wanted = next((ref for ref in refs if ref not in places), refs[0])
+        return edit_by(remove, now, {"ref": wanted})(snapshot)
+
+    def at(line: int) -> FileBuild:
+        def build(look: Snapshot) -> Edit:
+            ref = next(one.ref for one in ENTRIES[noun](look) if one.line == line)
+            return edit_by(remove, now, {"ref": ref})(look)
+
+        return build
+
+    return chain([at(line) for line in known])(snapshot)

@@ -8,16 +8,15 @@ from typing import Any, ClassVar
 
 from memory.base.clock import format_local
 from memory.files.contacts.channel_order import channels_of, is_gone, is_same, mentions, unreachable
-from memory.files.contacts.model import Contacts, find_contact, remove_contact
+from memory.files.contacts.model import Contacts
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled, Link
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
-from widgets.pane.operation_form import edit_by, edit_form_of, operation_of
+from widgets.pane.operation_form import edit_by, edit_form_of, file_removal_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import removal
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
 
 GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
@@ -275,15 +274,8 @@ class ContactsPane(RecordPane):
         """Remove contacts, all in one change; groups cannot be removed."""
         found = [item for item in items if not item.group]
         kinds = {item.values["part"] for item in found}
-        return removal(
-            kinds.pop() if len(kinds) == 1 else "contact",
-            [item.title for item in found],
-            found,
-            "contacts.remove",
-            find=find_contact,
-            among=lambda look: look.contacts.all(),
-            remove=remove_contact,
-        ) if found else None  # fmt: skip
+        name = kinds.pop() if len(kinds) == 1 else "contact"
+        return file_removal_of("contacts", name, [item.title for item in found], [item.ref for item in found])
 
 
 def _values(contact: Any) -> dict[str, str]:

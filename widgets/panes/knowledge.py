@@ -11,14 +11,13 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.files.knowledge.hints import Twin, near_twins
-from memory.files.knowledge.model import KnowledgeItem, edit_knowledge, find_knowledge, remove_knowledge
+from memory.files.knowledge.model import KnowledgeItem, edit_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.detail import DetailLine, Labelled, Link, Prose
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
-from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, file_removal_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import removal
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
 from widgets.text.words import dated
 
@@ -173,10 +172,8 @@ class KnowledgePane(RecordPane):
     def removing(self, items: Sequence[Record]) -> Removal | None:
         """Remove facts, all in one change; groups cannot be removed."""
         facts = [item for item in items if not item.group]
-        return removal(
-            "fact", [item.thing.text for item in facts], facts, "knowledge.remove", find=find_knowledge,
-            among=lambda look: look.knowledge.items, remove=remove_knowledge,
-        ) if facts else None  # fmt: skip
+        titles = [item.thing.text for item in facts]
+        return file_removal_of("knowledge", "fact", titles, [item.ref for item in facts])
 
     def source_text(self, item: Record) -> str | None:
         """Return the source of a fact, without the sign of its bullet."""

@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, ClassVar
 
-from memory.files.plans.edits import add_plan, edit_plan, edit_plan_task, remove_plan, remove_plan_task
-from memory.files.plans.model import STATUSES, Plan, find_plan, progress_of
+from memory.files.plans.edits import add_plan, edit_plan, edit_plan_task, remove_plan_task
+from memory.files.plans.model import STATUSES, Plan, progress_of
 from memory.files.plans.parts import PlanTask
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
@@ -16,8 +16,9 @@ from widgets.input.fields import FieldSpec
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.operation_form import file_removal_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import question, removal
+from widgets.pane.removing import question
 from widgets.pane.rows import RowKey
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
@@ -193,10 +194,8 @@ class PlansPane(RecordPane):
             return Removal(*asked, lambda now: partial(remove_plan_task, ref=ref, name=name, now=now),
                            "orchestration.remove")  # fmt: skip
         plans = [item.thing for item in items if not item.depth]
-        return removal(
-            "plan", [plan.title for plan in plans], plans, "orchestration.remove", find=find_plan,
-            among=lambda look: look.plans.plans, remove=remove_plan,
-        ) if plans else None  # fmt: skip
+        titles = [plan.title for plan in plans]
+        return file_removal_of("orchestration", "plan", titles, [plan.ref for plan in plans])
 
 
 def _tree(plan: Plan) -> Iterator[Record]:

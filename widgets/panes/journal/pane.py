@@ -8,15 +8,22 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from memory.files.journal.edits import remove_entry, replace_entry_text
-from memory.files.journal.model import JournalEntry, find_entry
+from memory.files.journal.edits import replace_entry_text
+from memory.files.journal.model import JournalEntry
 from memory.files.links import quoted
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
-from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, join_lines, operation_of
-from widgets.pane.removing import removal
+from widgets.pane.operation_form import (
+    Near,
+    edit_form_of,
+    fields_of,
+    file_removal_of,
+    form_of,
+    join_lines,
+    operation_of,
+)
 from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
@@ -115,15 +122,7 @@ class JournalPane(Pane):
     def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
         """Remove entries, all in one change."""
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
-        return removal(
-            "entry",
-            titles,
-            items,
-            "journal.remove",
-            find=find_entry,
-            among=lambda look: look.journal.entries(),
-            remove=remove_entry,
-        )
+        return file_removal_of("journal", "entry", titles, [item.ref for item in items])
 
     def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
         """Replace the entry's source."""

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.files.monitors import Monitor, find_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors import Monitor, replace_monitor_text
 from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
 from memory.monitoring.history.charts import Picture
 from memory.monitoring.problems import runnable
 from widgets.detail import DetailLine
 from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
-from widgets.pane.removing import removal
+from widgets.pane.operation_form import file_removal_of
 from widgets.pane.unread import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import from_when, next_run, since, until
@@ -151,15 +151,7 @@ class MonitorsPane(Pane):
 
     def removing(self, items: Sequence[Monitor]) -> Removal | None:
         """Remove monitors, all in one change."""
-        return removal(
-            "monitor",
-            [item.name for item in items],
-            items,
-            "monitors.remove",
-            find=find_monitor,
-            among=lambda look: look.monitors.monitors,
-            remove=remove_monitor,
-        )
+        return file_removal_of("monitors", "monitor", [item.name for item in items], [item.ref for item in items])
 
     def from_source(self, item: Monitor, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""
