@@ -283,21 +283,11 @@ class Detail(LineView):
         detail: Detail
         target: Hashable
 
-        @property
-        def control(self) -> Detail:
-            """The detail that sent this."""
-            return self.detail
-
     @dataclass
     class Left(Message):
         """The focus is to go back to where the entry is listed."""
 
         detail: Detail
-
-        @property
-        def control(self) -> Detail:
-            """The detail that sent this."""
-            return self.detail
 
     def __init__(
         self,

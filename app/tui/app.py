@@ -34,7 +34,6 @@ from .shell import Changed, Progress, Setup, Shell, ThreadReport
 if TYPE_CHECKING:
     from widgets.input.editors import SafeInput
     from widgets.input.form import Form
-    from widgets.list.board import Board
     from widgets.panes.brief.pane import BriefPane
     from widgets.panes.fleet import FleetPane
 
@@ -390,8 +389,3 @@ class MemdeckApp(Shell):
         """Join lines that were pasted into a field of one line."""
         message.stop()
         message.editor.put(" ".join(message.lines))
-
-    def on_board_dropped(self, message: Board.Dropped) -> None:
-        """Move the task of a card that was dragged to another column."""
-        message.stop()
-        function_of("tasks.drop")(self, message.row.item, message.lane)

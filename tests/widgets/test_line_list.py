@@ -152,7 +152,7 @@ async def test_enter_and_double_click_open() -> None:
         assert view.cursor == "a"
         await pilot.click(view, offset=(5, 3), times=2)
         assert app.of(LineList.Opened)[-1].key == "b"
-        assert app.of(LineList.Opened)[-1].control is view
+        assert app.of(LineList.Opened)[-1].line_list is view
 
 
 async def test_changed_rows_flash_once() -> None:

@@ -387,11 +387,6 @@ class Prefixed(Message):
     sender: Widget
     character: str
 
-    @property
-    def control(self) -> Widget:
-        """The widget that had the focus."""
-        return self.sender
-
 
 @dataclass
 class GoWaits(Message):
@@ -399,11 +394,6 @@ class GoWaits(Message):
 
     sender: Widget
     waits: bool
-
-    @property
-    def control(self) -> Widget:
-        """The widget that has the focus."""
-        return self.sender
 
 
 class GoPrefix(Mixin):

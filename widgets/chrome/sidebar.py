@@ -43,11 +43,6 @@ class Sidebar(LineList):
         sidebar: Sidebar
         pane_id: str
 
-        @property
-        def control(self) -> Sidebar:
-            """The sidebar that sent this."""
-            return self.sidebar
-
     def __init__(
         self,
         entries: Sequence[SidebarEntry] = (),

@@ -98,7 +98,7 @@ class BoardColumn(Vertical):
 
 
 class Board(Horizontal):
-    """Columns of cards. The keys left and right go from column to column, the mouse drags cards between them.
+    """Columns of cards. The keys left and right go from column to column.
 
     The owner makes the lists, which know how to draw a card; a card is a `RowKey` with continuations below it. A
     `LineRow` among them is one line that is no card.
@@ -110,7 +110,6 @@ class Board(Horizontal):
         .board--column { width: 1fr; height: 1fr; }
         .board--title { height: 1; color: $foreground-muted; text-style: bold; width: 1fr; }
         .board--column.-active .board--title { color: $accent; }
-        .board--column.-target .board--title { background: $accent-muted; }
         &.-one .board--column { display: none; }
         &.-one .board--column.-active { display: block; }
     }
@@ -120,14 +119,6 @@ class Board(Horizontal):
         _binding("left,h", "column(-1)", "column before", "left", "Go to the previous column"),
         _binding("right,l", "column(1)", "next column", "right", "Go to the next column"),
     ]
-
-    @dataclass
-    class Dropped(Message):
-        """A card was dragged to another column with the mouse."""
-
-        board: Board
-        row: RowKey
-        lane: str
 
     @dataclass
     class Arrived(Message):
@@ -149,7 +140,6 @@ class Board(Horizontal):
         self._active = 0
         self._roomy = True
         self._dense = False
-        self._held: RowKey | None = None
 
     def compose(self) -> ComposeResult:
         """The columns."""
@@ -274,41 +264,10 @@ class Board(Horizontal):
             self._moved()
             self.activate(place)
 
-    # The mouse
-
-    def _column_at(self, event: events.MouseEvent) -> int | None:
-        for number, column in enumerate(self._columns):
-            if column.display and column.region.contains(event.screen_x, event.screen_y):
-                return number
-        return None
-
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start dragging a card."""
-        place = self._column_at(event)
-        if place is None:
-            return
-        cards = self._columns[place].cards
-        line = event.screen_y - cards.region.y + round(cards.scroll_y)
-        self._held = None
-        if 0 <= line < len(cards.rows):
-            key = cards.rows[line]
-            key = key.owner if isinstance(key, Continuation) else key
-            self._held = key if isinstance(key, RowKey) else None
-        if place != self._active:
-            self._moved()
-            self.activate(place)
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Highlight the column where the dragged card would go."""
-        place = self._column_at(event) if self._held is not None and event.button else None
+        """Go to the column under the mouse."""
         for number, column in enumerate(self._columns):
-            column.set_class(number == place != self._active, "-target")
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Drop the dragged card in this column or another one."""
-        held, self._held = self._held, None
-        for column in self._columns:
-            column.remove_class("-target")
-        place = self._column_at(event)
-        if held is not None and place is not None and held not in self._columns[place].cards.rows:
-            self.post_message(self.Dropped(self, held, self._columns[place].lane.id))
+            inside = column.display and column.region.contains(event.screen_x, event.screen_y)
+            if inside and number != self._active:
+                self._moved()
+                self.activate(number)

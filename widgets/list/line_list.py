@@ -45,11 +45,6 @@ class _ListMessage(Message):
 
     line_list: LineList
 
-    @property
-    def control(self) -> LineList:
-        """The list that sent this."""
-        return self.line_list
-
 
 class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """A list of rows known by key. A row is its key and nothing else until it is drawn.

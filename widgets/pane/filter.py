@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from .entry import PaneOverrides
     from .rows import RowKey
 
 SHORTEST = 3
@@ -18,20 +19,7 @@ _BEGINNINGS = frozenset("_#@")
 """Signs that may begin a word after a minus."""
 
 
-class Filtered(Protocol):
-    """What the filter needs to know of an item; see `widgets.pane.entry.PaneOverrides`."""
-
-    def text(self, item: Any) -> str:
-        """Return the text in which words are searched."""
-
-    def field_text(self, item: Any, name: str) -> str:
-        """Return the value that `name:value` is compared with."""
-
-    def field_fits(self, item: Any, name: str, value: str) -> bool | None:
-        """Return whether `name:value` matches, None for fields that are compared by their words."""
-
-
-def haystack_in(row: RowKey, pane: Filtered) -> str:
+def haystack_in(row: RowKey, pane: PaneOverrides) -> str:
     """The text in which words of a row are searched, made on first use."""
     if row.haystack is None:
         row.haystack = pane.text(row.item).casefold()
@@ -127,7 +115,7 @@ class Needles(NamedTuple):
                 words[part.without].append(part.text)
         return cls(tuple(words[False]), tuple(fields[False]), tuple(words[True]), tuple(fields[True]))
 
-    def fit(self, row: RowKey, pane: Filtered) -> bool:
+    def fit(self, row: RowKey, pane: PaneOverrides) -> bool:
         """Whether a row's item matches."""
         haystack = haystack_in(row, pane)
         for word in self.words:
@@ -141,7 +129,7 @@ class Needles(NamedTuple):
         )
 
 
-def _has(row: RowKey, pane: Filtered, name: str, value: str) -> bool:
+def _has(row: RowKey, pane: PaneOverrides, name: str, value: str) -> bool:
     """Whether a field matches a value; for an empty value, whether the field has any."""
     fits = pane.field_fits(row.item, name, value) if value else None
     if fits is not None:

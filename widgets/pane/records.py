@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar
@@ -68,10 +68,6 @@ class Record:
     def identity(self) -> str:
         """Return what its entry has in common with its earlier version, where the ref depends on the content."""
         return str(getattr(self.thing, "identity", ""))
-
-    def having(self, values: Mapping[str, str]) -> Record:
-        """Return the record with other values."""
-        return replace(self, values=values)
 
 
 class RecordPane(OutlinePane):

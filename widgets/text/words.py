@@ -97,30 +97,14 @@ LEAST_TITLE = 18
 
 
 @cache
-def row_columns(when: int, title: int = LEAST_TITLE) -> Columns:
-    """The columns of a pending or finished task: priority, title, and `when` cells for the date (or the progress, if no
-    date is due).
+def row_columns(when: int, title: int, *, progress: bool) -> Columns:
+    """Return the columns of a task: priority, title of at least `title` cells, progress, and `when` cells for the date.
 
-    Dates are right-aligned, so each title gets the cells that its own date leaves, and at least `title` cells.
+    Dates are right-aligned, so each title gets the cells that its own date leaves. Progress is more important.
     """
-    return Columns(
-        Column("priority", 6, importance=3), Column("title", minimum=title), Column("when", when, "right", importance=2)
-    )
-
-
-ROW_UNDATED = Columns(Column("priority", 6, importance=3), Column("title", minimum=LEAST_TITLE))
-"""The columns of a task without a date: its title gets the room."""
-
-
-@cache
-def row_in_progress(when: int, title: int = LEAST_TITLE) -> Columns:
-    """The columns of a task in progress; its progress bar is more important than its date."""
-    return Columns(
-        Column("priority", 6, importance=3),
-        Column("title", minimum=title),
-        Column("when", when, "right", importance=1),
-        Column("progress", 11, "right", importance=2),
-    )
+    bar = (Column("progress", 11, "right", importance=2),) if progress else ()
+    last = Column("when", when, "right", importance=1 if progress else 2)
+    return Columns(Column("priority", 6, importance=3), Column("title", minimum=title), *bar, last)
 
 
 WIDE_ROW = 78
@@ -135,7 +119,7 @@ def short_moment(moment: Moment, now: datetime, zone: tzinfo) -> str:
         return clock or "today"
     if days == 1:
         return f"tom. {clock}" if clock else "tomorrow"
-    if -1 <= days < 7 and days > 0:
+    if 0 < days < 7:
         return f"{moment.date:%a} {clock}".rstrip()
     if moment.date.year == now.astimezone(zone).year or abs(days) < 300:
         return f"{moment.date.day} {moment.date:%b}"
@@ -192,40 +176,30 @@ def _is_no_date(text: str, zone: tzinfo) -> bool:
 
 
 def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """The line of a task in a list."""
-    tone = PRIORITY_TONES.get(task.priority, "muted")
+    """Return the line of a task in a list."""
     done = task.section in ("completed", "archived")
-    when = due_words(task, now, zone, glyphs)
+    when = line(due_words(task, now, zone, glyphs))
+    bar = progress_line(task.progress, glyphs) if task.section == "in-progress" and task.progress is not None else ()
+    if bar and task.due is None and task.recurring is None:
+        when, bar = bar, ()
     owner, tags = f"@{task.assigned}" if task.assigned else "", " ".join(f"#{tag}" for tag in task.tags)
     more = "".join(f"  {part}" for part in (owner, tags) if part) if width >= WIDE_ROW else ""
-    cells: dict[str, str | Piece | Line] = {
-        "priority": Piece(task.priority or "-", "muted" if done else tone),
-        "title": line(Piece(task.title, "muted" if done else "plain"), Piece(more, "muted")),
-        "when": when,
-    }
+    title = Piece(task.title, "muted" if done else "plain")
     needed = cell_width(visible(task.title[:200]))
-    room, least = width - PRIORITY_CELLS - needed, max(1, min(LEAST_TITLE, needed))
-    columns = row_columns(_when_cells(when, room), least)
-    if task.section == "in-progress" and task.progress is not None:
-        bar = progress_line(task.progress, glyphs)
-        if task.due is None and task.recurring is None:
-            cells["when"] = bar
-            columns = row_columns(line_width(bar), least)
-        else:
-            cells["progress"] = bar
-            columns = row_in_progress(_when_cells(when, room - 12), least)
-    elif not when.text:
-        columns = ROW_UNDATED
-    if when.tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width)):
-        # No room for how late it is; that it is late stays visible.
-        cells["title"] = line(Piece(f"{glyphs.alert} ", "alert"), Piece(task.title))
-    return columns.line(width, cells)
-
-
-def _when_cells(when: Piece, room: int) -> int:
-    """How many cells a date gets: all it needs if the title leaves them, else those of a usual date."""
-    needed = max(1, cell_width(visible(when.text)))
-    return min(needed, max(WIDEST_WHEN, min(room, MOST_WHEN)))
+    room = width - PRIORITY_CELLS - needed - (12 if bar else 0)
+    cells = min(max(1, line_width(when)), max(WIDEST_WHEN, min(room, MOST_WHEN)))
+    columns = row_columns(cells, max(1, min(LEAST_TITLE, needed)), progress=bool(bar))
+    late = when[0].tone == "alert" and all(column.name != "when" for column, _ in columns.fit(width))
+    return columns.line(
+        width,
+        {
+            "priority": Piece(task.priority or "-", "muted" if done else PRIORITY_TONES.get(task.priority, "muted")),
+            # Where there is no room for how late it is, the sign says that it is late.
+            "title": line(Piece(f"{glyphs.alert} " if late else "", "alert"), title, Piece(more, "muted")),
+            "progress": bar,
+            "when": when,
+        },
+    )
 
 
 def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:

@@ -280,12 +280,6 @@ def _move_beside(app: MemdeckApp, step: int) -> None:
     return None if lane is None else _move(app, _chosen(app), lane)
 
 
-def drop(app: MemdeckApp, task: Task, lane: str) -> None:
-    """Move a card that was dragged, and the selected ones with it."""
-    chosen = _chosen(app)
-    return _move(app, chosen if any(one is task for one in chosen) else [task], lane)
-
-
 def _move(app: MemdeckApp, tasks: list[Task], lane: str) -> None:
     if lane == "completed":
         return _finish(app, tasks, follow=True)

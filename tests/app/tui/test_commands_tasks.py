@@ -95,16 +95,6 @@ def test_a_field_that_somebody_else_set_is_not_overwritten(workspace: Workspace)
     assert "assigned: bob" in text_of(workspace)
 
 
-def test_a_completed_card_is_not_started(workspace: Workspace) -> None:
-    """A card of Completed is moved to Pending first; that is said, and nothing is written."""
-    context = context_over(workspace, "tasks", "Read")
-    (task,) = context.pane.selected()
-    step = tasks.drop(context, task, "in-progress")
-    assert (step.name, step.options["severity"]) == ("say", "warning")
-    written(context, tasks.drop(context, task, "pending"))
-    assert "Read" in text_of(workspace).partition("## In Progress")[0]
-
-
 def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
     """What stands behind a colon and a blank is the line below the title; in the journal the cursor follows."""
     context = context_over(workspace, "journal")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -247,7 +248,7 @@ def _decision(one: Json) -> Record:
     made = _other(one["id"], "decisions", f"{one['target_filename'] or ''}  {one['reason']}".strip(), one,
                   one["decided_at"], one["op"], tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
     values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
-    return made.having({**made.values, **values})
+    return replace(made, values={**made.values, **values})
 
 
 def _look(snapshot: Snapshot) -> CuratedLook | None:
