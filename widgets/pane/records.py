@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import cache
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
 from widgets.list.outline import INDENT, OutlinePane
 from widgets.list.rows import Heading, Note
+from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
@@ -63,6 +64,21 @@ class Record:
     def line(self) -> int:
         """Return the line of its entry in the file, from 0; -1 where it has none."""
         return int(getattr(self.thing, "line", -1))
+
+    @property
+    def entry(self) -> Any:
+        """Return its entry in a memory file; None where it has none."""
+        return getattr(self.thing, "entry", None)
+
+    @property
+    def at(self) -> Any:
+        """Return the place of its entry in the file, by section; None where it has none."""
+        return getattr(self.thing, "at", None)
+
+    @property
+    def file(self) -> str:
+        """Return the file of its entry; empty where it has none."""
+        return str(getattr(self.thing, "file", ""))
 
     @property
     def identity(self) -> str:
@@ -166,57 +182,61 @@ class RecordPane(OutlinePane):
         return [Title(item.title), Spacer(), *self.lines(self.told(item))]
 
     def lines(self, told: Mapping[str, Any]) -> Sequence[DetailLine]:
-        """Return values by their labels as lines, with one blank line between texts and labels."""
-        lines: list[DetailLine] = []
-        for one in self._lines(told):
-            if lines and isinstance(lines[-1], Prose | Lines) and isinstance(one, Labelled):
-                lines.append(Spacer())
-            if lines or not isinstance(one, Spacer):
-                lines.append(one)
-        return lines
+        """Return values by their labels as lines."""
+        return lines_of(told, self.now, self.zone, self.glyphs)
 
-    def _lines(self, values: Mapping[str, Any]) -> Iterator[DetailLine]:
-        """Yield values: texts beside their labels, long ones, lists and mappings below them."""
-        for key, value in values.items():
-            label = plain_label(key)
-            match value:
-                case None | "" | () | []:
-                    continue
-                case Mapping() if not value:
-                    continue
-                case Piece(text, tone):
-                    yield Labelled(label, text, tone)
-                case Labelled() | Lines():
-                    yield value
-                case Prose():
-                    yield from (Spacer(), value)
-                case (Piece(), *_):
-                    yield Labelled(label, value)
-                case (Link() | Labelled() | Lines() | Prose(), *_):
-                    yield from (Spacer(), Caption(label.upper()), *value)
-                case Mapping():
-                    yield from (Spacer(), Caption(label.upper()))
-                    yield from self._lines(value)
-                case list() | tuple():
-                    yield from (Spacer(), Caption(label.upper()))
-                    yield Lines(
-                        tuple(line(Piece(f"{self.glyphs.bullet} ", "muted"), *one_line(one)) for one in value[:MOST]), 2
-                    )
-                    if len(value) > MOST:
-                        yield Prose(f"and {len(value) - MOST:,} more", tone="muted")
-                case str() if not key or "\n" in value:
-                    yield Spacer()
-                    if label:
-                        yield Caption(label.upper())
-                    yield Prose(value, markdown=True)
-                case str() if _MOMENT.match(value):
-                    yield Labelled(label, dated(value, self.now, self.zone) or value)
-                case bool():
-                    yield Labelled(label, "yes" if value else "no")
-                case int():
-                    yield Labelled(label, f"{value:,}")
-                case _:
-                    yield Labelled(label, str(value))
+
+def lines_of(told: Mapping[str, Any], now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
+    """Return values by their labels as lines of a detail, with one blank line between texts and labels."""
+    lines: list[DetailLine] = []
+    for one in _lines(told, now, zone, glyphs):
+        if lines and isinstance(lines[-1], Prose | Lines) and isinstance(one, Labelled):
+            lines.append(Spacer())
+        if (lines and lines[-1] != Spacer()) or not isinstance(one, Spacer):
+            lines.append(one)
+    return lines
+
+
+def _lines(values: Mapping[str, Any], now: datetime, zone: tzinfo, glyphs: Glyphs) -> Iterator[DetailLine]:
+    """Yield values: texts beside their labels, long ones, lists and mappings below them."""
+    for key, value in values.items():
+        label = plain_label(key)
+        match value:
+            case None | "" | () | []:
+                continue
+            case Mapping() if not value:
+                continue
+            case Piece(text, tone):
+                yield Labelled(label, text, tone)
+            case Labelled() | Lines() | Spacer():
+                yield value
+            case Prose():
+                yield from (Spacer(), value)
+            case (Piece(), *_):
+                yield Labelled(label, value)
+            case (Link() | Labelled() | Lines() | Prose(), *_):
+                yield from (Spacer(), Caption(label.upper()), *value)
+            case Mapping():
+                yield from (Spacer(), Caption(label.upper()))
+                yield from _lines(value, now, zone, glyphs)
+            case list() | tuple():
+                yield from (Spacer(), Caption(label.upper()))
+                yield Lines(tuple(line(Piece(f"{glyphs.bullet} ", "muted"), *one_line(one)) for one in value[:MOST]), 2)
+                if len(value) > MOST:
+                    yield Prose(f"and {len(value) - MOST:,} more", tone="muted")
+            case str() if not key or "\n" in value:
+                yield Spacer()
+                if label:
+                    yield Caption(label.upper())
+                yield Prose(value, markdown=True)
+            case str() if _MOMENT.match(value):
+                yield Labelled(label, dated(value, now, zone) or value)
+            case bool():
+                yield Labelled(label, "yes" if value else "no")
+            case int():
+                yield Labelled(label, f"{value:,}")
+            case _:
+                yield Labelled(label, str(value))
 
 
 @cache

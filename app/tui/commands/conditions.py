@@ -121,7 +121,7 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
     """Return the monitors that a monitor's key applies to, as `tasks_of`."""
     items = pane.selected() if items is None else items
     if pane.pane_id == "monitors":
-        return list(items)
+        return [item.thing for item in items]
     if pane.pane_id == "brief":
         rows = [item for item in items if item.group in MONITOR_GROUPS and item.monitor is not None]
         return list({item.target: item.monitor for item in rows}.values())

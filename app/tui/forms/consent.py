@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.commands.conditions import MONITOR_GROUPS, tasks_of
+from app.tui.commands.conditions import MONITOR_GROUPS, monitors_of, tasks_of
 from app.tui.shell import ACTOR, Part
 from memory.errors import MemdeckError, RefusedError
 from memory.systems import asks_of_all, entrust
@@ -81,7 +81,7 @@ class ConsentPart(Part):
         items: tuple[Any, ...] = ()
         start: Callable[[Ask], bool] = _any
         if pane is not None and pane.pane_id in ("monitors", "tasks"):
-            items = pane.selected()
+            items = (*tasks_of(pane), *monitors_of(pane))
         elif row is not None and row.group == "waiting":
             slot = row.thing.ask.slot
             start = lambda ask: ask.slot == slot  # noqa: E731

@@ -62,7 +62,7 @@ async def test_a_monitor_is_edited_and_removed() -> None:
     async with showing(pane, files):
         item = next(monitor for monitor in files.look().monitors.monitors if monitor.name == "API")
         assert pane.go_to(item.ref)
-        plan = pane.editing(item, NOW)
+        plan = pane.editing(pane.current(), NOW)
         assert plan is not None
         values = {field.name: field.value for field in plan.fields}
         assert values["owner"] == "Bob"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from memory.base.clock import Moment, format_local
+from memory.base.cron import describe
 from memory.files.monitors import Monitor
 from memory.monitoring.history.charts import Picture
 from memory.monitoring.history.overview import Past
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 from memory.monitoring.thresholds.units import say_time
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Spacer, Title
+from widgets.detail import Lines, Spacer
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
 from widgets.text.words import beside, dated, next_run, until
@@ -64,27 +66,53 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
     return Piece(glyphs.alert, "alert"), Piece(state, "alert")
 
 
-def monitor_detail(
+def monitor_told(
     monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int
-) -> list[DetailLine]:
-    """Everything about a monitor; charts are as wide as there is room (`width` in cells)."""
-    parts: list[DetailLine] = [Title(monitor.name), Spacer()]
-    parts += _state(monitor, picture, now, zone, glyphs)
-    parts += [Spacer(), *_times(monitor, now, zone, runs=not is_blocked(picture))]
-    if picture is not None:
-        parts += _pictures(picture, now, zone, glyphs, width)
-    parts += [Spacer(), *_what(monitor)]
-    parts += [Spacer(), *_alerts(monitor, picture)]
-    extra = [Labelled(key, str(value)) for key, value in monitor.extra.items() if value]
-    if extra:
-        parts += [Spacer(), Caption("OTHER FIELDS"), *extra]
-    return parts
+) -> Mapping[str, Any]:
+    """Return everything about a monitor; charts are as wide as there is room (`width` in cells)."""
+    expression, run = monitor.interval or "", next_run(monitor.interval, now, zone)
+    words = describe(expression)
+    following: Any = "" if run is None else f"{run:%Y-%m-%d %H:%M}, {until(run, now, zone)}"
+    if run is not None and is_blocked(picture):
+        following = Piece("none while it is blocked", "muted")
+    elif run is None and expression:
+        following = Piece("not a cron expression", "warn")
+    remedy = "" if picture is None else picture.remedy
+    return {
+        **_state(monitor, picture, now, zone, glyphs),
+        " ": Spacer(),
+        "last check": dated(monitor.last_check, now, zone) or "never",
+        "interval": words if words == expression else f"{words}  ({expression})",
+        "next run": following,
+        **({} if picture is None else _charts(picture, now, zone, glyphs, width)),
+        "  ": Spacer(),
+        "type": monitor.type,
+        "url": monitor.url,
+        "command": monitor.command,
+        "folder": monitor.folder,
+        "alert when": _threshold(monitor),
+        "alert": monitor.alert_priority,
+        "fix": monitor.auto_remediate or monitor.auto_remediate_remark,
+        "approval": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
+        "cron job": monitor.cron_job_id,
+        "other fields": {key: str(value) for key, value in monitor.extra.items() if value},
+    }
 
 
-def _state(
-    monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs
-) -> Iterator[DetailLine]:
-    """The state, since when, and why no message may be sent."""
+def _threshold(monitor: Monitor) -> Any:
+    """Return when it alerts: as it is written, else what is usual for its type, or what is wrong with it."""
+    try:
+        kind = kind_of(monitor)
+        words = meaning(parse_threshold(monitor.threshold or "", kind), kind) if kind else ""
+    except BadThreshold as error:
+        return Piece(error.message, "warn")
+    except KeyError:
+        words = ""
+    return monitor.threshold or Piece(words.partition(" when ")[2], "muted")
+
+
+def _state(monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mapping[str, Any]:
+    """Return the state, since when, and why no message may be sent."""
     sign, word = state_pieces(monitor, picture, glyphs)
     standing = None if picture is None else picture.standing
     alert = None if standing is None else standing.alert
@@ -94,90 +122,49 @@ def _state(
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
     if standing is not None and standing.state == "stale":
         summary = f"was {standing.before}"
-    remark = (Piece(f", {summary}", word.tone),) if summary else ()
-    yield Lines((line(sign, " ", word, remark),))
-    if standing is None or alert is None:
-        return
-    if alert.known and alert.since is not None:
-        words = "alert since" if alert.alerting else f"{(alert.state or word.text)[:8]} since"
-        if alert.alerting or not (standing.blocked or standing.stale):
-            yield Labelled(words, _dated(alert.since, now, zone))
+    told: dict[str, Any] = {
+        "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
+    }
+    if picture is None or standing is None or alert is None:
+        return told
+    if alert.known and alert.since is not None and (alert.alerting or not (standing.blocked or standing.stale)):
+        told["alert since" if alert.alerting else "since"] = _dated(alert.since, now, zone)
     if alert.alerting:
-        told = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
-        yield Labelled("told", told if alert.failures < 2 else f"{told}; {alert.failures} failures in a row")
+        sent = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
+        told["told"] = sent if alert.failures < 2 else f"{sent}; {alert.failures} failures in a row"
     elif alert.failures:
-        yield Labelled("failures", f"{alert.failures} in a row, no alert yet")
-    if standing.broken:
-        yield Labelled("cannot run", standing.broken, "alert")
+        told["failures"] = f"{alert.failures} in a row, no alert yet"
+    told["cannot run"] = Piece(standing.broken, "alert") if standing.broken else ""
     if standing.blocked:
-        yield Labelled("blocked", f"{standing.blocked} (T)", "warn")
-        if picture is not None and picture.blocked_since is not None:
-            yield Labelled("blocked since", _dated(picture.blocked_since, now, zone))
+        told["blocked"] = Piece(f"{standing.blocked} (T)", "warn")
+        told["blocked since"] = picture.blocked_since and _dated(picture.blocked_since, now, zone)
         if monitor.last_status and not alerts(monitor, picture):
-            before = f"{monitor.last_status}, {monitor.last_status_remark}" if monitor.last_status_remark else ""
-            yield Labelled("before", before or monitor.last_status)
-    if standing.muted is not None:
-        yield Labelled("muted", f"until {_dated(standing.muted, now, zone)}")
-    if picture is not None and picture.silenced:
-        yield Labelled("silenced", picture.silenced)
+            told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
+    told["muted"] = standing.muted and f"until {_dated(standing.muted, now, zone)}"
+    return {**told, "silenced": picture.silenced}
 
 
-def _times(monitor: Monitor, now: datetime, zone: tzinfo, *, runs: bool) -> Iterator[DetailLine]:
-    """When it was checked last, and when it is checked next; `runs`: whether it may run at all."""
-    from memory.base.cron import describe
-
-    expression = monitor.interval or ""
-    words = describe(expression)
-    yield Labelled("last check", dated(monitor.last_check, now, zone) or "never")
-    if words:
-        yield Labelled("interval", words if words == expression else f"{words}  ({expression})")
-    run = next_run(monitor.interval, now, zone)
-    if run is not None and not runs:
-        yield Labelled("next run", line(Piece("none while it is blocked", "muted")))
-    elif run is not None:
-        yield Labelled("next run", f"{run:%Y-%m-%d %H:%M}, {until(run, now, zone)}")
-    elif expression:
-        yield Labelled("next run", "not a cron expression", "warn")
-
-
-def _pictures(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Iterator[DetailLine]:
-    """Uptime, latency, outages and the last results; parts that were never measured are left out."""
-    standing = picture.standing
-    if any(percent is not None for percent in standing.uptime.values()):
-        gap = "  " if width >= 38 else " "
-        checks = picture.checks
-        most, fewer = max(checks.values(), default=0), 0
-        shares = []
-        for span, value in standing.uptime.items():
-            # A longer span without more measurements adds no information.
-            shares.append(f"{span} {_percent(value if checks.get(span, 1) > fewer else None, glyphs)}")
-            fewer = max(fewer, checks.get(span, 0))
-        words = gap.join(shares)
-        counted = f"{gap}{most:,} check{'s' if most != 1 else ''}" if most else ""
-        if len("UPTIME" + gap + words + counted) > width:
-            counted = ""
-        yield Spacer()
-        yield Lines((line(Piece("UPTIME", "heading"), f"{gap}{words}", Piece(counted, "muted")),))
+def _charts(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Mapping[str, Any]:
+    """Return uptime, latency, outages and the last results; parts that were never measured are left out."""
+    standing, shares, fewer = picture.standing, [], 0
+    for span, value in standing.uptime.items():
+        # A longer span without more measurements adds no information.
+        shares.append(f"{span} {_percent(value if picture.checks.get(span, 1) > fewer else None, glyphs)}")
+        fewer = max(fewer, picture.checks.get(span, 0))
+    measured = any(percent is not None for percent in standing.uptime.values())
+    told: dict[str, Any] = {"   ": Spacer(), "uptime": "  ".join(shares) if measured else ""}
     if len(picture.latencies) > 1:
         shown = picture.latencies[-max(8, min(width, len(picture.latencies))) :]
-        low, high = _time(min(shown)), _time(max(shown))
-        words = f"  {_time(shown[-1])} now" + (f", {low} to {high}" if low != high else "")
-        yield Spacer()
-        yield Lines((line(Piece("LATENCY", "heading"), Piece(words, "muted")), line(sparkline(shown, glyphs))))
-    strips = [("LAST 24 HOURS", picture.hours), ("LAST 30 DAYS", picture.days)]
-    strips = [(title, parts) for title, parts in strips if any(parts)]
-    if strips:
-        yield Spacer()
-        lines: list[Line] = []
-        for title, parts in strips:
-            lines += [line(Piece(title, "heading")), strip(parts, glyphs, width)]
-        lines.append(legend(glyphs, width))
-        yield Lines(tuple(lines))
+        low, high = say_time(min(shown)), say_time(max(shown))
+        words = f"{say_time(shown[-1])} now" + (f", {low} to {high}" if low != high else "")
+        told["latency"] = [Lines((line(Piece(words, "muted")), line(sparkline(shown, glyphs))))]
+    for label, parts in (("last 24 hours", picture.hours), ("last 30 days", picture.days)):
+        if any(parts):
+            told[label] = [Lines((strip(parts, glyphs, width),))]
+            told["legend"] = Lines((legend(glyphs, width),))
     if standing.results:
-        yield Spacer()
-        rows = [line(Piece("LAST RESULTS", "heading"))]
-        rows += [_result(past, now, zone, glyphs) for past in standing.results]
-        yield Lines(tuple(rows))
+        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in standing.results))]
+    return told
 
 
 def strip(parts: Sequence[str], glyphs: Glyphs, width: int) -> Line:
@@ -187,12 +174,9 @@ def strip(parts: Sequence[str], glyphs: Glyphs, width: int) -> Line:
 
 
 def legend(glyphs: Glyphs, width: int) -> Line:
-    """The legend of a strip."""
+    """Return the legend of a strip."""
     none, well, partly, down = glyphs.outage
-    words = f"{well} well  {partly} partly  {down} down  {none} not checked"
-    if len(words) > width:
-        words = f"{well} well {partly} partly {down} down"
-    return clip_line(line(Piece(words, "muted")), max(1, width))
+    return clip_line(line(Piece(f"{well} up  {partly} partly  {down} down  {none} not checked", "muted")), width)
 
 
 def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
@@ -201,42 +185,11 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     sign = {"healthy": glyphs.check, "blocked": glyphs.half, "skipped": glyphs.circle}.get(past.state, glyphs.alert)
     tone: Tone = "alert" if past.state in ("failing", "error") else "muted"
     mark: Tone = "good" if past.state == "healthy" else tone
-    took = f"  {_time(past.seconds)}" if past.seconds is not None else ""
+    took = f"  {say_time(past.seconds)}" if past.seconds is not None else ""
     return line(
         Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(f"{took:>9}", "muted"),
         f"  {past.summary}",
     )  # fmt: skip
-
-
-def _what(monitor: Monitor) -> Iterator[DetailLine]:
-    parts = (("type", monitor.type), ("url", monitor.url), ("command", monitor.command), ("folder", monitor.folder))
-    for label, value in parts:
-        if value:
-            yield Labelled(label, value)
-    if monitor.threshold:
-        yield Labelled("alert when", monitor.threshold)
-    try:
-        kind = kind_of(monitor)
-        if kind:
-            words = meaning(parse_threshold(monitor.threshold or "", kind), kind)
-            if not monitor.threshold:
-                yield Labelled("alert when", line(Piece(words.partition(" when ")[2], "muted")))
-    except BadThreshold as error:
-        yield Labelled("", error.message, "warn")
-    except KeyError:
-        return
-
-
-def _alerts(monitor: Monitor, picture: Picture | None) -> Iterator[DetailLine]:
-    if monitor.alert_priority:
-        yield Labelled("alert", monitor.alert_priority)
-    remedy = monitor.auto_remediate or monitor.auto_remediate_remark or ""
-    if remedy:
-        yield Labelled("fix", remedy)
-    if picture is not None and picture.remedy:
-        yield Labelled("", line(Piece(f"{picture.remedy}", "muted" if picture.remedy == "approved" else "warn")))
-    if monitor.cron_job_id:
-        yield Labelled("cron job", monitor.cron_job_id)
 
 
 def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
@@ -251,7 +204,3 @@ def _percent(value: float | None, glyphs: Glyphs) -> str:
     if value in (0, 100):
         return f"{value:.0f}%"
     return f"{min(99.9, max(0.1, value)):.1f}%"
-
-
-def _time(seconds: float) -> str:
-    return say_time(seconds)

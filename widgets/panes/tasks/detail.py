@@ -7,7 +7,8 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.clock import BadMoment, late_words, read_moment
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.detail import DetailLine, Labelled, Lines
+from widgets.pane.records import lines_of
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, beside, progress_line
@@ -17,33 +18,29 @@ if TYPE_CHECKING:
 
 
 def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:
-    """Title, one line of state, the fields, the text."""
-    parts: list[DetailLine] = [_state(task, now, zone, glyphs), Spacer()]
-    parts += [
-        Labelled(label, value)
-        for label, value in (
-            ("assigned", task.assigned),
-            ("tags", ", ".join(task.tags)),
-            ("action", task.action),
-            ("notes", joined(task.notes or "")),
-            ("outcome", task.outcome),
-            ("last update", task.last_update),
-            ("started", _when(task.started, now, zone)),
-            ("completed", _when(task.completed, now, zone)),
-            ("created", _when(task.created, now, zone)),
-            ("plan", task.orchestration_id),
-            ("cron job", task.cron_job_id),
-        )
-        if value
-    ]
-    extra = [(key, value) for key, value in task.extra.items() if value]
-    if extra:
-        parts += [Spacer(), Caption("OTHER FIELDS")]
-        parts += [Labelled(key, str(value)) for key, value in extra]
-    rest = rest_of_body(task)
-    if rest:
-        parts += [Spacer(), Prose(rest, markdown=True)]
-    return parts
+    """Return one line of state, the fields, the text."""
+    told = {
+        "state": _state(task, now, zone, glyphs),
+        "assigned": task.assigned,
+        "tags": ", ".join(task.tags),
+        "action": task.action,
+        "notes": _text("notes", joined(task.notes or "")),
+        "outcome": _text("outcome", task.outcome),
+        "last update": task.last_update,
+        "started": _when(task.started, now, zone),
+        "completed": _when(task.completed, now, zone),
+        "created": _when(task.created, now, zone),
+        "plan": task.orchestration_id,
+        "cron job": task.cron_job_id,
+        "other fields": {key: _text(key, str(value)) for key, value in task.extra.items() if value},
+        "": rest_of_body(task),
+    }
+    return lines_of(told, now, zone, glyphs)
+
+
+def _text(label: str, text: str | None) -> Labelled | None:
+    """Return a text beside its label, also one of several lines."""
+    return Labelled(label, text) if text else None
 
 
 def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLine:
