@@ -22,6 +22,7 @@ from memory.history.changes import row
 from memory.operations import Day, Parameter, Values, Whole, argument
 from memory.prompts import DEFAULT_BUDGET, brief
 from memory.prompts.content import content_of, shortened
+from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
 from memory.review import Inbox
@@ -196,7 +197,8 @@ class EntryAccess:
     ) -> Json:
         """Return `{"entries", "cursor"}`: the entry of a ref or a title, or those of a kind that pass a filter.
 
-        `waiting` of one entry are the actor's own proposals about it that wait for a person.
+        `waiting` of one entry are the actor's own proposals about it that wait for a person, `doubts` what speaks
+        against it: it names what is gone, or a newer entry says otherwise.
         """
         if (ref is None) == (kind is None):
             raise UsageError("entry.arguments", "read takes a ref or a kind", 'send ref="tasks#…" or kind="tasks"')
@@ -209,6 +211,8 @@ class EntryAccess:
                 told = self._told(item)
                 if waiting := self._waiting(item.ref, actor):
                     told["waiting"] = waiting
+                if doubts := [one.told for one in findings_of(self.workspace) if one.ref == item.ref]:
+                    told["doubts"] = _safe(doubts)
                 return {"entries": [told], "cursor": None}
             assert kind is not None
             name, implied = plain_kind(kind)

@@ -58,7 +58,8 @@ def test_a_band_is_told_until_a_person_settles_it(repository: Place) -> None:
         ("memory.changed", "src/moved.py is src/new.py now"),
     ]
     assert f"{OLD} [gone: src/old.py was removed]" in start(repository)
-    repository.mcp(("read", {"ref": OLD}))
+    (read,) = repository.mcp(("read", {"ref": OLD}))
+    assert read["entries"][0]["doubts"] == ["gone: src/old.py was removed"]
     assert len(doubts(repository)) == 2
     assert repository("still-true", OLD, actor="agent:x").error == "proof.person_only"
     done = repository.json("still-true", ref_of(repository, OLD))["confirmed"]
