@@ -21,6 +21,8 @@ from memory.operations import Whole, option, under
 from memory.storage.own_folders import DATABASE
 from memory.trust.settings import NotOwn, read_own
 
+from .servers import needs, tell_where
+
 __all__ = ["fleet"]
 _TOKEN = 20
 """The fewest characters of a token."""
@@ -90,13 +92,10 @@ def serve(
     one page at a time. docs/fleet.md shows how a team reaches it through a reverse proxy. Needs the extra `server`, and
     `web` for the pane: pip install 'memdeck[server,web]'.
     """
-    try:
+    with needs("server", "api.missing"):
         from app.servers.api.runs import Runs
         from app.servers.fleet import application
         from app.servers.fleet import serve as run
-    except ImportError as error:
-        hint = "pip install 'memdeck[server]' brings what it needs"
-        raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
     token = secrets.token_urlsafe(32) if token_file is None else _token(token_file)
     url = database_of(session, database)
     if url is not None:
@@ -112,16 +111,8 @@ def serve(
 
     def say(address: str, token: str) -> None:
         shown = None if page is None else page.address
-        session.answer(
-            lambda: {"address": address, "token": token, "page": shown},
-            lambda: [
-                address,
-                f"Authorization: Bearer {token}",
-                *([] if shown is None else [f"{shown}  the pane, in a browser"]),
-                "serves this machine only; ctrl+c ends it",
-            ],
-        )
-        session.writer.flush()
+        lines = [address, f"Authorization: Bearer {token}"] + ([f"{shown}  the pane, in a browser"] if shown else [])
+        tell_where(session, {"address": address, "token": token, "page": shown}, *lines)
 
     life = Life()
     runs = Runs(None, session.clock, life.busy, read_only=read_only)

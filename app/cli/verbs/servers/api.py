@@ -8,8 +8,9 @@ from app.servers.api.openapi import described
 from app.servers.api.runs import Runs
 from app.servers.life import Life
 from app.servers.mcp.calls import Calls
-from memory.errors import UsageError
 from memory.operations import Whole, option, verb
+
+from . import needs, tell_where
 
 
 @verb(
@@ -34,12 +35,9 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     the rest. Needs the extra `server`: pip install 'memdeck[server]'.
     """
     workspace = session.workspace
-    try:
+    with needs("server", "api.missing"):
         from app.servers.api.application import Api
         from app.servers.api.server import Where, serve
-    except ImportError as error:
-        hint = "pip install 'memdeck[server]' brings what it needs"
-        raise UsageError("api.missing", f"the library {error.name} is not installed", hint) from error
     actor = session.named_actor or None
     life = Life()
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
@@ -50,15 +48,9 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
         return
 
     def say(where: Where) -> None:
-        session.answer(
-            lambda: {"workspace": str(workspace.root), **where._asdict()},
-            lambda: [
-                *([where.address, f"Authorization: Bearer {where.token}"] if where.address else []),
-                *([session.paint.line(where.socket)] if where.socket else []),
-                "serves this machine only; ctrl+c ends it",
-            ],
-        )
-        session.writer.flush()
+        lines = [where.address, f"Authorization: Bearer {where.token}"] if where.address else []
+        lines += [session.paint.line(where.socket)] if where.socket else []
+        tell_where(session, {"workspace": str(workspace.root), **where._asdict()}, *lines)
 
     if port is None and path is None:
         port = 0

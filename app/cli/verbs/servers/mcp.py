@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 from app.cli.session import Session
@@ -10,6 +9,8 @@ from app.servers.life import Life
 from app.servers.mcp.calls import Calls
 from memory.errors import UsageError
 from memory.operations import Choice, Whole, option, verb
+
+from . import needs, tell_where
 
 
 @verb(
@@ -40,8 +41,6 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
     """
     if port is not None and not http:
         raise UsageError("usage.arguments", "--port goes with --http", "add --http")
-    if find_spec("mcp") is None:
-        raise _missing("mcp")
     try:
         _ = session.workspace
     except UsageError as error:
@@ -50,26 +49,21 @@ def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset
             raise
     life = Life()
     calls = _calls(session, toolset, actor=session.named_actor or None, read_only=read_only, busy=life.busy)
-    try:
+    with needs("mcp", "mcp.missing"):
         if http:
             from app.servers.mcp.http import serve_http
 
-            root = session.workspace.root
+            root = str(session.workspace.root)
 
             def say(address: str, token: str) -> None:
-                session.answer(
-                    lambda: {"workspace": str(root), "address": address, "token": token},
-                    lambda: [address, f"Authorization: Bearer {token}", "serves this machine only; ctrl+c ends it"],
-                )
-                session.writer.flush()
+                document = {"workspace": root, "address": address, "token": token}
+                tell_where(session, document, address, f"Authorization: Bearer {token}")
 
             serve_http(calls, life, port or 0, say)
         else:
             from app.servers.mcp.stdio import serve_stdio
 
             serve_stdio(calls, life)
-    except ImportError as error:
-        raise _missing(str(error.name)) from error
 
 
 def _calls(session: Session, toolset: str, **options: Any) -> Calls:
@@ -79,8 +73,3 @@ def _calls(session: Session, toolset: str, **options: Any) -> Calls:
     from app.servers.mcp.curated_tools import CuratedCalls  # The default tools start without curated memory.
 
     return CuratedCalls(lambda: session.workspace, session.clock, toolset=toolset, **options)
-
-
-def _missing(name: str) -> UsageError:
-    hint = "pip install 'memdeck[mcp]' brings what it needs"
-    return UsageError("mcp.missing", f"the library {name} is not installed", hint)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from app.cli.session import Session
-from memory.errors import UsageError
 from memory.operations import Whole, argument, option, verb
+
+from . import needs, tell_where
 
 
 @verb("serve", serves="machine", examples=("memdeck serve", "memdeck serve ~/src/shop --port 8123"))
@@ -18,18 +19,6 @@ def serve(session: Session, folder: str | None, port: int) -> None:
     """
     session.folder = folder or session.folder
     root = str(session.workspace.root)
-    try:
+    with needs("web", "serve.missing"):
         from app.servers.web.server import serve as run
-    except ImportError as error:
-        raise UsageError(
-            "serve.missing", f"{error.name} is not installed", "pip install 'memdeck[web]' brings what it needs"
-        ) from error
-
-    def say(address: str) -> None:
-        session.answer(
-            lambda: {"workspace": root, "address": address},
-            lambda: [address, f"serves {session.paint.line(root)} to this machine only; ctrl+c ends it"],
-        )
-        session.writer.flush()
-
-    run(root, port, say)
+    run(root, port, lambda address: tell_where(session, {"workspace": root, "address": address}, address))
