@@ -93,18 +93,6 @@ def test_the_same_name_is_an_update_but_not_for_a_machine(den: Den) -> None:
     assert named.decision.op == "update"
 
 
-def test_forgetting(den: Den) -> None:
-    """A memory is deleted with its index line; one that is not there is a noop."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    done = forget(den, curated, "user_coffee.md")
-    assert (done.decision.op, rules(done)) == ("delete", ["controller.delete_target"])
-    assert not (den.person / "memory/user_coffee.md").exists()
-    assert not (den.person / "memory/MEMORY.md").exists()
-    again = forget(den, curated, "user_coffee.md")
-    assert (again.decision.op, rules(again)) == ("noop", ["controller.delete_missing"])
-
-
 def test_entity_and_attribute_name_a_fact(den: Den) -> None:
     """A fact that was written with entity and attribute is renewed by them under any name."""
     curated = den.open()
@@ -295,15 +283,6 @@ def test_names_that_lead_elsewhere_are_rejected_by_a_rule(den: Den, name: str) -
 
 
 # -- limits, keys, dry run --------------------------------------------------------------------------------
-
-
-def test_a_clock_that_was_ahead_blocks_no_write(den: Den) -> None:
-    """Writes that are dated later than now are none of the last minute."""
-    den.settings("[memory.controller.policy]\nmax_writes_per_min = 2\n")
-    curated = den.open()
-    for number, name in enumerate(("one", "two")):
-        write(den, curated, "user", name, f"text {name}", now=NOW + timedelta(days=9, minutes=number))
-    assert write(den, curated, "user", "three", "text three", now=NOW).decision.op == "add"
 
 
 def test_limits_are_those_of_the_settings(den: Den) -> None:

@@ -148,14 +148,6 @@ def test_a_revert_refuses_with_both_versions(den: Den) -> None:
         revert(curated, "dec_none", OperationCall(den.now(), "cli"))
 
 
-def test_a_change_shows_in_the_change_log_and_can_be_undone_there(den: Den) -> None:
-    """File and index are one change of the store."""
-    curated = den.open()
-    done = write(den, curated, "project", "Port", "The port is 8080", scope="workspace")
-    assert done.change is not None
-    assert sorted(file.path for file in done.change.files) == ["memory/MEMORY.md", "memory/project_port.md"]
-
-
 def test_old_decisions_go_and_a_summary_stays(den: Den) -> None:
     """After the limit decisions go but for the newest on each file; a dry run takes none."""
     curated = den.open()

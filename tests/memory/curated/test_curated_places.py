@@ -10,7 +10,6 @@ import pytest
 from memory.curated.files.names import filename, slug
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.places import find_root, read_identity
-from memory.curated.settings import KEYS, settings_of
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError
 from tests.memory.curated.conftest import Den, ask, write
 
@@ -123,24 +122,6 @@ def test_a_copied_folder_is_reported_and_has_a_history_of_its_own(den: Den) -> N
     assert counts == [1, 1]
 
 
-def test_scopes_have_their_folders(den: Den) -> None:
-    """The four folders are where the specification puts them."""
-    curated = den.open()
-    for scope, tier in (("global", None), ("workspace", None), ("agent", "global"), ("agent", "workspace")):
-        agent = "ada" if scope == "agent" else None
-        write(
-            den, curated, "user", f"Name {scope} {tier}", f"about {scope} {tier}", scope=scope, agent=agent, tier=tier
-        )
-    assert sorted(path.parent.relative_to(den.top).as_posix() for path in den.top.rglob("user_*.md")) == [
-        "home/.agh/agents/ada/memory",
-        "home/.agh/memory",
-        "ws/.agh/agents/ada/memory",
-        "ws/.agh/memory",
-    ]
-    assert curated.root("agent", "ada").tier == "workspace"
-    assert [root.depth for root in curated.visible("ada")] == [0, 1, 2, 3]
-
-
 @pytest.mark.parametrize(
     ("scope", "agent", "tier", "code"),
     [
@@ -220,18 +201,6 @@ def test_underscore_forms_are_found(den: Den) -> None:
 # -- settings ---------------------------------------------------------------------------------------------------------
 
 
-def test_every_key_takes_its_default(den: Den) -> None:
-    """A file that sets every key to its default is taken, and says the same as none."""
-    lines = []
-    for key in KEYS:
-        value = list(key.default) if isinstance(key.default, tuple) else key.default
-        text = str(value).lower() if isinstance(value, bool) else repr(value)
-        lines.append(f"memory.{key.name} = {text}")
-    settings = settings_of("\n".join(lines).encode(), "config.toml")
-    assert settings.values == den.open().settings.values
-    assert settings.lines["enabled"] == 1
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -280,15 +249,6 @@ def test_an_identity_is_made_only_where_that_is_allowed(den: Den) -> None:
         write(den, den.open(), "project", "Port", "The port is 8080", scope="workspace")
     assert error.value.code == "memory.workspace.missing"
     assert not (den.workspace / ".agh").exists()
-
-
-def test_the_index_and_hidden_files_are_no_memories(den: Den) -> None:
-    """They are not found by name, whatever is in them."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    for name in ("MEMORY.md", "MEMORY", ".memdeck", "_system", "..", ""):
-        with pytest.raises(NotFoundError):
-            curated.find(name)
 
 
 def test_the_global_folder_can_be_another_one(den: Den, tmp_path: Path) -> None:

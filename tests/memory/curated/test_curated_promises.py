@@ -67,27 +67,6 @@ def test_a_dry_run_of_a_revert_changes_nothing(den: Den, curated: Curated) -> No
         run(den, curated, "decisions revert", id=made["id"])
 
 
-def test_results_are_ranked_files_with_their_score(den: Den, curated: Curated) -> None:
-    """Two words are no trivial query; each result names its file and its own score, the best one first."""
-    found = run(den, curated, "search", query_text="deploy tuesdays", skip_trivial=True)
-    (first, *others) = found["results"]
-    assert first["memory"]["filename"] == "project_deploy-window.md"
-    assert all(first["score"] >= one["score"] for one in others)
-    assert found["recall"]["skipped_reason"] is None
-
-
-def test_equal_recalls_have_equal_hashes(den: Den, curated: Curated) -> None:
-    """The header of a package is the same for the same memories, and another one after an edit."""
-
-    def header() -> str:
-        return str(run(den, curated, "search", query_text="when do we deploy")["recall"]["header"]["text"])
-
-    first = header()
-    assert header() == first
-    run(den, curated, "edit", filename="project_deploy-window", content="we deploy on wednesdays, not before noon")
-    assert header() != first
-
-
 def test_history_says_something_of_each_operation(den: Den, curated: Curated) -> None:
     """No summary is empty, and the memories of agents have a history, too."""
     run(den, curated, "write", type="feedback", name="Tone", content="be brief", scope="agent", agent_name="ada")

@@ -92,19 +92,6 @@ def test_the_score_is_the_sum_of_its_terms(den: Den) -> None:
     assert later.signal == pytest.approx(0.09, abs=1e-3)
 
 
-def test_weights_and_number_are_settings(den: Den) -> None:
-    """Other weights give other terms, and `top_k` how many are returned."""
-    _fill(den)
-    den.settings(
-        "[memory.recall]\ntop_k = 1\n[memory.recall.weights]\nbm25_unicode = 1.0\nbm25_trigram = 0\nrecency = 0\n"
-        "recall_signal = 0\n"
-    )
-    (only,) = ask(den, den.open(), "the runbooks deploy window").entries
-    assert (only.unicode, only.trigram, only.recency) == (only.score, 0.0, 0.0)
-    assert only.score > 0.9
-    assert len(ask(den, den.open(), "runbooks deploy window editor", top_k=3).entries) == 3
-
-
 @pytest.mark.parametrize("query", ["is it", "the", "prose", "", "?!", "what was it"])
 def test_trivial_queries_are_skipped_with_an_event(den: Den, query: str) -> None:
     """Fewer than two meaningful words return nothing, unless a search allows them."""
@@ -170,20 +157,6 @@ def test_old_memories_carry_a_banner(den: Den) -> None:
     assert [banner(memory, NOW + timedelta(days=days), 1) for days in (0, 1)] == [None, None]
     assert banner(memory, NOW + timedelta(days=2), 1) == "This memory is 2 days old; verify it before relying on it."
     assert banner(memory, NOW + timedelta(days=2), 2) is None
-
-
-def test_recalls_are_counted_with_a_moving_average(den: Den) -> None:
-    """The first score counts whole, later ones by a fifth; a reindex keeps both."""
-    _fill(den)
-    curated = den.open()
-    records = curated.sides["global"].records
-    first = ask(den, curated, "deploy window", session="s1").entries[0].score
-    second = ask(den, curated, "deploy window", session="s2").entries[0].score
-    count, score, _ = records.signals(["global/project_deploy-window.md"])["global/project_deploy-window.md"]
-    assert (count, score) == (2, pytest.approx(0.8 * first + 0.2 * min(second, 1)))
-    curated.sides["global"].catalog.rebuild([curated.root("global")])
-    write(den, curated, "project", "Deploy window", "We deploy on Wednesdays")
-    assert records.signals(["global/project_deploy-window.md"])["global/project_deploy-window.md"][0] == 2
 
 
 def test_what_was_shown_already_is_left_out(den: Den) -> None:

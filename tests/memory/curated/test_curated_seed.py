@@ -13,7 +13,7 @@ from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.recall.snapshot import capture
 from memory.errors import NotFoundError
-from tests.memory.curated.conftest import NOW, Den, forget, write
+from tests.memory.curated.conftest import NOW, Den, write
 
 
 def run(curated: Curated, name: str, /, now: Any = NOW + timedelta(minutes=5), **values: Any) -> Json:
@@ -35,26 +35,6 @@ def test_a_missing_index_is_made_of_the_memories_and_an_outdated_one_is_told(den
     stale = capture(curated, "s3", now=NOW).text
     assert "- [Coffee](user_coffee.md) \u2014 what it is about" in stale
     assert "MEMORY.md is outdated" in stale
-
-
-def test_a_prompt_has_the_index_and_never_the_text(den: Den) -> None:
-    """Names and descriptions only: an agent reads an entry when it matters."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk in the morning")
-    text = capture(curated, "s1", now=NOW).text
-    assert "what it is about" in text
-    assert "oat milk" not in text
-
-
-def test_deleting_is_an_event_of_a_committed_write(den: Den) -> None:
-    """Its operation is delete, and the history calls it so."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    forget(den, curated, "user_coffee.md")
-    (event, *_) = curated.sides["global"].records.events(ops=["memory.write.committed"])
-    assert (event["metadata"]["operation"], event["target_id"]) == ("delete", "user_coffee.md")
-    found = [one["operation"] for one in run(curated, "history")["operations"]]
-    assert found == ["memory.delete", "memory.write"]
 
 
 def test_decisions_are_shown_without_the_texts(den: Den) -> None:
@@ -81,15 +61,6 @@ def test_health_tells_of_everything_that_can_stand_still(den: Den) -> None:
     assert found["provider"]["cooldown_until"] is None
     assert "0 of 5 candidates" in found["dream_gates"]["global"]
     assert found["files"] == {"global": 1}
-
-
-def test_an_empty_turn_is_dropped_with_its_reason(den: Den) -> None:
-    """The event has the reason and a count, and no text."""
-    curated = den.open()
-    run(curated, "extractor feed", session_id="s1", content="  ")
-    (event,) = [one for side in curated.sides.values() for one in side.records.events(ops=["memory.extractor.dropped"])]
-    assert event["metadata"]["reason"] == "empty_snapshot"
-    assert run(curated, "extractor status")["extractor"]["skipped_turns"] == 1
 
 
 def test_a_promoted_memory_is_a_copy(den: Den) -> None:

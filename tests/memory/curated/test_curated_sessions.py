@@ -96,12 +96,6 @@ def test_a_ledger_is_never_overwritten(den: Den, curated: Curated) -> None:
     assert (folder(den, curated) / "ledger.jsonl").read_bytes() == before["ledger.jsonl"]
 
 
-def test_sessions_without_a_workspace_have_a_folder(den: Den) -> None:
-    """It is called as the settings say."""
-    begin(den.open())
-    assert (den.person / "sessions/_unbound/s1/events.jsonl").exists()
-
-
 @pytest.mark.parametrize("damage", [b"x", b'{"type": "session_event"}\n', b""])
 def test_a_damaged_ledger_is_repaired_from_its_events(den: Den, curated: Curated, damage: bytes) -> None:
     """It is told and never shown as sound; the repair keeps what was there; without events it stays as it is."""
@@ -134,17 +128,6 @@ def test_a_session_that_nobody_ended_is_repaired_after_its_grace(den: Den, curat
     assert run(curated, "session repair", NOW + timedelta(hours=23))["repaired"] == []
     assert run(curated, "session repair", NOW + timedelta(hours=25))["repaired"] == ["s1"]
     assert run(curated, "session ledger", session_id="s1")["meta"]["stopped_at"] == "2026-01-15T12:00:00Z"
-
-
-def test_a_session_that_may_still_run_is_no_problem(den: Den, curated: Curated) -> None:
-    """A line that is not written to its end is told after the grace only; an empty folder is no session."""
-    begin(curated)
-    with (folder(den, curated) / "events.jsonl").open("ab") as file:
-        file.write(b'{"type": "session_ev')
-    folder(den, curated, "empty").mkdir()
-    assert run(curated, "session repair", NOW + timedelta(hours=23))["problems"] == []
-    done = run(curated, "session repair", NOW + timedelta(hours=25))
-    assert ([one["session_id"] for one in done["problems"]], done["repaired"]) == (["s1"], ["s1"])
 
 
 def test_prune_removes_what_ended_long_ago(den: Den, curated: Curated) -> None:

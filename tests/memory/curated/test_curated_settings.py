@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from memory.curated.control.decision import prune, select
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import weighed
 from memory.curated.model import Json
@@ -58,44 +57,12 @@ def test_the_tiebreaker_is_asked_as_the_settings_say(den: Den) -> None:
     assert done.llm_trace["model"] == "mine"
 
 
-def test_the_model_may_be_switched_off(den: Den) -> None:
-    """`controller.llm.enabled` = false: the rules decide alone."""
-    den.settings("[memory.controller.llm]\nenabled = false\n")
-    curated = den.open(tiebreaker=(asked := Model("no JSON")))
-    for number in range(3):
-        write(den, curated, "project", f"Deploy {number}", f"the deploy runs on tuesday, number {number}")
-    done = write(den, curated, "project", "Deploy day", "the deploy on tuesday night", origin="extractor").decision
-    assert (done.source, done.op, asked.questions) == ("rule", "noop", [])
-
-
-@pytest.mark.parametrize("days", [3, 0])
-def test_decisions_are_kept_so_long(den: Den, days: int) -> None:
-    """After so many days the older ones go, which is one event; 0 keeps all."""
-    curated = den.open()
-    for number in range(3):
-        write(den, curated, "user", "Coffee", f"likes milk of kind {number}")
-    side = curated.sides["global"]
-    prune(side, days, NOW + timedelta(days=2), dry_run=False)
-    assert len(side.records.look(lambda db: select(side, db, "1", []), [])) == 3
-    prune(side, days, NOW + timedelta(days=4), dry_run=False)
-    assert len(side.records.look(lambda db: select(side, db, "1", []), [])) == (1 if days else 3)
-    assert len(side.records.events(ops=["memory.decisions.pruned"])) == bool(days)
-
-
 def _drinks(den: Den, settings: str, count: int = 6) -> Curated:
     den.settings(settings)
     curated = den.open()
     for number in range(count):
         write(den, curated, "user", f"Drink {number}", f"likes the drink of oats, number {number}")
     return curated
-
-
-def test_so_many_candidates_are_weighed(den: Den) -> None:
-    """`recall.raw_candidates`: no more than each index gives are looked at."""
-    found = ask(den, _drinks(den, "[memory.recall]\ntop_k = 2\nraw_candidates = 3\n"), "drink of oats").found
-    assert found is not None
-    assert found.candidates <= 6
-    assert len(found.ranked) == 3
 
 
 def test_files_of_the_system_are_found(den: Den) -> None:
@@ -139,16 +106,6 @@ def test_freshness_of_a_recall(den: Den) -> None:
     assert "6 days" in (done := ask(den, curated, "drink of oats")).entry(done.entries[0], 1)["staleness_banner"]
 
 
-def test_a_prompt_gets_so_much_of_an_index(den: Den) -> None:
-    """`file.max_lines` and `file.max_bytes`: the rest is left out, with a note."""
-    curated = _drinks(den, "[memory.file]\nmax_lines = 3\n")
-    text = capture(curated, "s1", now=NOW).text
-    assert text.count("- [Drink") == 3
-    assert "the rest is left out" in text
-    den.settings("[memory.file]\nmax_bytes = 120\n")
-    assert capture(den.open(), "s2", now=NOW).text.count("- [Drink") == 2
-
-
 def test_the_extractor_is_told_its_model_and_deadline(den: Den) -> None:
     """`extractor.model` is part of the question, `extractor.deadline` is the time for it."""
     den.settings('[memory.extractor]\nmodel = "small"\ndeadline = "3s"\n')
@@ -158,27 +115,6 @@ def test_the_extractor_is_told_its_model_and_deadline(den: Den) -> None:
     run(curated, "extractor drain")
     ((question, seconds, _),) = model.questions
     assert (question["model"], seconds) == ("small", 3.0)
-
-
-def test_inbox_and_failures_have_their_folders(den: Den) -> None:
-    """`extractor.inbox_path` and `extractor.dlq_path` name them, from the folder of memories on."""
-    den.settings('[memory.extractor]\ninbox_path = "_in"\ndlq_path = "_system/failed"\n')
-    curated = den.open()
-    folder = den.person / "memory/_in/s1"
-    folder.mkdir(parents=True)
-    (folder / "1.jsonl").write_text("no JSON\n")
-    assert run(curated, "extractor drain")["failed"] == 1
-    assert len(list((den.person / "memory/_system/failed").iterdir())) == 1
-
-
-def test_so_many_sessions_are_asked_about(den: Den) -> None:
-    """`extractor.queue.capacity`: what waits beyond it is told as held back."""
-    den.settings("[memory.extractor]\nqueue.capacity = 2\n")
-    curated = den.open()
-    curated.models["extractor"] = Model('{"candidates": []}')
-    for number in range(3):
-        run(curated, "extractor feed", session_id=f"s{number}", content="words")
-    assert run(curated, "extractor status")["extractor"]["backpressured_sessions"] == 1
 
 
 @pytest.mark.parametrize("part", ["dream", "extractor"])
@@ -216,15 +152,6 @@ def test_a_dream_is_made_as_the_settings_say(den: Den) -> None:
     assert "moth" in path.name
 
 
-def test_a_dream_waits_so_long(den: Den) -> None:
-    """`dream.min_hours` since the last one."""
-    curated = _recalled(den, f"{_DREAM}min_hours = 2\n")
-    assert run(curated, "dream trigger", NOW + timedelta(minutes=9), scope="global")["triggered"]
-    early, late = (run(curated, "dream status", NOW + timedelta(hours=hours), scope="global") for hours in (2, 3))
-    assert "2 h are needed" in early["scopes"][0]["reason"]
-    assert "h are needed" not in late["scopes"][0]["reason"]
-
-
 @pytest.mark.parametrize("term", ["frequency", "relevance", "recency", "freshness"])
 def test_the_score_of_a_dream(den: Den, term: str) -> None:
     """Each weight is the most that its term adds, and recency halves in the days of the setting."""
@@ -235,16 +162,3 @@ def test_the_score_of_a_dream(den: Den, term: str) -> None:
     score = side.records.signals(["global/user_drink.md"])["global/user_drink.md"][1]
     (one,) = weighed(curated, side, NOW + timedelta(days=2, seconds=2))
     assert one.score == pytest.approx({"frequency": 0.5, "relevance": score}.get(term, 0.5), abs=1e-3)
-
-
-def test_daily_logs_are_archived_as_the_settings_say(den: Den) -> None:
-    """`daily.cold_archive_days` and `daily.archive_path`."""
-    den.settings('[memory.daily]\ncold_archive_days = 2\narchive_path = "_system/old"\n')
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    run(curated, "daily sweep", NOW + timedelta(days=1), scope="global")
-    log = den.person / "memory/_system/daily/2026-01-15.md"
-    assert log.exists()
-    run(curated, "daily sweep", NOW + timedelta(days=3), scope="global")
-    assert (den.person / "memory/_system/old/daily/2026-01-15.md").exists()
-    assert not log.exists()
