@@ -79,8 +79,8 @@ class Cycle:
         store = self.system.store
         memory = store.memory()
         shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.system.engine())
-        self.warnings += [shown.note] if shown.note else []
-        words = f"{plural(len(shown.events), 'event')}: {shown.digest.text()}"
+        self.warnings += filter(None, [shown.document["note"]])
+        words = f"{plural(len(shown.events), 'event')}: {shown.summary}"
         if shown.events and not self.dry_run:
             self.changes.append(apply(store, shown, actor=self.actor, now=self.now).change)
         planned = f"would recall {words}" if self.dry_run else words

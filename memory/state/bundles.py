@@ -10,7 +10,7 @@ from typing import Any
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage import Change
 
-from .diff import Digest, changed_sections, name_of
+from .diff import effect, name_of
 from .files import schema
 from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.json_text import canonical_bytes, load, ordered_bytes
@@ -168,7 +168,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         refuse("bundle", bundle)
         if bundle == state["bundle"]:
             return StateChange(None, state, f"{section} is as it was")
-        summary, changed = f"edited {section}", Digest(changed_sections(state["bundle"], bundle))
+        summary, changed = f"edited {section}", effect(state["bundle"], bundle)
         state = writing.persist("edit", bundle, summary, state=state, diff=changed)
         return _committed(writing, summary, state)
 
@@ -195,7 +195,7 @@ def record_validation(store: StateStore, results: list[Mapping[str, str]], *, ac
         snapshot = {"status": status, "validatedAt": stamp(now), "summary": summary, "results": told}
         focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
         bundle = {**state["bundle"], "currentFocus": focus}
-        new = writing.persist("validate", bundle, summary, state=state, diff=Digest(("current-focus",)))
+        new = writing.persist("validate", bundle, summary, state=state, diff=effect(state["bundle"], bundle))
         return _committed(writing, summary, new)
 
     return store.change("state.validate", build, actor=actor, now=now)

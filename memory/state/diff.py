@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .files.json_text import canonical
 from .files.model import KEYS, SECTIONS, Json, plural
 
 _NAMES = ("title", "path", "label")
-DONE = ("added", "removed", "edited")
-"""The actions of a recall on gotchas and next steps."""
+_TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "removed", "edited")
+"""The lists of titled entries with the noun for one, and the actions of a recall on them."""
 
 
 class SectionDiff(NamedTuple):
@@ -73,52 +72,37 @@ def name_of(item: Any) -> str:
     return str(item)
 
 
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """The effect of a recall: the sections, and the titles of gotchas and next steps added, removed and edited."""
+def effect(before: Json, after: Json, *, selected: str = "all", protected: Sequence[str] = ()) -> Json:
+    """Return what a recall or an edit changes: the sections, and the titles of gotchas and next steps by what was done.
 
-    sections: tuple[str, ...]
-    selected: str = "all"
-    protected: tuple[str, ...] = ()
-    gotchas: tuple[tuple[str, ...], ...] = ((), (), ())
-    steps: tuple[tuple[str, ...], ...] = ((), (), ())
-
-    def json(self) -> Json:
-        """Return it for programs and for the hash of a recall's event."""
-        return {
-            "changedSections": list(self.sections),
-            "selectedSection": self.selected,
-            "protectedSections": list(self.protected),
-            "gotchas": {name: list(titles) for name, titles in zip(DONE, self.gotchas, strict=True)},
-            "nextSteps": {name: list(titles) for name, titles in zip(DONE, self.steps, strict=True)},
-            "currentFocusChanged": "current-focus" in self.sections,
-            "validationChanged": "validation-commands" in self.sections,
-        }
-
-    def titles(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Yield what was done to which titles: the noun, the verb, and the titles, unless there are none."""
-        for noun, kinds in (("gotcha", self.gotchas), ("next step", self.steps)):
-            yield from ((noun, verb, titles) for verb, titles in zip(DONE, kinds, strict=True) if titles)
-
-    def text(self) -> str:
-        """Return it on one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
-        if not self.sections:
-            return "changed nothing"
-        said = [f"{plural(len(titles), noun)} {verb}" for noun, verb, titles in self.titles()]
-        return f"changed {', '.join(self.sections)}" + (f": {', '.join(said)}" if said else "")
-
-
-def digest_of(before: Json, after: Json, *, selected: str, protected: Sequence[str]) -> Digest:
-    """Return what a recall changes."""
-    titles = []
-    for key in ("gotchas", "nextSteps"):
+    It is in the form for programs, and its hash is in the event.
+    """
+    changed = [name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]]]
+    titles: dict[str, dict[str, list[str]]] = {}
+    for key in _TITLED:
         old, new = entries_of(before[key]), entries_of(after[key])
         edited = [one for one in new if one in old and new[one] != old[one]]
         kinds = [one for one in new if one not in old], [one for one in old if one not in new], edited
-        titles.append(tuple(tuple(name for _, name in kind) for kind in kinds))
-    return Digest(changed_sections(before, after), selected, tuple(protected), *titles)
+        titles[key] = {verb: [name for _, name in kind] for verb, kind in zip(_DONE, kinds, strict=True)}
+    return {
+        "changedSections": changed,
+        "selectedSection": selected,
+        "protectedSections": list(protected),
+        **titles,
+        "currentFocusChanged": "current-focus" in changed,
+        "validationChanged": "validation-commands" in changed,
+    }
 
 
-def changed_sections(before: Json, after: Json) -> tuple[str, ...]:
-    """Return the names of the sections that differ."""
-    return tuple(name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]])
+def titles_of(effect: Json) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what was done to which titles: the noun, the verb, and the titles, unless there are none."""
+    for key, noun in _TITLED.items():
+        yield from ((noun, verb, titles) for verb, titles in effect[key].items() if titles)
+
+
+def effect_text(effect: Json) -> str:
+    """Return an effect on one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
+    if not effect["changedSections"]:
+        return "changed nothing"
+    said = [f"{plural(len(titles), noun)} {verb}" for noun, verb, titles in titles_of(effect)]
+    return f"changed {', '.join(effect['changedSections'])}" + (f": {', '.join(said)}" if said else "")

@@ -24,7 +24,7 @@ from .checks.check import validate as findings_of
 from .checks.repair import plan_repair
 from .checks.repair import repair as mend
 from .commands import run_validation
-from .diff import SectionDiff
+from .diff import SectionDiff, titles_of
 from .files.config import KEYS as SETTINGS
 from .files.config import setting
 from .files.json_text import canonical
@@ -33,7 +33,7 @@ from .files.store import StateStore
 from .git import top_of
 from .projections.files import render_projections
 from .query import ask
-from .recall.recall import SHOWN_GROUPS, SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
+from .recall.recall import SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now
@@ -325,28 +325,26 @@ def recall(
 
 
 def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[str]:
-    scope, count = shown.scope, len(shown.events)
-    if shown.note:
-        yield paint.notice(paint.line(shown.note))
+    found, count = shown.document, len(shown.events)
+    if found["note"]:
+        yield paint.notice(paint.line(found["note"]))
     if not shown.events:
-        yield f"Nothing to recall: no event of the source {scope.source} waits"
+        yield f"Nothing to recall: no event of the source {found['source']} waits"
         return
-    yield f"source {scope.source}, section {scope.section}, policy {scope.policy}: {plural(count, 'event')}"
-    if shown.waiting:
-        yield f"{shown.waiting:,} more wait for the next recall: one takes the oldest {count:,}"
-    yield from _group_lines(paint, shown.groups[:SHOWN_GROUPS], len(shown.groups))
-    yield paint.line(f"engine: {shown.engine}")
-    if not shown.changes:
-        yield "the bundle stays as it is"
-    for noun, verb, titles in shown.digest.titles():
+    yield f"source {found['source']}, section {found['section']}, policy {found['policy']}: {plural(count, 'event')}"
+    if found["waiting"]:
+        yield f"{found['waiting']:,} more wait for the next recall: one takes the oldest {count:,}"
+    yield from _group_lines(paint, found["groups"], found["groupCount"])
+    yield paint.line(f"engine: {found['engine']}")
+    for noun, verb, titles in titles_of(found["summary"]):
         yield from first([f"{noun} {verb}: {title}" for title in titles], lambda words: paint.line(words, "  "))
-    yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))
-    if shown.changes:
-        yield f"changed sections: {', '.join(shown.digest.sections)}"
-    if shown.digest.protected:
-        yield f"protected: {', '.join(shown.digest.protected)}"
-    if shown.left:
-        left = ", ".join(shown.left)
+    yield from first(shown.told, lambda words: paint.notice(paint.line(words, "  ")))
+    sections = ", ".join(found["summary"]["changedSections"])
+    yield f"changed sections: {sections}" if sections else "the bundle stays as it is"
+    if found["summary"]["protectedSections"]:
+        yield f"protected: {', '.join(found['summary']['protectedSections'])}"
+    if found["left"]:
+        left = ", ".join(found["left"])
         yield paint.notice(f"these events also change {left}, which this recall leaves; the events wait")
     if diff:
         yield from _diff_lines(paint, shown.diff(), SHOWN_LINES)

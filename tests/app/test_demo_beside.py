@@ -85,9 +85,9 @@ def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -
     done = sync(system.store, ["claude"], home=None, actor="cli", now=NOW)
     assert (done.imported, done.results[0].skipped) == (0, 4)
     memory = system.store.memory()
-    recalled = preview(memory, scope_of_recall(memory.config)).digest
-    assert recalled.gotchas[2] == ("Pool runs dry without an error",)
-    assert recalled.steps[1] == ("Warn when the pool is nearly empty",)
+    recalled = preview(memory, scope_of_recall(memory.config)).document["summary"]
+    assert recalled["gotchas"]["edited"] == ["Pool runs dry without an error"]
+    assert recalled["nextSteps"]["removed"] == ["Warn when the pool is nearly empty"]
 
 
 def test_the_project_is_what_the_operations_make(tmp_path: Path) -> None:

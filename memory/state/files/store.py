@@ -20,7 +20,6 @@ from .model import Json, event_id, is_entry_file, stamp
 from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:
-    from memory.state.diff import Digest
     from memory.storage import Change, Store
     from memory.storage.transaction import Transaction
 
@@ -109,7 +108,7 @@ class StateWriting:
         self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle_hash)))
 
     def persist(
-        self, command: str, bundle: Json, summary: str, *, state: Json, diff: Digest | None = None, **maintenance: Any
+        self, command: str, bundle: Json, summary: str, *, state: Json, diff: Json | None = None, **maintenance: Any
     ) -> Json:
         """Plan event, checkpoint, state, projections and entry block of a new bundle; return the new state.
 
@@ -122,7 +121,6 @@ class StateWriting:
         event_name, checkpoint_name = event_id(self.memory.highest_event() + 1), self.memory.next_checkpoint()
         summary = short(summary)
         words = short(f"{command} refreshed the state of {bundle['project']['name']}") if diff is None else summary
-        changed = None if diff is None else diff.json()
         checkpoint = checkpoint_of(checkpoint_name, created, event_name, bundle, bundle_hash, summary)
         maintenance |= {
             "latestCheckpointId": checkpoint_name,
@@ -132,7 +130,7 @@ class StateWriting:
         new = state_of(state, bundle, bundle_hash, created)
         new["maintenance"] = {**state["maintenance"], **maintenance}
         self.put_state(new)
-        self.add_events([tool_run(event_name, command, bundle_hash, created, words, changed)], anew=anew)
+        self.add_events([tool_run(event_name, command, bundle_hash, created, words, diff)], anew=anew)
         refuse("checkpoint", checkpoint)
         self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)

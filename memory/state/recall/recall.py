@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.errors import ConflictError, UsageError
-from memory.state.diff import Digest, SectionDiff, diff_bundles, digest_of
+from memory.state.diff import SectionDiff, diff_bundles, effect, effect_text
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
 from memory.storage import Change
 
-from .consolidate import BundleProposal, Closed, consolidate
+from .consolidate import BundleProposal, consolidate
 from .grouping import group_events
-from .statements import Replaced
 
 SHOWN_GROUPS = 5
 SHOWN_LINES = 80
@@ -27,8 +25,7 @@ Engine = Callable[[Json, Sequence[Json], str], tuple[Json | None, str]]
 """May replace the deterministic engine: (bundle, events, section) → bundle and engine name, or None and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """The scope of a recall: the source of events, the section that may change, the policy, the protected sections."""
 
     source: str
@@ -66,27 +63,21 @@ def scope_of_recall(
     return Scope(source, section or recall["defaultSection"], policy)
 
 
-@dataclass(frozen=True, slots=True)
-class RecallPreview:
-    """What a recall would do; nothing is written. `after` is the new bundle, `digest` what changes in it.
+class RecallPreview(NamedTuple):
+    """What a recall would do; nothing is written. `after` is the new bundle, `told` are sentences about statements that
+    later ones replace, and steps that are closed.
 
-    `replaced` are earlier statements that later ones replace, `closed` what was said to be done. `left` are the
-    sections that would also change but are outside of the scope. `engine` names the engine that made the bundle; `note`
+    `document` is the form for programs. Its `left` are the sections that would also change but are outside of the
+    scope: then the events do not count as recalled afterwards. `engine` names the engine that made the bundle, `note`
     says why it was not the requested one. `waiting` counts the events that wait for the next recall.
     """
 
-    scope: Scope
+    source: str
     before: Json
     after: Json
     events: tuple[Json, ...]
-    groups: list[Json]
-    digest: Digest
-    replaced: list[Replaced]
-    closed: list[Closed]
-    left: list[str]
-    engine: str
-    note: str
-    waiting: int
+    told: list[str]
+    document: Json
 
     @property
     def changes(self) -> bool:
@@ -95,44 +86,21 @@ class RecallPreview:
 
     @property
     def settles(self) -> bool:
-        """Whether the events count as recalled afterwards: not where one section alone takes from them."""
-        return not self.left
+        """Whether the events count as recalled afterwards."""
+        return not self.document["left"]
 
-    def told(self) -> list[str]:
-        """Return sentences about what was replaced and closed."""
-        replaced = [f"“{one.text}” replaces “{one.earlier}”" for one in self.replaced]
-        closed = [
-            f"“{one.done}” closes the step “{one.step}”" if one.step else f"“{one.done}” is done and closes no step"
-            for one in self.closed
-        ]
-        return [*replaced, *closed]
+    @property
+    def summary(self) -> str:
+        """The effect on one line."""
+        return effect_text(self.document["summary"])
 
-    def diff(self) -> tuple[SectionDiff, ...]:
+    def diff(self) -> list[SectionDiff]:
         """Return the sections that change, each with its diff."""
-        return tuple(one for one in diff_bundles(self.before, self.after) if one.changed)
+        return [one for one in diff_bundles(self.before, self.after) if one.changed]
 
     def json(self, *, diff: bool = False) -> Json:
-        """Return it for programs: only the newest groups, and the diffs where requested."""
-        answer: Json = {
-            "source": self.scope.source,
-            "section": self.scope.section,
-            "policy": self.scope.policy,
-            "unrecalled": len(self.events),
-            "waiting": self.waiting,
-            "events": [event["id"] for event in self.events],
-            "groups": self.groups[:SHOWN_GROUPS],
-            "groupCount": len(self.groups),
-            "summary": self.digest.json(),
-            "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in self.replaced],
-            "closed": [{"done": one.done, "step": one.step or None} for one in self.closed],
-            "left": self.left,
-            "engine": self.engine,
-            "note": self.note or None,
-            "changes": self.changes,
-        }
-        if diff:
-            answer["diff"] = [one.json() for one in self.diff()]
-        return answer
+        """Return it for programs, with the diffs where requested."""
+        return {**self.document, **({"diff": [one.json() for one in self.diff()]} if diff else {})}
 
 
 def next_events(memory: StateFiles, source: str = "all") -> tuple[tuple[Json, ...], int]:
@@ -152,22 +120,29 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         proposal, name, words = BundleProposal(_keep_run(before, bundle)), words, ""
     else:
         proposal, name = consolidate(before, events, memory.has), "deterministic"
-    after = {**before, **{key: proposal.bundle[key] for name, key in KEYS.items() if scope.takes(name)}}
-    others = (name for name in SECTIONS if scope.section not in ("all", name))
-    return RecallPreview(
-        scope=scope,
-        before=before,
-        after=after,
-        events=events,
-        groups=group_events(events),
-        digest=digest_of(before, after, selected=scope.section, protected=scope.protected),
-        replaced=[one for one in proposal.replaced if scope.takes(one.section)],
-        closed=proposal.closed if scope.takes("next-steps") else [],
-        left=[name for name in others if proposal.bundle[KEYS[name]] != before[KEYS[name]]],
-        engine=name,
-        note=words,
-        waiting=waiting,
-    )
+    after = {**before, **{key: proposal.bundle[key] for section, key in KEYS.items() if scope.takes(section)}}
+    others = (section for section in SECTIONS if scope.section not in ("all", section))
+    replaced = [one for one in proposal.replaced if scope.takes(one.section)]
+    closed, groups = proposal.closed if scope.takes("next-steps") else [], group_events(events)
+    told = [f"“{one.text}” replaces “{one.earlier}”" for one in replaced]
+    for one in closed:
+        told.append(f"“{one.done}” " + (f"closes the step “{one.step}”" if one.step else "is done and closes no step"))
+    document = {
+        **scope._asdict(),
+        "unrecalled": len(events),
+        "waiting": waiting,
+        "events": [event["id"] for event in events],
+        "groups": groups[:SHOWN_GROUPS],
+        "groupCount": len(groups),
+        "summary": effect(before, after, selected=scope.section, protected=scope.protected),
+        "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in replaced],
+        "closed": [{"done": one.done, "step": one.step or None} for one in closed],
+        "left": [section for section in others if proposal.bundle[KEYS[section]] != before[KEYS[section]]],
+        "engine": name,
+        "note": words or None,
+        "changes": before != after,
+    }
+    return RecallPreview(scope.source, before, after, events, told, document)
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
@@ -181,8 +156,7 @@ def _keep_run(before: Json, proposed: Json) -> Json:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """The result of an applied recall: the change (None: nothing to recall) and the state after it."""
 
     preview: RecallPreview
@@ -218,22 +192,21 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
     def build(writing: StateWriting) -> Recalled:
         memory = writing.memory
         state = memory.state
-        events, _ = next_events(memory, shown.scope.source)
+        events, _ = next_events(memory, shown.source)
         if state["bundle"] != shown.before or events != shown.events:
             raise ConflictError(
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
             )
         if not events or not (shown.changes or shown.settles):
             return Recalled(shown, None, state)
-        maintenance = moved(state, shown.scope.source, shown.events, writing.now) if shown.settles else {}
+        maintenance = moved(state, shown.source, shown.events, writing.now) if shown.settles else {}
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)
             told = f", which {'says' if len(events) == 1 else 'say'} nothing new"
         else:
-            words = shown.digest.text()
-            state = writing.persist("recall", shown.after, words, state=state, diff=shown.digest, **maintenance)
-            told = f": {words}"
+            diff, told = shown.document["summary"], f": {shown.summary}"
+            state = writing.persist("recall", shown.after, shown.summary, state=state, diff=diff, **maintenance)
         return Recalled(shown, writing.commit(f"recalled {plural(len(events), 'event')}{told}"), state)
 
     return store.change("state.recall", build, actor=actor, now=now)

@@ -90,8 +90,8 @@ def test_an_approved_engine_makes_the_bundle(repository: Repository, person: Per
     command = program(person, PROGRAM)
     person.approve(person.configure(command))
     found = shown(repository)
-    assert (found.engine, found.note) == (command[:60], "")
-    assert "From the engine" in found.digest.gotchas[0]
+    assert (found.document["engine"], found.document["note"]) == (command[:60], None)
+    assert "From the engine" in found.document["summary"]["gotchas"]["added"]
     assert found.after["validationCommands"] == found.before["validationCommands"]
     assert found.after["project"]["recommendedEntryFile"] == "README.md"
     apply(repository.store, found, actor=ACTOR, now=repository.later())
@@ -103,8 +103,8 @@ def test_an_engine_that_nobody_approved_does_not_run(repository: Repository, per
     mark = repository.root.parent / "ran"
     person.configure(f"touch {mark}")
     found = shown(repository)
-    assert found.engine == "deterministic"
-    assert "not approved" in found.note
+    assert found.document["engine"] == "deterministic"
+    assert "not approved" in found.document["note"]
     assert not mark.exists()
     assert "Use SQLite for the cache" in found.after["currentFocus"]["currentState"]
 
@@ -113,7 +113,7 @@ def test_an_approval_is_for_one_command(repository: Repository, person: Person) 
     """Another command, another approval."""
     person.approve(person.configure("true"))
     person.configure("false")
-    assert "not approved" in shown(repository).note
+    assert "not approved" in shown(repository).document["note"]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_an_engine_that_fails_is_replaced(
     """Whatever it does instead of answering, the deterministic engine is used, and a line says why."""
     person.approve(person.configure(command, timeout))
     found = shown(repository)
-    assert found.engine == "deterministic"
-    assert why in found.note
+    assert found.document["engine"] == "deterministic"
+    assert why in found.document["note"]
     assert "Use SQLite for the cache" in found.after["currentFocus"]["currentState"]
 
 
@@ -168,7 +168,7 @@ def test_a_program_of_the_workspace_is_no_engine(repository: Repository, person:
     trust = person.configure("answer")
     repository.system.entrust(trust, {"PATH": f"{repository.root}/bin:{os.environ['PATH']}"})
     person.approve(trust)
-    assert "exit code 127" in shown(repository).note
+    assert "exit code 127" in shown(repository).document["note"]
     assert not mark.exists()
 
 
@@ -184,7 +184,7 @@ def test_a_repository_names_no_engine(repository: Repository, person: Person) ->
     trust = trust_of(repository.workspace, person.config_home)
     assert trust is not None
     repository.system.entrust(trust, os.environ)
-    assert shown(repository).engine == "deterministic"
+    assert shown(repository).document["engine"] == "deterministic"
 
 
 def own_program(repository: Repository, text: str) -> None:

@@ -175,10 +175,10 @@ def test_a_protected_project_map_stays(repository: Repository) -> None:
     repository.imported("one", "DECISION: Use SQLite")
     config = repository.memory.config
     protected = preview(repository.memory, scope_of_recall(config, policy="project-map-protected"), engine)
-    assert protected.digest.sections == ()
-    assert protected.digest.protected == ("project-map",)
+    assert protected.document["summary"]["changedSections"] == []
+    assert protected.document["summary"]["protectedSections"] == ["project-map"]
     scope = scope_of_recall(config, policy="project-map-protected", section="project-map")
-    assert preview(repository.memory, scope, engine).digest.sections == ("project-map",)
+    assert preview(repository.memory, scope, engine).document["summary"]["changedSections"] == ["project-map"]
 
 
 def test_what_a_person_removed_does_not_come_back(repository: Repository) -> None:
