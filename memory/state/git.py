@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.programs import find_program
 from memory.state.projections.markdown import one_line
@@ -54,15 +55,10 @@ def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     last = (_git(root, *_LOG, "--max-count=1", "--format=%ct") or "").strip()
     if not last.isdigit():
         return []
-    since = int(last) - days * 86_400
-    within = (f"--since=@{since}", f"--max-count={_MOST_COMMITS}", "--no-merges")
+    within = (f"--since=@{int(last) - days * 86_400}", f"--max-count={_MOST_COMMITS}", "--no-merges")
     said = _git(root, *_LOG, *within, "--format=", "--name-only", "-z")
-    counts: dict[str, int] = {}
-    for path in (said or "").replace("\n", "\0").split("\0"):
-        if path:
-            counts[path] = counts.get(path, 0) + 1
-    often = (path for path, count in counts.items() if count > 1)
-    return sorted(often, key=lambda path: (-counts[path], path))
+    counts = Counter(filter(None, (said or "").replace("\n", "\0").split("\0")))
+    return sorted((path for path in counts if counts[path] > 1), key=lambda path: (-counts[path], path))
 
 
 def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:
@@ -111,15 +107,9 @@ def _git(root: str | os.PathLike[str], *words: str) -> str | None:
         "GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
         "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8",
     }  # fmt: skip
+    how: Any = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": _SECONDS, "env": environment}
     try:
-        done = subprocess.run(
-            [program, "-C", top, *_OPTIONS, *words],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=_SECONDS,
-            env=environment,
-            check=False,
-        )
+        done = subprocess.run([program, "-C", top, *_OPTIONS, *words], check=False, **how)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
@@ -138,22 +128,23 @@ def git_folder(top: str) -> str | None:
     """Return the folder with the data of a work tree: `.git`, or where that file points; None without one.
 
     A file `.git` is followed out of the folder only if git itself lists this folder as a work tree there: the sender of
-    the folder could otherwise have any repository of the machine read.
+    the folder could otherwise have any repository of the machine read. The same holds for a folder that takes its
+    objects from another one.
     """
     path = os.path.join(top, ".git")
-    if os.path.isdir(path):
-        return path if not os.path.islink(path) and not _shares_foreign(path) else None
-    text = read_small(top, ".git") or ""
-    if not text.startswith("gitdir:"):
-        return None
-    folder = _resolved(top, text.removeprefix("gitdir:"))
-    own = os.path.isfile(os.path.join(folder, "HEAD")) and _is_listed(folder, os.path.realpath(top))
-    return folder if own and not _shares_foreign(folder) else None
+    folder = path if os.path.isdir(path) and not os.path.islink(path) else ""
+    named = _first_line(top, ".git") if not folder and not os.path.islink(path) else ""
+    if named.startswith("gitdir:"):
+        pointed = _resolved(top, named.removeprefix("gitdir:"))
+        own = os.path.isfile(os.path.join(pointed, "HEAD")) and _is_listed(pointed, os.path.realpath(top))
+        folder = pointed if own else ""
+    shares = folder and _first_line(folder, "commondir") and common_of(folder) == folder
+    return None if shares else folder or None
 
 
 def is_foreign(top: str) -> bool:
     """Return whether `.git` of a folder names a repository that does not list the folder as its work tree."""
-    named = os.path.islink(os.path.join(top, ".git")) or (read_small(top, ".git") or "").startswith("gitdir:")
+    named = os.path.islink(os.path.join(top, ".git")) or _first_line(top, ".git").startswith("gitdir:")
     return named and git_folder(top) is None
 
 
@@ -162,36 +153,24 @@ def _is_listed(folder: str, top: str) -> bool:
     if folder.startswith(f"{top}/"):
         return True
     if os.path.basename(os.path.dirname(folder)) == "worktrees":
-        return _resolved(folder, read_small(folder, "gitdir") or "") == os.path.join(top, ".git")
-    worktree = _WORKTREE.search(read_small(folder, "config") or "")
+        return _resolved(folder, _first_line(folder, "gitdir")) == os.path.join(top, ".git")
+    worktree = _WORKTREE.search(_read(folder, "config"))
     return worktree is not None and _resolved(folder, worktree[1].strip('"')) == top
 
 
 _WORKTREE = re.compile(r"^\[core\][^\[]*?^[ \t]*worktree[ \t]*=[ \t]*([^\r\n]+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
-def _resolved(folder: str, text: str) -> str:
-    """Return the path that a file of git names in its first line, relative to the folder; "" for none."""
-    name = text.strip().split("\n", 1)[0]
-    return os.path.realpath(os.path.join(folder, name)) if name and "\0" not in name else ""
-
-
-def _shares_foreign(folder: str) -> bool:
-    """Return whether a git folder takes its objects from another one that does not list it."""
-    return bool((read_small(folder, "commondir") or "").strip()) and common_of(folder) == folder
+def _resolved(folder: str, name: str) -> str:
+    """Return a path that a file of git names, relative to the folder; "" for none."""
+    return os.path.realpath(os.path.join(folder, name.strip())) if name.strip() and "\0" not in name else ""
 
 
 def common_of(folder: str) -> str:
     """Return the folder that all work trees of a repository share, given the git folder of one of them."""
-    common = _resolved(folder, read_small(folder, "commondir") or "")
+    common = _resolved(folder, _first_line(folder, "commondir"))
     # Only the git folder of a further work tree has one elsewhere, above itself.
     return common if common and os.path.join(common, "worktrees", os.path.basename(folder)) == folder else folder
-
-
-def common_folder(top: str) -> str | None:
-    """Return the folder that all work trees of the repository at `top` share, None without one."""
-    folder = git_folder(top)
-    return None if folder is None else os.path.realpath(common_of(folder))
 
 
 def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
@@ -206,15 +185,14 @@ def is_elsewhere(folder: str, root: str | os.PathLike[str]) -> bool:
     real, own = os.path.realpath(folder), os.path.realpath(root)
     if real == own or real.startswith(own.rstrip("/") + "/"):
         return False
-    top = top_of(real)
-    own_top = top_of(own)
-    if top is None or own_top is None:
-        return True
-    common = common_folder(own_top)
-    return common is None or common_folder(top) != common
+    here, there = (git_folder(top) if (top := top_of(path)) else None for path in (own, real))
+    return here is None or there is None or os.path.realpath(common_of(here)) != os.path.realpath(common_of(there))
 
 
-def read_small(folder: str, name: str) -> str | None:
-    """Return a file of git as text; None where it is missing, too large, or leads out of its folder."""
-    data = read_within(name, folder, _MOST_BYTES)
-    return None if data is None else data.decode("utf-8", "replace")
+def _first_line(folder: str, name: str) -> str:
+    return _read(folder, name).strip().partition("\n")[0]
+
+
+def _read(folder: str, name: str) -> str:
+    """Return a file of git as text; "" where it is missing, too large, or leads out of its folder."""
+    return (read_within(name, folder, _MOST_BYTES) or b"").decode("utf-8", "replace")
