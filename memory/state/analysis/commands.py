@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from .manifests import Project
 from .tree import Tree, is_test
 
-KINDS = ("test", "lint", "types", "format", "build")
-_PURPOSES = {
-    "test": "Runs the tests",
-    "lint": "Lints the code",
-    "types": "Checks the types",
-    "format": "Checks the format",
-    "build": "Builds it",
-}
+_PURPOSES = {"test": "Runs the tests", "lint": "Lints the code", "types": "Checks the types",
+             "format": "Checks the format", "build": "Builds it"}  # fmt: skip
+"""The kinds of commands in their order, each with its purpose."""
 _GUIDE = re.compile(
     r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
     re.IGNORECASE,
@@ -33,9 +29,8 @@ _NO_WORKFLOW = re.compile(
 )
 _OTHER_CI = {
     ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
-    ".travis.yml": "Travis CI", "bitbucket-pipelines.yml": "Bitbucket", ".buildkite/pipeline.yml": "Buildkite",
-    ".drone.yml": "Drone", ".cirrus.yml": "Cirrus CI", "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins",
-    ".ci/run": "a script",
+    ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
+    "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins", ".ci/run": "a script",
 }  # fmt: skip
 _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
@@ -127,28 +122,25 @@ class Command(NamedTuple):
 
 
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
-    """Return the best command of each kind, in the order of `KINDS`; none of them is run."""
+    """Return the best command of each kind, in the order of the kinds; none of them is run."""
     runners = _runners(tree, projects)
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     for _, _, names in reversed(runners):
         scripts |= names
-    lines = (*_guides(tree), *_ci(tree), *_named(tree, runners))
     # A tool of another ecosystem checks something beside the work; a bare `make` may only list its targets.
     known = {one.ecosystem.name for one in projects}
     others = [tools for name, tools in _TOOLS_OF if known and name not in known]
     found = [
         one
-        for line, path in lines
+        for line, path in (*_guides(tree), *_ci(tree), *_named(tree, runners))
         for one in _read(line, path, scripts)
         if (one.words != ("make",) or "C" in known) and not any(tools.search(one.text) for tools in others)
     ]
     found += _conventions(tree, projects)
-    best: dict[str, Command] = {}
-    for narrow in (False, True):
-        for command in found:
-            if (_NARROW.search(command.text) is not None) == narrow:
-                best.setdefault(command.kind, command)
-    return [best[kind] for kind in KINDS if kind in best]
+    # Those for a part of the work come last.
+    found.sort(key=lambda one: _NARROW.search(one.text) is not None)
+    best = {one.kind: one for one in reversed(found)}
+    return [best[kind] for kind in _PURPOSES if kind in best]
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
@@ -211,17 +203,16 @@ def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterat
 
 
 def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
+    tests = [path for path in tree.files if path.endswith(".py") and is_test(path)][:50]
+    tested = "\n".join(map(tree.text, tests))
     for project in projects:
         top = project.manifests[0].rpartition("/")[0]
         texts = "\n".join(tree.text(path) for path in project.manifests)
-        tests = [path for path in tree.files if is_test(path) and path.endswith(".py")][:50]
         run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
         for kind, words, file, text in project.ecosystem.conventions:
             path = f"{top}/{file}" if top else file
-            if file and not tree.has(path) and path not in tree.folders:
-                continue
-            tested = kind == "test" and any(text in tree.text(one) for one in tests)
-            if not text or text in texts or tested:
+            there = not file or tree.has(path) or path in tree.folders
+            if there and (text in texts or (kind == "test" and text in tested)):
                 yield Command(kind, _inside(f"{run} {words}".split(), top), f"usual with `{project.manifests[0]}`")
 
 
@@ -250,18 +241,13 @@ def _kind_of_script(name: str) -> str:
 def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
     """Yield the commands of a line that validate something and can be run as they are."""
     for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ").removeprefix("> ")):
-        text = re.sub(r"\s+#.*", "", part).strip()
-        text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", text)
-        if not text or len(text) > 160 or _PLAIN.fullmatch(text) is None or "..." in text.replace("/...", ""):
+        text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", re.sub(r"\s+#.*", "", part).strip())
+        if len(text) > 160 or _PLAIN.fullmatch(text) is None or "..." in text.replace("/...", ""):
             continue
-        try:
+        with suppress(ValueError):
             words = shlex.split(text)
-        except ValueError:
-            continue
-        found = _kind(" ".join(words), scripts)
-        if found is not None:
-            kind, more = found
-            yield Command(kind, (*words, *more), f"from `{path}`")
+            if found := _kind(" ".join(words), scripts):
+                yield Command(found[0], (*words, *found[1]), f"from `{path}`")
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:

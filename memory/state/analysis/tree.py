@@ -9,7 +9,7 @@ import errno
 import os
 import re
 import stat
-from collections import deque
+from collections import Counter, deque
 
 from memory.base.ignored import ignored_by
 from memory.errors import MemdeckError
@@ -55,7 +55,7 @@ class Tree:
                 del self.files[path]
         self.folders: dict[str, list[str]] = {"": []}
         for path in self.files:
-            folder = path.rpartition("/")[0]
+            folder, _, _ = path.rpartition("/")
             self.folders.setdefault(folder, []).append(path)
             while folder:
                 folder = folder.rpartition("/")[0]
@@ -63,40 +63,37 @@ class Tree:
 
     def _listed(self) -> dict[str, int]:
         found: dict[str, int] = {}
-        folders = deque([("", 0)])
+        folders = deque([""])
         while folders:
-            folder, depth = folders.popleft()
-            for name, size in self._entries(folder):
-                path = f"{folder}/{name}" if folder else name
+            folder = folders.popleft()
+            for path, size in self._entries(folder):
+                if self._ignored.match_file(path if size is not None else f"{path}/"):
+                    continue
                 if size is None:
-                    if depth < _DEPTH and not self._ignored.match_file(f"{path}/"):
-                        folders.append((path, depth + 1))
-                elif len(found) >= MOST_FILES:
+                    folders += [path] if path.count("/") < _DEPTH else []
+                elif len(found) < MOST_FILES:
+                    found[path] = size
+                else:
                     self.complete = False
                     return found
-                elif not self._ignored.match_file(path):
-                    found[path] = size
         return found
 
     def _entries(self, folder: str) -> list[tuple[str, int | None]]:
-        """Return names and sizes (None: a folder) of regular files and folders, sorted; links to files are noted."""
+        """Return paths and sizes (None: a folder) of regular files and folders, sorted; links to files are noted."""
         entries: list[tuple[str, int | None]] = []
         try:
             with os.scandir(os.path.join(self.root, folder)) as found:
                 for entry in found:
-                    mode = entry.stat(follow_symlinks=False)
+                    mode, path = entry.stat(follow_symlinks=False), f"{folder}/{entry.name}".lstrip("/")
                     if not entry.name.isprintable() or len(entry.name) >= 200:
                         continue
-                    if stat.S_ISDIR(mode.st_mode):
-                        entries.append((entry.name, None))
-                    elif stat.S_ISREG(mode.st_mode):
-                        entries.append((entry.name, mode.st_size))
-                    elif stat.S_ISLNK(mode.st_mode):
-                        inside = os.path.relpath(os.path.realpath(entry.path), self.root)
-                        self._links[os.path.relpath(entry.path, self.root)] = inside
+                    if stat.S_ISLNK(mode.st_mode):
+                        self._links[path] = os.path.relpath(os.path.realpath(entry.path), self.root)
+                    elif stat.S_ISDIR(mode.st_mode) or stat.S_ISREG(mode.st_mode):
+                        entries.append((path, None if stat.S_ISDIR(mode.st_mode) else mode.st_size))
         except OSError as error:
             self._miss(folder or ".", error)
-        return sorted(entries, key=lambda entry: entry[0])
+        return sorted(entries)
 
     def has(self, path: str) -> bool:
         """Return whether a file is listed."""
@@ -136,8 +133,8 @@ class Tree:
 
     def languages(self) -> list[str]:
         """Return the languages of the sources, the most frequent first."""
-        found = [language_of(path) or "" for path in self.sources()]
-        return sorted(set(found), key=lambda language: (-found.count(language), language))
+        found = Counter(language_of(path) or "" for path in self.sources())
+        return sorted(found, key=lambda language: (-found[language], language))
 
     def below(self, folder: str) -> list[str]:
         """Return all files in a folder and its subfolders."""
@@ -204,11 +201,11 @@ _TESTS = frozenset(
     ("test", "tests", "__tests__", "__e2e__", "spec", "specs", "testing", "e2e", "testdata", "fixtures", "__fixtures__",
      "__mocks__", "integration-tests", "testsuite")
 )  # fmt: skip
-_SAMPLES = frozenset(
+_ASIDE = frozenset(
     ("example", "examples", "sample", "samples", "demo", "demos", "templates", "template", "snippets", "playground",
-     "bench", "benches", "benchmark", "benchmarks", "benchsuite", "fuzz", "fuzzing")
+     "bench", "benches", "benchmark", "benchmarks", "benchsuite", "fuzz", "fuzzing", "docs", "site", "website", "www",
+     "wiki", "guides", "rfcs")
 )  # fmt: skip
-_DOCUMENTATION = frozenset(("docs", "site", "website", "www", "wiki", "guides", "rfcs"))
 _DOMAINS = frozenset(("com", "org", "net", "io", "dev"))
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_test|conftest)\.py|.*[._-](?:test|spec|test-d)\.[cm]?[jt]sx?|.*_test\.(?:go|exs|cc|cpp|c|dart)"
@@ -257,12 +254,7 @@ def is_aside(folder: str) -> bool:
     parts = [part.lstrip("_") for part in folder.lower().split("/")]
     # `org.example` is the name of a package.
     names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
-    return (
-        is_test_folder(folder)
-        or not names.isdisjoint(_SAMPLES)
-        or not names.isdisjoint(_DOCUMENTATION)
-        or folder.startswith(".")
-    )
+    return is_test_folder(folder) or not names.isdisjoint(_ASIDE) or folder.startswith(".")
 
 
 def is_tool_file(path: str) -> bool:
