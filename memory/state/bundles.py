@@ -30,7 +30,7 @@ from .files.model import (
 )
 from .files.reading import StateFiles
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
-from .paths import without_first_run, without_gone
+from .paths import without_gone
 from .projections.files import refuse_foreign
 from .retention import put_batch
 
@@ -193,7 +193,7 @@ def record_validation(store: StateStore, results: list[Mapping[str, str]], *, ac
         state = writing.memory.state
         told = [dict(result) for result in results]
         snapshot = {"status": status, "validatedAt": stamp(now), "summary": summary, "results": told}
-        focus = without_first_run({**state["bundle"]["currentFocus"], "validationSnapshot": snapshot})
+        focus = {**state["bundle"]["currentFocus"], "validationSnapshot": snapshot}
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=effect(state["bundle"], bundle))
         return _committed(writing, summary, new)
@@ -230,7 +230,7 @@ def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
     merged |= {key: value for key, value in ours.items() if key not in merged}
     snapshot = ours["currentFocus"]["validationSnapshot"]
     if snapshot["status"] != "not-run":
-        merged["currentFocus"] = without_first_run({**merged["currentFocus"], "validationSnapshot": snapshot})
+        merged["currentFocus"] = {**merged["currentFocus"], "validationSnapshot": snapshot}
     # At most two: they are chosen as a whole, by a person or by the analysis.
     commands = "validationCommands"
     chosen = base is not None and ours[commands] != base.get(commands)

@@ -18,7 +18,6 @@ from memory.workspace import Workspace
 
 from . import bundles
 from .analysis import analyse
-from .analysis.analyse import FOREIGN
 from .bundles import StateChange, key_of
 from .checks.check import validate as findings_of
 from .checks.repair import plan_repair
@@ -120,7 +119,6 @@ def _written(context: Context, done: StateChange) -> Result:
         if done.archived is not None:
             yield paint.line(f"the former state is in {done.archived}")
         yield paint.line(bundle["project"]["summary"])
-        yield from (paint.line(one) for one in bundle["currentFocus"]["currentState"] if one == FOREIGN)
         yield f"{point}, bundle {done.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
 

@@ -1,4 +1,4 @@
-"""What holds of every bundle: the paths that it names, and the advice to run its commands once."""
+"""The paths of a workspace: those that a bundle names, and how a path is shown and read."""
 
 from __future__ import annotations
 
@@ -71,21 +71,3 @@ def is_there(root: Path, path: str) -> bool:
         return os.path.realpath(root / path).startswith(os.path.realpath(root).rstrip("/") + "/")
     except (OSError, ValueError):
         return False
-
-
-# -- the advice to run the validation commands once, which the first run removes ------------------------------
-
-_ENDING = "to get a first validation."
-
-
-def first_run(command: str) -> str:
-    """Return the advice to run a command first, as a suggested action."""
-    return f"Run `{command}` {_ENDING}"
-
-
-def without_first_run(focus: Json) -> Json:
-    """Return a section `currentFocus` without that advice, unless nothing was run."""
-    if focus["validationSnapshot"]["status"] == "not-run":
-        return focus
-    kept = [one for one in focus["suggestedNextActions"] if not (one.startswith("Run `") and one.endswith(_ENDING))]
-    return {**focus, "suggestedNextActions": kept}

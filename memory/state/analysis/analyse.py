@@ -9,7 +9,6 @@ from typing import Any
 from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 from memory.state.git import is_foreign, most_changed
-from memory.state.paths import first_run
 from memory.state.projections.markdown import one_line
 
 from .commands import ci_files, commands_of
@@ -197,7 +196,7 @@ class _Repository:
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
                 state.append(f"`{changes.path}` lists more unreleased changes.")
-        actions = [first_run(self.checks[0].text)] if self.checks else []
+        actions: list[str] = []
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
             said.append(f"`{file}` lists the open steps, first “{steps[0]['title']}”.")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID, SIGNALS, Json, is_echo
-from memory.state.paths import without_first_run
 
 from .statements import Replaced, Statements, halves, is_repeated, plain_words, stems_of
 
@@ -69,7 +68,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     after = {
         **bundle,
         "project": {**bundle["project"], "keyPaths": list(paths)},
-        "currentFocus": new_focus if snapshot is focus["validationSnapshot"] else without_first_run(new_focus),
+        "currentFocus": new_focus,
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
