@@ -224,47 +224,33 @@ def take_in(base: Json | None, ours: Json, theirs: Json) -> Json:
 
     A run of the validation commands (`validationSnapshot`) is never thrown away by an analysis, which runs nothing.
     """
-    merged = {
-        key: _merge(None if base is None else base.get(key), ours.get(key), value) for key, value in theirs.items()
-    }
-    merged |= {key: value for key, value in ours.items() if key not in merged}
-    snapshot = ours["currentFocus"]["validationSnapshot"]
+    merged: Json = _merge(base or {}, ours, theirs, known=base is not None)
+    snapshot, commands = ours["currentFocus"]["validationSnapshot"], "validationCommands"
     if snapshot["status"] != "not-run":
         merged["currentFocus"] = {**merged["currentFocus"], "validationSnapshot": snapshot}
     # At most two: they are chosen as a whole, by a person or by the analysis.
-    commands = "validationCommands"
     chosen = base is not None and ours[commands] != base.get(commands)
     merged[commands] = ours[commands] if chosen else theirs[commands]
     return merged
 
 
-def _merge(base: Any, ours: Any, theirs: Any) -> Any:
+def _merge(base: Any, ours: Any, theirs: Any, *, known: bool) -> Any:
+    """Return a merged value; without a known base the author of plain values is unknown: the new analysis counts."""
     if ours is None:
         return theirs
-    if isinstance(theirs, list) and isinstance(ours, list):
-        return _lists(base if isinstance(base, list) else None, ours, theirs)
     if isinstance(theirs, dict) and isinstance(ours, dict):
-        keys = dict.fromkeys((*theirs, *ours))
         before = base if isinstance(base, dict) else {}
-        return {
-            key: _merge(before.get(key), ours.get(key), theirs[key]) if key in theirs else ours[key] for key in keys
+        merged = {
+            key: _merge(before.get(key), ours.get(key), value, known=known and key in before)
+            for key, value in theirs.items()
         }
-    # Without a base the author is unknown: the new analysis counts.
-    return theirs if base is None or ours == base else ours
-
-
-def _lists(base: list[Any] | None, ours: list[Any], theirs: list[Any]) -> list[Any]:
-    """Merge lists by the names of their entries: those of the analysis in its order, then those that were added."""
-    before = None if base is None else {name_of(one): one for one in base}
-    mine = {name_of(one): one for one in ours}
-    new = {name_of(one): one for one in theirs}
-    known = before or {}
-    merged: list[Any] = []
-    for name, value in new.items():
-        if name in mine:
-            merged.append(_merge(known.get(name), mine[name], value) if isinstance(value, dict) else value)
-        elif name not in known:
-            merged.append(value)
+        return merged | {key: value for key, value in ours.items() if key not in theirs}
+    if not (isinstance(theirs, list) and isinstance(ours, list)):
+        return ours if known and ours != base else theirs
+    # Lists go by the names of their entries: those of the analysis in its order, then those that were added.
+    old, mine, new = ({name_of(one): one for one in side or ()} for side in (base, ours, theirs))
+    both = {name: value for name, value in new.items() if name in mine and isinstance(value, dict)}
+    both = {name: _merge(old.get(name), mine[name], value, known=name in old) for name, value in both.items()}
+    kept = [both.get(name, value) for name, value in new.items() if name in mine or name not in old]
     # Added entries stay; what the last analysis had and the new one lacks is removed.
-    kept = [value for name, value in mine.items() if name not in new and (name not in known or known[name] != value)]
-    return [*merged, *kept]
+    return kept + [value for name, value in mine.items() if name not in new and old.get(name) != value]
