@@ -60,7 +60,7 @@ class SearchAnswer(NamedTuple):
     `hits` match all words; `partial` are the best entries that match some of them, as far as the limit leaves room.
     `count` is how many entries match all words; with `more` there may be more than that. `also` maps words that occur
     nowhere to those searched instead. `unknown` are the names in `in:` that match no kind or file. `complete`: nothing
-    is missing because it was not searched yet.
+    is missing because it was not searched yet. `explained` says how the answer was computed.
     """
 
     query: Query
@@ -70,6 +70,7 @@ class SearchAnswer(NamedTuple):
     also: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unknown: tuple[str, ...] = ()
     complete: bool = True
+    explained: tuple[str, ...] = ()
     partial: tuple[Hit, ...] = ()
 
     @property

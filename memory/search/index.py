@@ -195,7 +195,8 @@ class SearchIndex:
         full = tuple(hit for hit in found if hit.fits_all)
         part = tuple(hit for hit in found if not hit.fits_all)[: None if limit else MOST]
         also = tuple((need.text, tuple(need.words)) for need in wanted if need.guessed)
-        return SearchAnswer(query, full, max(count, len(full)), False, also, unknown, partial=part)
+        explained = (f"index: {every or some or 'no word is in any entry'}", *(_told(need) for need in wanted))
+        return SearchAnswer(query, full, max(count, len(full)), False, also, unknown, explained=explained, partial=part)
 
     def _newest(self, query: Query, only: Filter, limit: int) -> SearchAnswer:
         where = f"WHERE {only.on('id')}"
@@ -205,7 +206,7 @@ class SearchIndex:
         entries = self._entries(numbers)
         ordered = sorted(entries.values(), key=lambda entry: (-day_number(entry.date), *_place(entry)))
         hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
-        return SearchAnswer(query, hits, count)
+        return SearchAnswer(query, hits, count, explained=("by date, the newest first: the query has no words",))
 
     def _weighed(self, query: Query, needs: Sequence[Need], numbers: Sequence[int], most: int) -> list[Hit]:
         (newest,) = self.connection.execute("SELECT coalesce(max(day), 0) FROM entry").fetchone()
@@ -300,3 +301,11 @@ def _place(entry: FoundEntry) -> tuple[int, str, int]:
     """Return the order of equally good entries: by kind, file and line."""
     known = kinds()
     return known.index(entry.kind) if entry.kind in known else len(known), entry.file, entry.line
+
+
+def _told(need: Need) -> str:
+    """Return a need in words: its value, and what serves it."""
+    served = [f"{word} {worth:.2f}" for word, worth in need.words.items()]
+    served += [f"{' '.join(words)} {worth:.2f}" for words, worth in need.phrases.items()]
+    served += [f"{need.head}… {need.longer:.2f}"] if need.head else []
+    return f"{need.text!r} is worth {need.worth:.1f}: {', '.join(served) or 'in no entry'}"

@@ -38,7 +38,8 @@ _FILES = {"plans": "orchestration"}
 @argument("query", nargs=-1, required=True)
 @option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
 @option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all).")
-def search(context: Context, query: tuple[str, ...], places: str | None, limit: int) -> Result:
+@option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
+def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> Result:
     """Find entries that contain the words, in any case, in the files and in the archive; the best come first.
 
     Entries with all words come first; entries with some of them follow below a line, so a question can be asked as
@@ -52,6 +53,7 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     asked_kinds = kinds_of(places)
     asked = _read(context, query).within(asked_kinds)
     searcher = context.opened(searcher_of(context.workspace))
+    coverage = searcher.coverage() if explain else 0.0
     answer = searcher.search(asked, limit, patience=lambda: time.monotonic() - started < _UPDATE_SECONDS)
     notes = [
         *answer.notes,
@@ -60,6 +62,7 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
             for file, error in searcher.refused.items()
             if not asked_kinds or _is_of(context, file, asked_kinds)
         ),
+        *(_explained(answer, coverage, time.monotonic() - started) if explain else ()),
     ]
     return listing("results", lambda: map(as_json, answer.every), lambda paint: _lines(paint, answer), notes)
 
@@ -121,3 +124,11 @@ def _lines(paint: Paint, answer: SearchAnswer) -> Iterator[str]:
         yield paint.marked(where + entry.title, [(len(where) + a, len(where) + b) for a, b in hit.title_marks])
         if entry.title not in hit.snippet:
             yield paint.marked(hit.snippet, hit.marks, indent="    ")
+
+
+def _explained(answer: SearchAnswer, coverage: float, seconds: float) -> Iterator[str]:
+    yield f"searched in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before"
+    yield from answer.explained
+    for number, hit in enumerate(answer.every, 1):
+        why = "; ".join(f"{term!r} in the {where}" for term, where in hit.why)
+        yield f"{number}. {hit.score:.3f} {hit.entry.title[:60]}: {why or 'it passes the filters'}"

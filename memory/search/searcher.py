@@ -96,8 +96,17 @@ class Searcher:
 
     def fresh(self) -> bool:
         """Return whether the index matches the files as they are now; takes only a few `stat` calls."""
+        return self.coverage() == 1.0
+
+    def coverage(self) -> float:
+        """Return the share of the files that the index holds in their current state, from 0 to 1."""
+        stamps = self._database.read(lambda index: index.stamps())
+        if stamps is None:
+            return 0.0
         now = {source.file: source.stamp for source in self._by_file({})}
-        return all(now.values()) and self._database.read(lambda index: index.stamps()) == now
+        good = sum(bool(stamp) and stamps.get(name) == stamp for name, stamp in now.items())
+        every = len(now.keys() | stamps.keys())
+        return good / every if every else 1.0
 
     def update(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Index what changed in the files; False if `go_on` stopped it early, or another program writes the index."""

@@ -20,9 +20,13 @@ def index(folder: Path) -> list[Path]:
 
 def test_the_first_search_makes_the_index(memdeck: Memdeck, memory: Path, tmp_path: Path) -> None:
     """It reads, and leaves an index behind it, from which the next ones answer; an edit is found at once."""
-    first = memdeck("search", "redis", "-o", "json")
+    first = memdeck("search", "redis", "--explain", "-o", "json")
+    assert "searched in" in first.err
     assert index(tmp_path)
-    second = memdeck("search", "redis", "-o", "json")
+    second = memdeck("search", "redis", "--explain", "-o", "json")
+    assert "searched in" in second.err
+    assert "100% of the files" in second.err
+    assert "'redis' in the title" in second.err
     keys = ("file", "line", "ref", "title", "snippet", "why")
     assert [[one[key] for key in keys] for one in first.data["results"]] == [
         [one[key] for key in keys] for one in second.data["results"]
