@@ -223,10 +223,13 @@ def test_an_id_that_names_no_change(workspace: Place, wanted: str) -> None:
     assert workspace("changes", "show", wanted).error == "change.not_found"
 
 
-def test_an_agent_takes_back_a_line_that_it_added(workspace: Place) -> None:
-    """It waits for no one, although the file is a person's; to change the line is for the person to decide."""
+def test_an_agent_changes_a_line_that_it_added(workspace: Place) -> None:
+    """Its own line in a person's file, and its undo, wait for no one; a line of the person waits."""
+    assert workspace("knowledge", "add", "Ships on Thursday").code == 0
     assert workspace("knowledge", "add", "Ships on Friday", actor="agent:a").code == 0
     assert workspace("undo", actor="agent:a").code == 0
     assert "Ships on Friday" not in workspace.read(".aiter/memory/knowledge.md").decode()
     assert workspace("knowledge", "add", "Ships on Monday", actor="agent:a").code == 0
-    assert workspace("knowledge", "remove", "Ships on Monday", actor="agent:a").code == 3
+    assert workspace("knowledge", "edit", "Ships on Monday", "Ships on Tuesday", actor="agent:a").code == 0
+    assert workspace("knowledge", "remove", "Ships on Tuesday", actor="agent:a").code == 0
+    assert workspace("knowledge", "remove", "Ships on Thursday", actor="agent:a").code == 3

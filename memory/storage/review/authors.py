@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
+from memory.document.compare import apply, inverted
 from memory.storage.changes import OWN, ChangeRecord, is_agent
 from memory.storage.log.history import History
 
 Author = Literal["own", "agents", "person"]
 
 
+MOST_LOOKED_AT = 300
+"""How many changes of a file are searched for the author of a text; older text counts as a person's."""
 _NEUTRAL = OWN - {"outside"}
 
 
@@ -34,12 +37,35 @@ def author_of_file(history: History, actor: str, path: str) -> Author:
     return _of(actor, (record.actor for record in found))
 
 
+def versions(history: History, path: str, current: bytes) -> Iterator[tuple[str, bytes | None]]:
+    """Yield for each change of a file, newest first, who made it and what the file held before; it ends where the
+    bytes are no longer known.
+    """
+    data = current
+    for record in _of_file(history, path)[:MOST_LOOKED_AT]:
+        file = next(file for file in record.files if file.path == path)
+        if file.kept is None:
+            return
+        try:
+            data = apply(inverted(history.regions(record, file)), data)
+        except ValueError:
+            return
+        yield record.actor, None if file.before is None else data
+
+
+def whose(actor: str, writer: str) -> Author:
+    """Return what a writer is to an agent."""
+    if writer == actor:
+        return "own"
+    return "agents" if is_agent(writer) else "person"
+
+
 def _of(actor: str, writers: Iterable[str]) -> Author:
     """Return whose text it is that several wrote; what memdeck does by itself makes no difference."""
-    left = {writer for writer in writers if writer not in _NEUTRAL}
-    if not left or not all(map(is_agent, left)):
+    left = {whose(actor, writer) for writer in writers if writer not in _NEUTRAL}
+    if not left or "person" in left:
         return "person"
-    return "own" if left == {actor} else "agents"
+    return "agents" if "agents" in left else "own"
 
 
 def _of_file(history: History, path: str) -> Sequence[ChangeRecord]:

@@ -10,7 +10,7 @@ from memory.storage.changes import Change, FileChange, Touched
 from memory.storage.log.history import History
 
 from .kinds import kinds_of
-from .policy import Kind, read_policy
+from .policy import read_policy
 from .proposals import digest_of
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
         return
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with stores.glance():
-        # What an agent takes back of its own is its own.
-        own = change.undoes is not None and history.get(change.undoes).actor == change.actor
-        kinds = frozenset[Kind]({"own"}) if own else kinds_of(stores, change.actor, files)
+        kinds = kinds_of(stores, change.actor, files)
         decision = policy.strictest(change.actor, kinds)
         if decision == "apply":
             return

@@ -12,9 +12,9 @@ from memory.document import parse
 from memory.document.compare import Region, lines_of
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
-from memory.storage.changes import FileChange
+from memory.storage.changes import OUTSIDE, FileChange
 
-from .authors import Author, author_of_entry, author_of_file
+from .authors import Author, author_of_entry, author_of_file, versions, whose
 from .policy import Kind
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ def kinds_of(stores: SharedLog, actor: str, files: tuple[FileChange, ...]) -> fr
     @cache
     def author_of(path: str, ref: str | None) -> Author:
         history = stores.history
-        if ref is None and stores.owner(path) == actor:
-            return "own"
         return author_of_file(history, actor, path) if ref is None else author_of_entry(history, actor, ref)
 
     found: set[Kind] = set()
@@ -61,7 +59,11 @@ def kinds_of(stores: SharedLog, actor: str, files: tuple[FileChange, ...]) -> fr
         if part.kind == "add":
             found.add("add")
             continue
-        author = author_of(part.path, part.ref)
+        file = next(file for file in files if file.path == part.path)
+        if part.ref is None and part.before and file.before is not None:
+            author = _author_of_lines(stores, actor, file, part)
+        else:
+            author = author_of(part.path, part.ref)
         found.add(part.kind if author == "person" else author)
     return frozenset(found)
 
@@ -206,3 +208,20 @@ def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[Change
         yield ChangePart("rewrite" if ref is not None and ref in refs else "remove", path, ref, line, b"")
     for line in come:
         yield ChangePart("add", path, None, b"", line)
+
+
+def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
+    """Return whose the lines are that a part takes away: by the change with which each came."""
+    at_home = stores.owner(part.path) == actor
+    wanted = _lines(part.before)
+    writers: set[Author] = set()
+    for writer, before in versions(stores.history, part.path, file.before or b""):
+        found = wanted - _lines(stores.authored(part.path, before or b""))
+        if found:
+            writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
+            wanted -= found
+        if not wanted:
+            break
+    if "person" in writers or ((wanted or not writers) and not at_home):
+        return "person"
+    return "agents" if "agents" in writers else "own"
