@@ -427,8 +427,9 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
     def _draw_row(self, key: Hashable, width: int, states: tuple[str, ...]) -> Strip:
         if isinstance(key, Heading):
             title = line(" ", Piece(key.title, "heading"), "  " if key.title else "", Piece(key.note, "muted"))
-            room = width - cell_width(key.right) - MARGIN
-            return self.draw(line(pad_line(title, room), Piece(key.right, "muted")) if key.right else title, width)
+            right = f"  {key.right}" if key.right else ""
+            room = width - cell_width(right) - MARGIN
+            return self.draw(line(pad_line(title, room), Piece(right, "muted")), width)
         if isinstance(key, Note):
             return self.draw(line("  ", Piece(key.text, "muted")), width)
         content = self.render_row(key, max(0, width - GUTTER - MARGIN))

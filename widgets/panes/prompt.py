@@ -14,7 +14,9 @@ from widgets.list.rows import Heading, Note
 from widgets.pane.offers import Removal
 from widgets.pane.operation_form import removal_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Piece
+from widgets.text.styled_text import Column, Columns, Piece
+
+ROW = Columns(Column("sign", 1, importance=9), Column("title", minimum=20), Column("when", 6, "right", importance=3))
 
 
 class PromptReader(Protocol):
@@ -33,7 +35,6 @@ class PromptPane(RecordPane):
 
     pane_id: ClassVar[str] = "prompt"
     title: ClassVar[str] = "Told to agents"
-    lead_cells: ClassVar[int] = 7
     empty: ClassVar[str] = (
         "What hooks tell agents, block by block, with the cost of each in tokens.\n\n"
         "There is nothing to tell. {prompt.message|e} asks for a message, and shows what an agent gets with it."
@@ -65,8 +66,8 @@ class PromptPane(RecordPane):
         if found.why:
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
+        yield from self._sent(prompt.blocks)
         for title, note, blocks in (
-            ("Answered" if found.why else "Sent", self._for(), tuple(one for one in prompt.blocks if one.included)),
             ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
             ("Muted", "", prompt.muted),
             ("Suspicious", "not sent until you approve it", prompt.suspicious),
@@ -74,6 +75,18 @@ class PromptPane(RecordPane):
             if blocks:
                 yield Heading(title, note, "tokens")
                 yield from map(_record, blocks)
+
+    def _sent(self, blocks: Sequence[PromptBlock]) -> Iterator[Any]:
+        """Yield what is sent, under the headings that the agent gets."""
+        sections: dict[str, list[PromptBlock]] = {}
+        for block in blocks:
+            if block.included:
+                sections.setdefault(block.section, []).append(block)
+        if sections and (told := self._for()):
+            yield Note(f"Told {told}")
+        for title, some in sections.items():
+            yield Heading(title, f"{len(some)}", "tokens")
+            yield from map(_record, some)
 
     def _balance(self, choices: Mapping[str | None, str]) -> Iterator[Any]:
         """Yield the entries that hooks sent before, those that answers never used first, then by their cost."""
@@ -90,7 +103,7 @@ class PromptPane(RecordPane):
                 kind, choice = one.ref.partition("#")[0], choices.get(one.ref, "")
                 system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.values['line']}"
                 block = PromptBlock(system, "", one.ref, one.values["title"], one.words(), text, choice=choice)
-                yield _record(block, one.values["tokens"])
+                yield _record(block, one.values["tokens"], block.reason)
         if not rows:
             yield Note("Hooks sent nothing yet.")
 
@@ -145,10 +158,9 @@ class PromptPane(RecordPane):
         return [Link("entry", item.title, (place, ref))] if ref else ()
 
 
-def _record(block: PromptBlock, tokens: int | None = None) -> Record:
+def _record(block: PromptBlock, tokens: int | None = None, about: str = "") -> Record:
     values = {"system": block.system, "ref": block.ref or "", "reason": block.reason}
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
-    cost = f"{tokens or block.tokens}"
-    return Record(block.ref or block.text, block.title, block.system, block.reason, cost, sign=sign,
+    return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
-                  thing=block)  # fmt: skip
+                  thing=block, columns=ROW)  # fmt: skip

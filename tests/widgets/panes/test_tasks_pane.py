@@ -68,7 +68,7 @@ ROWS = [
     ("Pending", "### [NORMAL] a\n- due: 2024-02-30\n", "NORMAL a", "▲ 2024-02-30"),
     ("Pending", "### a\n", "-      a", ""),
     ("In Progress", "### [HIGH] a\n- progress: 45%\n", "HIGH   a", "━━━───  45%"),
-    ("In Progress", "### [HIGH] a\n- progress: 45%\n- due: 2024-01-16\n", "HIGH   a", "tomorrow ━━━───  45%"),
+    ("In Progress", "### [HIGH] a\n- progress: 45%\n- due: 2024-01-16\n", "HIGH   a", "━━━───  45% tomorrow"),
     ("Completed", "### [LOW] a\n- completed: 2024-01-14 16:30\n", "LOW    a", "✓ 14 Jan"),
 ]
 
