@@ -1,9 +1,9 @@
-"""Dialogs: what all modal screens share; a question, a preview of a plan, and a prompt for a single line."""
+"""Dialogs: what all modal screens share; a question, and a preview of a plan."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -16,12 +16,12 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button, Input
+from textual.widgets import Button
 
 from memory.base.safe_text import visible
 from widgets.chrome.keys import KeyHints, live_keys, name_of_keys
 from widgets.detail import LineView
-from widgets.input.editors import SafeInput, SafeText
+from widgets.input.editors import SafeText
 from widgets.text.glyphs import UNICODE
 from widgets.text.styled_text import Line
 
@@ -329,70 +329,3 @@ class Preview(Dialog, ModalScreen[bool]):
     def action_leave(self) -> None:
         """Leave everything as it is."""
         self.dismiss(False)
-
-
-class Prompt(Dialog, ModalScreen[str | None]):
-    """Asks for one line; returns it, or None when left with Escape."""
-
-    DEFAULT_CSS = f"""
-    Prompt {{
-        {DIALOG_CSS}
-        .dialog--note {{ color: $foreground-muted; height: auto; min-height: 1; }}
-        .dialog--note.-error {{ color: $error; }}
-    }}
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", "save", id="prompt.accept", tooltip="Accept the line", priority=True),
-        Binding("escape", "leave", "cancel", id="prompt.leave", tooltip="Change nothing"),
-    ]
-
-    def __init__(
-        self,
-        question: str,
-        value: str = "",
-        *,
-        placeholder: str = "",
-        validate: Callable[[str], str | None] | None = None,
-        hint: Callable[[str], str] | None = None,
-        several: bool = False,
-    ) -> None:
-        super().__init__()
-        self.heading, self._value, self._placeholder = question, value, placeholder
-        self._validate, self._hint, self._several = validate, hint, several
-
-    def parts(self) -> ComposeResult:
-        """Yield the line, and a note about it."""
-        yield SafeInput(self._value, placeholder=self._placeholder)
-        yield SafeText(classes="dialog--note")
-
-    def on_mount(self) -> None:
-        """Focus the line and select its text, which the first character replaces."""
-        line = self.query_one(SafeInput)
-        line.focus()
-        line.select_all()
-        self._say("")
-
-    def _say(self, error: str) -> None:
-        note = self.query_one(".dialog--note", SafeText)
-        note.say(error or (self._hint(self.query_one(SafeInput).text) if self._hint else ""))
-        note.set_class(bool(error), "-error")
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the hint for the line as it is typed."""
-        event.stop()
-        self._say("")
-
-    def on_safe_input_pasted(self, event: SafeInput.Pasted) -> None:
-        """Return pasted lines as they are, if several are welcome."""
-        if self._several:
-            event.stop()
-            self.dismiss("\n".join([event.editor.text + event.lines[0], *event.lines[1:]]))
-
-    def action_accept(self) -> None:
-        """Accept the line if it is valid, else show why not."""
-        text = self.query_one(SafeInput).text
-        if self._validate and (error := self._validate(text)):
-            self._say(error)
-        else:
-            self.dismiss(text)

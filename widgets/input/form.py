@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
@@ -15,7 +16,7 @@ from textual.screen import ModalScreen
 from widgets.chrome.keys import KeyHints
 from widgets.dialogs.dialogs import DIALOG_CSS, Confirm, Dialog
 
-from .editors import SafeText
+from .editors import SafeInput, SafeText
 from .fields import MARK, NEEDED, FieldRow, FieldSpec
 
 Values = dict[str, str]
@@ -92,6 +93,10 @@ class Form(Dialog, ModalScreen[Values | None]):
         self._draft = dict(draft or {})
         self._first = focus
         self._rows = tuple(FieldRow(spec) for spec in self._fields)
+        if len(self._rows) == 1:
+            # Enter is named; ctrl+s is the same here.
+            bindings = self._bindings.key_to_bindings
+            bindings["ctrl+s"] = [replace(one, show=False) for one in bindings["ctrl+s"]]
 
     def parts(self) -> ComposeResult:
         """Yield the note, the fields, and the form's own error."""
@@ -237,3 +242,40 @@ class Form(Dialog, ModalScreen[Values | None]):
             self.action_save()
         else:
             self.focus_next()
+
+
+class Prompt(Form):
+    """Asks for one line; returns it, or None when left with Escape, which asks nothing.
+
+    Pasted lines are returned as they are where `several` are welcome.
+    """
+
+    DEFAULT_CSS = """
+    Prompt FieldRow {
+        .field--label { display: none; }
+        .field--note { margin-left: 1; min-height: 1; display: block; }
+    }
+    """
+
+    def __init__(self, question: str, value: str = "", *, several: bool = False, **more: Any) -> None:
+        """`more` are attributes of the field, such as `placeholder`, `validate` and `hint`."""
+        super().__init__(question, (FieldSpec("line", question, value=value, **more),))
+        self._several = several
+
+    def on_mount(self) -> None:
+        """Select the text, which the first character replaces."""
+        self.query_one(SafeInput).select_all()
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Leave with the line."""
+        return super().dismiss(result["line"] if isinstance(result, dict) else None)
+
+    def action_leave(self) -> None:
+        """Leave without an answer."""
+        self.dismiss(None)
+
+    def on_safe_input_pasted(self, event: SafeInput.Pasted) -> None:
+        """Return pasted lines, if several are welcome."""
+        if self._several:
+            event.stop()
+            self.dismiss({"line": "\n".join([event.editor.text + event.lines[0], *event.lines[1:]])})

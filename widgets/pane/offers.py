@@ -42,7 +42,7 @@ class FormPlan(NamedTuple):
     `check` gets all values and returns an error sentence by field name ("" for the form's foot). `operation` is
     the name in the change log (`tasks.add`), `focus` the field to begin in. `current(snapshot)` returns the initial
     values that the form would have with another snapshot (None: the entry is gone); it is needed only for edits that
-    do not refuse concurrent changes themselves.
+    do not refuse concurrent changes themselves. `apply`, if given, gets the values instead of `build`.
     """
 
     title: str
@@ -52,6 +52,7 @@ class FormPlan(NamedTuple):
     focus: str | None = None
     check: Callable[[Values], Mapping[str, str]] | None = None
     current: Callable[[Snapshot], Values | None] | None = None
+    apply: Callable[[Values], None] | None = None
 
 
 class Removal(NamedTuple):

@@ -14,8 +14,8 @@ from memory.files.journal.model import Journal, JournalEntry
 from memory.files.knowledge.moves import move_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.calendar.year import YearScreen
-from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.form import Prompt
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:

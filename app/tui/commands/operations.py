@@ -21,7 +21,6 @@ from memory.registry import registered
 from memory.storage import Change, FileChange
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
-from widgets.input.form import Form
 from widgets.pane.offers import Call
 from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, operations_of, values_of
 from widgets.text.styled_text import Line, Piece, line
@@ -114,7 +113,7 @@ def outcome_of(app: MemdeckApp, call: Call, now: datetime) -> Outcome:
 
 def listed(app: MemdeckApp) -> Iterator[Operation]:
     """Yield the operations of the memory systems that the workspace has, without those of the memory files."""
-    if not app.workspace is not None or app.shows_one_pane:
+    if app.workspace is None or app.shows_one_pane:
         return
     names = app.shown_workspace.system_names()
     for system in registered():
@@ -131,30 +130,18 @@ def run(app: MemdeckApp, words: str = "", typed: Mapping[str, str] | None = None
     operation = operation_of(words)
     if not any(asked(operation)):
         return call(app, operation, values_of(operation, {}))
-    plan, pane = form_of(words, operation.does, _given(app)), app.shown_pane
+    plan = form_of(words, operation.does, _given(app))
+
+    def apply(texts: Mapping[str, str]) -> None:
+        def failed(error: MemdeckError) -> None:
+            app.say_error(error)
+            app.form_session.show(sheet, texts)
+
+        call(app, operation, values_of(operation, texts), failed)
+
     base = {spec.name: spec.value for spec in plan.fields}
-    sheet = Sheet(pane, plan, None, base, title=operation.does, draft_id=draft_id)
-    form = Form(
-        plan.title,
-        plan.fields,
-        check=plan.check,
-        draft={} if typed is None else sheet.changes(typed),
-        note=operation.sentence,
-    )
-
-    def failed(error: MemdeckError, texts: Mapping[str, str]) -> None:
-        app.say_error(error)
-        return run(app, words, texts)
-
-    def answered(texts: Mapping[str, str]) -> None:
-        app.form_drafts.end(sheet)
-        return call(app, operation, values_of(operation, texts), lambda error: failed(error, texts))
-
-    def left() -> None:
-        app.form_drafts.end(sheet)
-
-    app.form_drafts.begin(form, sheet)
-    return app.overlays.ask(form, answered, left=left)
+    sheet = Sheet(app.shown_pane, plan._replace(apply=apply), None, base, title=operation.does, draft_id=draft_id)
+    return app.form_session.show(sheet, typed, operation.sentence)
 
 
 def call(app: MemdeckApp, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:

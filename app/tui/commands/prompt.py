@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from app.connect.clients import CLIENTS
 from app.tui.shell import ACTOR
 from memory.prompts import PromptChoices, change_choices
-from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.form import Prompt
 from widgets.panes.prompt import PromptPane
 
 if TYPE_CHECKING:

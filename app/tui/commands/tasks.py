@@ -21,9 +21,9 @@ from memory.files.tasks.edits import (
 )
 from memory.files.tasks.model import Task
 from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
-from widgets.dialogs.dialogs import Prompt
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
+from widgets.input.form import Prompt
 from widgets.pane.removing import chain
 from widgets.panes.tasks.quick import quick_words
 

@@ -131,6 +131,10 @@ class FormSession(Part):
 
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
+        if sheet.plan.apply is not None:
+            self.app.form_drafts.end(sheet)
+            sheet.plan.apply(values)
+            return
         if not sheet.changes(values):
             self.app.form_drafts.end(sheet)
             self.app.say("Nothing was changed.")

@@ -21,7 +21,6 @@ PARTS: dict[str, str] = {
     "In a form": "widgets.input.form:Form",
     "In a choice of a form": "widgets.input.editors:Choice",
     "In a question": "widgets.dialogs.dialogs:Confirm",
-    "In a one-line question": "widgets.dialogs.dialogs:Prompt",
     "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
     "In a menu": "widgets.dialogs.pick:Pick",

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from memory.base.toml_text import read_toml
 from memory.errors import ConfigError
-from memory.storage.own_folders import config_home
 
 from .bindings import known_ids
 from .keymap import Keymap, KeyProblem, key_of
@@ -58,11 +57,10 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
         line = error.details["line"]
         return Keymap(problems=(KeyProblem(error.message.removeprefix(f"{path}:{line}: "), path, line),), path=path)
     rebound: dict[str, tuple[str, ...]] = {}
-    lines: dict[str, int] = {}
     problems: list[KeyProblem] = []
     for steps, value in _entries(toml.values):
         binding_id = ".".join(steps)
-        line = lines[binding_id] = toml.line_of(*steps)
+        line = toml.line_of(*steps)
         if binding_id not in known:
             near = known if len(problems) < _MOST_PROBLEMS else ()  # finding the closest id is slow
             problems.append(KeyProblem(_unknown(binding_id, near), path, line))
@@ -82,7 +80,7 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
     if len(problems) > _MOST_PROBLEMS:
         more = f"{len(problems) - _MOST_PROBLEMS} more entries are wrong"
         problems[_MOST_PROBLEMS:] = [KeyProblem(more, path, problems[_MOST_PROBLEMS].line)]
-    return Keymap(rebound, tuple(problems), path, lines)
+    return Keymap(rebound, tuple(problems), path)
 
 
 def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
@@ -99,8 +97,3 @@ def _unknown(binding_id: str, known: Iterable[str]) -> str:
     said = binding_id[:_LONGEST_ID]
     near = get_close_matches(said, list(known), 1)
     return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
-
-
-def config_path(environ: Mapping[str, str]) -> str:
-    """Return the path of the file, whether it exists or not."""
-    return os.fspath(config_home(environ) / NAME)

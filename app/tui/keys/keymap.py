@@ -46,13 +46,12 @@ class KeyProblem(NamedTuple):
 class Keymap:
     """The keys that the user chose, by the id of their action; keys have Textual's names.
 
-    `path` is the file, empty if there is none; `lines` are the lines of the ids in it.
+    `path` is the file, empty if there is none.
     """
 
     rebound: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     problems: tuple[KeyProblem, ...] = ()
     path: str = ""
-    lines: Mapping[str, int] = field(default_factory=dict)
 
     def keys(self, binding_id: str | None, default: Sequence[str]) -> tuple[str, ...]:
         """Return the keys of a binding: those that were chosen, else its defaults; empty if it has none."""

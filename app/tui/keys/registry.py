@@ -24,8 +24,7 @@ class Command(NamedTuple):
     `keys` are names as Textual writes them; without keys only the palette reaches it. `needs` also says why the command
     is not available. `shown` adds it to the footer while it is available, and only in `panes` if there are any: the key
     works in the others, too. `bulk`: it is done to all selected entries; while some are selected, the footer shows such
-    commands only. `said` has the command's name and sentence for some panes. Commands with the same word in `together`
-    are named once in the footer, with the keys of all. `sentence`: instead of that of the docstring.
+    commands only. `said` has the command's name and sentence for some panes. `sentence` replaces that of the docstring.
     """
 
     id: str

@@ -14,7 +14,8 @@ from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.detail import Link
-from widgets.dialogs.dialogs import Confirm, Prompt
+from widgets.dialogs.dialogs import Confirm
+from widgets.input.form import Prompt
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
