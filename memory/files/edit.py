@@ -18,7 +18,6 @@ from memory.document.lines import conflict_at, decode, split_lines
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from .dress import Schema, without_twins
-from .merging import merge_changed_entry
 from .templates import template_files
 
 if TYPE_CHECKING:
@@ -92,6 +91,8 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     if base is not None and base.raw != old.raw:
         if content == base.text.rstrip(" \t\r\n"):
             return None
+
+        from .merging import merge_changed_entry  # only where another writer came between
 
         new = merge_changed_entry(base, new, old, title)
     return None if new.raw == old.raw else new
@@ -201,6 +202,8 @@ class EntryEdits(NamedTuple):
         changes = {**(set or {}), **dict.fromkeys(unset, "")}
         entry = with_changes(base or item.entry, changes, self.schema, self.check, self.title)
         if base is not None:
+            from .merging import merge_changed_entry  # only where another writer came between
+
             entry = merge_changed_entry(base, entry, item.entry, item.title)
         return self.replaced(snapshot, item, entry)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
 from itertools import pairwise
 
 from memory.base.clock import BadMoment, format_local, read_moment
@@ -14,7 +13,6 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, entry_of_text, started_document
-from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
@@ -90,6 +88,8 @@ def edit_entry(
     if lines is not None:
         new = new.with_body(_changed_body(new, lines))
     if base is not None:
+        from memory.files.merging import merge_changed_entry  # only where another writer came between
+
         new = merge_changed_entry(base, new, entry.entry, entry.title)
     return _replaced(entry, new)
 
@@ -229,6 +229,8 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
     if source and not source[-1].endswith(("\n", "\r")):
         source[-1] += newline
     new = source[: old[0].start] if old else []
+    from difflib import SequenceMatcher
+
     matcher = SequenceMatcher(None, [line.text for line in old], wanted, autojunk=False)
     for tag, start, stop, first, last in matcher.get_opcodes():
         if tag == "equal":

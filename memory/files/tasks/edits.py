@@ -24,7 +24,6 @@ from memory.files.edit import (
     with_named_section,
 )
 from memory.files.journal.edits import with_note
-from memory.files.merging import merge_changed_entry
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
@@ -118,6 +117,8 @@ def edit_task(
         for key, value in values.items():
             entry = with_value(entry, key, value, zone)
         if base is not None:
+            from memory.files.merging import merge_changed_entry  # only where another writer came between
+
             entry = merge_changed_entry(base, entry, task.entry, task.title)
         if section is None or (section == task.section and task.heading is None):
             return _Plan(entry, more=f", at {entry.fields.get('progress')}" if values.get("progress") else "")
