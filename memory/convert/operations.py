@@ -11,8 +11,8 @@ from memory.operations.result import Paint, Result
 from .run import ConversionReport
 from .run import convert as run
 
-_SHOWN, _EACH = 20, 3
-"""Most lines about skipped things, and how many with the same reason are named if there are more."""
+_SHOWN = 5
+"""How many skipped things with the same reason are named."""
 
 
 @verb(
@@ -55,7 +55,14 @@ def convert(context: Context, source: str, target: str, dry_run: bool, into: str
 def _lines(paint: Paint, report: ConversionReport) -> Iterator[str]:
     words = "would be converted" if report.dry_run else "converted"
     yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
-    yield from _skipped(paint, report)
+    skipped: dict[str, list[str]] = {}
+    for one in report.skipped:
+        skipped.setdefault(one.reason, []).append(one.what)
+    for reason, named in skipped.items():
+        more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
+        yield from (paint.line(f"  skipped {what}: {reason}") for what in named[: _SHOWN - bool(more)])
+        if more:
+            yield paint.line(f"  skipped {named[_SHOWN - 1]}{more}: {reason}")
     counted = Counter((one.field, one.reason) for one in report.losses)
     for (field, reason), count in counted.most_common():
         yield paint.line(f"  without {field} ({count:,}): {reason}")
@@ -63,21 +70,3 @@ def _lines(paint: Paint, report: ConversionReport) -> Iterator[str]:
         yield f"change {report.changes[0]}: `memdeck undo` takes it back"
     elif report.changes:
         yield f"{len(report.changes):,} changes"
-
-
-def _skipped(paint: Paint, report: ConversionReport) -> Iterator[str]:
-    """Yield the skipped things; of many, the first of each reason, so that one reason does not hide the others."""
-    most = len(report.skipped) if len(report.skipped) <= _SHOWN else _EACH
-    left, shown = len(report.skipped), 0
-    reasons: dict[str, list[str]] = {}
-    for one in report.skipped:
-        reasons.setdefault(one.reason, []).append(one.what)
-    for reason, named in reasons.items():
-        lines = named[:most] + ([f"{len(named) - most:,} more"] if len(named) > most else [])
-        if shown and shown + len(lines) > _SHOWN:
-            break
-        shown += len(lines)
-        left -= len(named)
-        yield from (paint.line(f"  skipped {what}: {reason}") for what in lines)
-    if left:
-        yield f"  … and {left:,} more, see -o json"

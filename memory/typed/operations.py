@@ -18,12 +18,12 @@ from memory.storage.own_folders import home, state_home
 from . import ops
 from .consent import may_prune
 from .failures import Summary, summarise
-from .files import TYPES, aidefile_of, look
+from .files import TYPES, aidefile_of
 from .ops import How, agent_folder
 from .prune import prune as run
 from .reading import failures_of
 from .registry import Agent, find_agent, read_registry
-from .sizes import age_text, bytes_text, nanoseconds
+from .sizes import age_text, bytes_text
 from .status import AgentPrune, AgentStatus, look_at
 from .stores import path_in, store_of
 
@@ -355,16 +355,7 @@ def _move(
     result = _done(context, store, change, document, change.summary)
     if operation == "typed.promote" and not listed:
         context.tell(f"{there} is not listed under core_files; promote with --core lists it")
-    _warn_of_age(context, store, there)
     return result
-
-
-def _warn_of_age(context: Context, store: Store, path: str) -> None:
-    """Warn if the next prune would delete a file that was just moved, because it kept its time."""
-    moment = nanoseconds(context.now)
-    found = next((one for one in look(store.root, aidefile_of(store.root)).files if one.path == path), None)
-    if found is not None and found.too_old(moment):
-        context.tell(f"{path} is old enough for the next prune to take it")
 
 
 @under(

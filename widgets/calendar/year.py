@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memory.files.journal.heat import WEEKS, HeatSpan, Scale, scale_of, weeks_until
+from memory.files.journal.heat import WEEKS, step_of, weeks_until
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.text.drawing import Drawing
@@ -53,7 +53,6 @@ def heat_lines(
     Busier days have a denser sign, not only another colour; days to come are blank. The chosen day has its own sign,
     which the map draws over the cell. `room` is the cells of a line.
     """
-    scale = scale_of(counts.get(day, 0) for week in weeks for day in week)
     rows: list[Line] = [line(Piece(" " * LABEL + month_line(weeks, glyphs), "muted"))]
     for weekday, name in enumerate(DAYS):
         pieces = [Piece(f"{name:<{LABEL}}", "muted")]
@@ -63,25 +62,26 @@ def heat_lines(
             if day > today and not count:
                 pieces.append(Piece(" "))
             else:
-                pieces.append(Piece(glyphs.heat[scale.step(count)], "accent" if count else "muted"))
+                pieces.append(Piece(glyphs.heat[step_of(count)], "accent" if count else "muted"))
         rows.append(tuple(pieces))
-    rows += [(), line(" " * LABEL, *legend(scale, glyphs, room - LABEL))]
+    rows += [(), line(" " * LABEL, *legend(glyphs, room - LABEL))]
     return rows
 
 
-def legend(scale: Scale, glyphs: Glyphs, room: int) -> Line:
-    """The meaning of the signs, in numbers, in one line; `a day` and the chosen day are added if they fit in `room`."""
-    pieces = [Piece(f"{glyphs.heat[0]} none", "muted")]
-    for span in scale.spans:
-        pieces += [Piece("  "), Piece(glyphs.heat[span.step], "accent"), Piece(f" {_numbers(span)}", "muted")]
+LEGEND = ("none", "1", "2-3", "4-7", "8+")
+"""The numbers of entries of each step, in words."""
+
+
+def legend(glyphs: Glyphs, room: int) -> Line:
+    """The meaning of the signs, in one line; `a day` and the chosen day are added if they fit in `room`."""
+    pieces: list[Piece] = []
+    for step, words in enumerate(LEGEND):
+        sign = Piece(glyphs.heat[step], "accent" if step else "muted")
+        pieces += [Piece("  " if step else ""), sign, Piece(f" {words}", "muted")]
     for words in (" a day", f"  {glyphs.chosen} the chosen day"):
-        if line_width((*pieces, Piece(words))) <= room and (scale.spans or words.startswith("  ")):
+        if line_width((*pieces, Piece(words))) <= room:
             pieces.append(Piece(words, "muted"))
     return tuple(pieces)
-
-
-def _numbers(span: HeatSpan) -> str:
-    return f"{span.least:,}" if span.least == span.most else f"{span.least:,}-{span.most:,}"
 
 
 class YearMap(Drawing, Widget):

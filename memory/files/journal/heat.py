@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 from .model import Journal
@@ -41,42 +40,10 @@ def weeks_until(last: date, weeks: int = WEEKS) -> list[list[date]]:
     return found
 
 
-STEPS = 4
-"""How busy a day with entries can be said to be."""
-
-_STEPS = {0: (), 1: (2,), 2: (2, 4), 3: (2, 3, 4), 4: (1, 2, 3, 4)}
-"""The steps in use by how many there are: days with one number of entries are neither busy nor quiet."""
+TOPS = (1, 3, 7)
+"""The most entries of a day of each step from 1; the last step has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeatSpan:
-    """A step of a scale, from 1 to `STEPS`, and the fewest and the most entries of a day that is in it."""
-
-    step: int
-    least: int
-    most: int
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How busy days are beside each other; `spans` go from the quiet to the busy and leave no number out."""
-
-    spans: tuple[HeatSpan, ...] = ()
-
-    def step(self, count: int) -> int:
-        """Return the step of a day with so many entries; 0 is none, and more than all others is the last step."""
-        if count <= 0 or not self.spans:
-            return 0
-        return next((span.step for span in self.spans if count <= span.most), self.spans[-1].step)
-
-
-def scale_of(counts: Iterable[int]) -> Scale:
-    """Return the scale of days with so many entries each; days without any do not count.
-
-    A quarter of the days each is quiet, usual, busy and very busy, so that one day with very many entries makes none
-    of the others quiet. Days with the same number are in the same step.
-    """
-    days = sorted(count for count in counts if count > 0)
-    tops = sorted({days[-(-len(days) * step // STEPS) - 1] for step in range(1, STEPS + 1)}) if days else []
-    bottoms = [1, *(top + 1 for top in tops)]
-    return Scale(tuple(map(HeatSpan, _STEPS[len(tops)], bottoms, tops)))
+def step_of(count: int) -> int:
+    """Return how busy a day with so many entries is, from 0 for none."""
+    return 0 if count <= 0 else next((step for step, top in enumerate(TOPS, 1) if count <= top), len(TOPS) + 1)

@@ -12,11 +12,8 @@ from memory.document.lines import hidden_lines, split_lines
 from .parts import JsonPlan, PlanTask
 
 MAX_CHARACTERS = 512 * 1024
-MAX_DEPTH = 32
 MAX_TASKS = 5000
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`]*)")
-_STRINGS = re.compile(r'"(?:[^"\\]|\\[\s\S])*"?')
-_BRACKETS = re.compile(r"[\[\]{}]")
 
 
 def read_plan_json(body: str) -> JsonPlan | None:
@@ -51,16 +48,10 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _read(text: str, line: int) -> JsonPlan:
-    depth = deepest = 0
-    for found in _BRACKETS.finditer(_STRINGS.sub("", text[: MAX_CHARACTERS + 1])):
-        depth += 1 if found[0] in "[{" else -1
-        deepest = max(deepest, depth)
     data: Any = None
     wrong, at = "", line
     if len(text) > MAX_CHARACTERS:
         wrong = f"is longer than {MAX_CHARACTERS // 1024} KB"
-    elif deepest > MAX_DEPTH:
-        wrong = f"is nested deeper than {MAX_DEPTH}"
     else:
         try:
             data = json.loads(text, parse_constant=_refuse)
@@ -68,7 +59,7 @@ def _read(text: str, line: int) -> JsonPlan:
         except json.JSONDecodeError as error:
             wrong, at = f"does not parse: {error.msg}", line + error.lineno
         except (ValueError, RecursionError):
-            wrong = "holds a number that is none"
+            wrong = "holds a number that is none, or is nested too deep"
     if wrong:
         return JsonPlan(line, problems=((at, f"the JSON plan {wrong}"),))
     phases = tuple(_phase(one) for one in _list(data.get("executionOrder"))[:MAX_TASKS])

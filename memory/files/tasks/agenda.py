@@ -59,8 +59,6 @@ class Agenda:
         self._days: dict[date, list[Occasion]] = {}
         self._recurring: list[tuple[str, Task, date]] = []
         self._known: dict[str, tuple[date, time | None, bool] | None] = {}
-        self._due = _midnight(self.today + timedelta(days=1), zone)
-        self._until: datetime | None = None
         for task in tasks:
             raw = task.entry.raw
             if task.section == "completed":
@@ -99,19 +97,7 @@ class Agenda:
         at = None
         if moment.instant is not None:
             at = moment.instant.astimezone(self.zone).time().replace(second=0, microsecond=0)
-        due = moment.due_at(self.zone)
-        if due > self.now:
-            self._due = min(self._due, due)
-        return moment.date, at, due <= self.now
-
-    def lasts(self, now: datetime) -> bool:
-        """Tell whether the same tasks have the same agenda at a later time: no day ended, nothing was due nor ran."""
-        if self._until is None:
-            # As many as are worked out: more are not shown.
-            expressions = list(dict.fromkeys(expression for expression, _, _ in self._recurring))[:MAX_EXPRESSIONS]
-            runs = [run for expression in expressions if (run := self._first_run(expression, self.now)) is not None]
-            self._until = min([self._due, *runs])
-        return self.now <= now < self._until
+        return moment.date, at, moment.is_overdue(self.now, self.zone)
 
     def span(self, first: date, last: date) -> AgendaSpan:
         """Return what stands on the days from `first` to `last`, in their order, with what recurs often by itself.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -120,30 +120,3 @@ def test_what_recurs_often_stands_by_itself() -> None:
     assert [(one.task.title, one.day.day) for one in found.often] == [("often", 15)]
     assert found.often_days == {date(2024, 1, day) for day in range(15, 32)}
     assert [one.day.day for one in found.occasions if one.kind == "again"] == [29]
-
-
-def test_an_agenda_lasts_until_something_is_due_or_runs_or_the_day_ends() -> None:
-    """The next time at which any of that happens ends it, and not a moment before."""
-    every_day = "- due: (recurring: 0 18 * * *)"
-    for text, end in (
-        (TEXT, datetime(2024, 1, 15, 10, 35, tzinfo=UTC)),
-        (TEXT.replace("*/5 * * * *", "soon"), datetime(2024, 1, 15, 14, tzinfo=UTC)),
-        (f"## Pending\n\n### later\n- due: 2024-01-18\n\n### a\n{every_day}\n", datetime(2024, 1, 15, 18, tzinfo=UTC)),
-        ("## Pending\n\n### later\n- due: 2024-01-18\n", datetime(2024, 1, 16, tzinfo=UTC)),
-    ):
-        found = agenda(text)
-        assert found.lasts(NOW)
-        assert found.lasts(end - timedelta(seconds=1))
-        assert not found.lasts(end)
-        assert not found.lasts(NOW - timedelta(seconds=1))
-
-
-@given(st.timedeltas(min_value=timedelta(0), max_value=timedelta(hours=15)), st.sampled_from(["UTC", "Asia/Tokyo"]))
-def test_while_an_agenda_lasts_another_one_says_the_same(later: timedelta, name: str) -> None:
-    """What is read again at a time until which an agenda lasts is the same on every day."""
-    zone, tasks = ZoneInfo(name), read_tasks("tasks.md", parse(TEXT.replace("*/5 *", "7 */3").encode())).tasks
-    before, after = Agenda(tasks, NOW, zone), Agenda(tasks, NOW + later, zone)
-    if before.lasts(NOW + later):
-        first, last = date(2024, 1, 1), date(2024, 2, 20)
-        assert before.span(first, last) == after.span(first, last)
-        assert (before.today, before.overdue) == (after.today, after.overdue)

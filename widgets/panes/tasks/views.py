@@ -148,13 +148,7 @@ class TaskViews(Pane):
         contents = super().read(snapshot, now)
         if self.view_name == "calendar":
             # Put together with the rows: until then keys apply to the shown rows and their dates.
-            agenda = None if self._agenda is None else self._agenda[1]
-            # Most refreshes come from the clock: if nothing changed, the dates of all tasks need not be read again.
-            # An older snapshot would make its tasks again, as other objects than these.
-            same = agenda is not None and agenda.tasks is snapshot.tasks.tasks and agenda.zone == snapshot.zone
-            if agenda is None or not same or not agenda.lasts(now):
-                agenda = self._make_agenda(snapshot, now)
-            return contents._replace(beside=agenda)
+            return contents._replace(beside=self._make_agenda(snapshot, now))
         return contents
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
