@@ -61,6 +61,10 @@ class Finding(NamedTuple):
         """What agents are told of it, in a few words: none of the other entry's own."""
         return f"older: {self.other} says otherwise" if self.other else f"{self.band}: {self.words}"
 
+    def places(self, root: Path) -> tuple[str, str]:
+        """Return the refs by which panes know the entry: its own, or `file:` and the whole path of its file."""
+        return self.ref, f"file:{root}/{self.file}"
+
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
         code = "memory.contradiction" if self.other else f"memory.{self.band}"

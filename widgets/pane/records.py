@@ -39,8 +39,9 @@ class Record:
 
     `sign` names a glyph, or is one cell itself. `values` are what filters by field find, and the parameters that an
     operation on it begins with. `words` are found by a filter without field. `thing` is what `told` needs; a row whose
-    `mark` changes flashes. A `group` only has other rows below it: it is not counted and has no links. With `columns`
-    the row is drawn as these columns, of which `cells` has those that are not its sign, lead, title or time.
+    `mark` changes flashes. `source` is the path of the file that it is, whole or from the workspace on, if it is one. A
+    `group` only has other rows below it: it is not counted and has no links. With `columns` the row is drawn as these
+    columns, of which `cells` has those that are not its sign, lead, title or time.
     """
 
     ref: str
@@ -57,6 +58,7 @@ class Record:
     mark: Hashable = None
     thing: Any = None
     group: bool = False
+    source: str = ""
     columns: Columns | None = None
     cells: Mapping[str, Content] = field(default_factory=dict)
 
@@ -101,6 +103,11 @@ class RecordPane(OutlinePane):
     def records(self, snapshot: Snapshot, now: datetime) -> Iterable[Any]:
         """Yield records and headings; runs in a thread."""
         raise NotImplementedError
+
+    def has_ref(self, item: Any, ref: str) -> bool:
+        """Whether this is the ref of an item, or `file:` and a path that ends with that of the file that it is."""
+        source = getattr(item, "source", "").lstrip("/")
+        return super().has_ref(item, ref) or (bool(source) and ref.startswith("file:") and ref.endswith(f"/{source}"))
 
     def told(self, item: Record) -> Mapping[str, Any]:  # noqa: ARG002
         """Return what the detail shows below the title, by its labels; an empty label has text of its own."""

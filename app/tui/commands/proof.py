@@ -21,7 +21,7 @@ def settle(app: MemdeckApp) -> None:
     item = pane.current()
 
     def ask(every: tuple[Finding, ...]) -> None:
-        found = [one for one in every if pane.has_ref(item, one.ref)]
+        found = [one for one in every if any(pane.has_ref(item, at) for at in one.places(workspace.root))]
         if not found:
             app.say("Nothing about this entry is in doubt.")
             return

@@ -289,7 +289,9 @@ class OverviewPart(Part):
         self.problems = problems
         self.show_badges()
         for one in self.app.panes.mounted.values():
-            one.take_doubts({doubt.ref: f"{doubt.band}: {doubt.words}" for doubt in doubts})
+            one.take_doubts(
+                {at: f"{doubt.band}: {doubt.words}" for doubt in doubts for at in doubt.places(self.workspace.root)}
+            )
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
             pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]

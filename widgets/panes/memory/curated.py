@@ -215,7 +215,7 @@ def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, win
         ref, header.name, header.type, about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
         tone="muted" if winner else "plain", depth=int(winner is not None), folds=folds,
         values=values | ({"target": winner.filename} if winner else {}), words=memory.body, mark=memory.hash,
-        thing=(memory, recalls, winner),
+        source=f"{root.folder}/{memory.filename}", thing=(memory, recalls, winner),
     )  # fmt: skip
 
 

@@ -132,6 +132,7 @@ def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
         tone="alert" if taken else "warn" if old else "plain",
         values={"agent": str(status.agent.folder), "type": file.type, "path": file.path, "source": file.path},
         mark=(file, taken),
+        source=f"{status.agent.folder}/{file.path}",
         thing=(status, file),
     )  # fmt: skip
 
