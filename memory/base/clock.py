@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from typing import NamedTuple
 
@@ -224,52 +225,26 @@ def find_zone(name: str) -> tzinfo:
 
 
 def machine_zone(environ: Mapping[str, str], localtime_path: str = "/etc/localtime") -> tzinfo:
-    """Return the zone of this machine: the variable TZ, else the link or file at `localtime_path`, else UTC.
+    """Return the zone of this machine: that of the variable TZ, else of the link or file at `localtime_path`, else UTC.
 
-    TZ may be a name, a file or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`; an unusable one counts as not
-    set.
+    TZ may be a name or a file; anything else counts as not set.
     """
     setting = environ.get("TZ", "").removeprefix(":")
-    zone = (_zone_of_setting(setting) if setting else None) or _zone_of_file(localtime_path)
-    return zone or UTC
+    return (_zone_of(setting) if setting else None) or _zone_of(localtime_path) or UTC
 
 
-def _zone_of_setting(setting: str) -> tzinfo | None:
-    if setting.startswith("/"):
-        return _zone_of_file(setting)
-    try:
-        return find_zone(setting)
-    except UnknownZone:
-        return _zone_of_rule(setting)
-
-
-def _zone_of_file(path: str) -> tzinfo | None:
+def _zone_of(place: str) -> tzinfo | None:
+    """Return the zone of a name or of a zone file by its whole path, None for anything else."""
     import os
 
     # The name is better than the file: it is known everywhere, and UTC needs no tables.
-    name = os.path.realpath(path).rpartition(_ZONE_FOLDER)[2]
-    try:
-        return find_zone(name)
-    except UnknownZone:
-        pass
+    is_file = place.startswith("/")
+    with suppress(UnknownZone):
+        return find_zone(os.path.realpath(place).rpartition(_ZONE_FOLDER)[2] if is_file else place)
     from zoneinfo import ZoneInfo
 
-    try:
-        with open(path, "rb") as file:
-            return ZoneInfo.from_file(file)
-    except (OSError, ValueError):
-        return None
-
-
-def _zone_of_rule(rule: str) -> tzinfo | None:
-    """Read a POSIX rule with the reader of zone files, by wrapping it in an empty file of version 2."""
-    from io import BytesIO
-    from zoneinfo import ZoneInfo
-
-    header = b"TZif2" + bytes(15) + b"".join(count.to_bytes(4, "big") for count in (0, 0, 0, 0, 1, 1))
-    body = bytes(6) + b"\0"
-    try:
-        file = BytesIO(2 * (header + body) + b"\n" + rule.encode("ascii") + b"\n")
-        return ZoneInfo.from_file(file)
-    except ValueError:
-        return None
+    with suppress(OSError, ValueError):
+        if is_file:
+            with open(place, "rb") as file:
+                return ZoneInfo.from_file(file)
+    return None

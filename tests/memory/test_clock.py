@@ -272,13 +272,6 @@ def test_machine_zone_reads_a_copied_file(tmp_path: Path) -> None:
     assert format_local(datetime(2024, 7, 1, 12, tzinfo=UTC), machine_zone({}, str(copy))) == "2024-07-01 14:00"
 
 
-def test_machine_zone_reads_rules() -> None:
-    """A rule in TZ gives summer and winter time without any table."""
-    zone = machine_zone({"TZ": "CET-1CEST,M3.5.0,M10.5.0/3"}, "/missing")
-    assert format_local(datetime(2024, 7, 1, 12, tzinfo=UTC), zone) == "2024-07-01 14:00"
-    assert format_local(datetime(2024, 1, 1, 12, tzinfo=UTC), zone) == "2024-01-01 13:00"
-
-
 def test_reading_times_loads_no_zone_tables() -> None:
     """A workspace in UTC never pays for the zone tables."""
     code = (
