@@ -328,7 +328,7 @@ class History(ChangeLog):
         gone_by = record.id if back else record.undone_by
         modes: dict[str, int] = {}
         if gone_by is not None:
-            modes = self._read(lambda db: rows.modes_of(db, gone_by), modes)
+            modes = self._read(lambda db: rows.modes_of(db, gone_by)) or {}
         with self._stores.glance():
             files = []
             for file in record.files:

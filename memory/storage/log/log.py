@@ -223,7 +223,7 @@ class ChangeLog:
 
         These states are missing, empty, cut off, and less than half as long as the file was seen last.
         """
-        return self._read(lambda db: self._is_passing(db, path, stored, within), False)
+        return bool(self._read(lambda db: self._is_passing(db, path, stored, within)))
 
     def _is_passing(self, db: sqlite3.Connection, path: str, stored: Stored, within: float) -> bool:
         seen = rows.get_seen(db, path)
@@ -243,14 +243,12 @@ class ChangeLog:
 
     def seen(self) -> tuple[str, ...]:
         """Return every file that was ever seen."""
-        nothing: dict[str, bool] = {}
-        return tuple(self._read(rows.seen_paths, nothing))
+        return tuple(self._read(rows.seen_paths) or ())
 
     def to_look_at(self) -> tuple[str, ...]:
         """Return the files that existed when they were seen last, and those that were missing then and exist now."""
-        nothing: dict[str, bool] = {}
         with self._stores.glance():
-            seen = self._read(rows.seen_paths, nothing)
+            seen = self._read(rows.seen_paths) or {}
             return tuple(path for path, there in seen.items() if there or self._exists(path))
 
     def _exists(self, path: str) -> bool:
@@ -328,15 +326,12 @@ class ChangeLog:
         on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a title, and follows an entry through its
         renames; `since` and `until` are aware and inclusive.
         """
-        nothing: Sequence[ChangeRecord] = ()
-        return tuple(
-            self._read(lambda db: listed(db, limit, actor, file, entry, since, until, before, without), nothing)
-        )
+        found = self._read(lambda db: listed(db, limit, actor, file, entry, since, until, before, without))
+        return tuple(found or ())
 
     def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
         """Return the newest changes of which an SQL condition holds; `limit` 0 is all."""
-        nothing: Sequence[ChangeRecord] = ()
-        return self._read(lambda db: rows.records(db, where, values, limit), nothing)
+        return self._read(lambda db: rows.records(db, where, values, limit)) or ()
 
     def get(self, change_id: str) -> ChangeRecord:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
@@ -352,25 +347,23 @@ class ChangeLog:
         """Return the values on which a listing depends: the `seq` of the newest change (0: none), how many changes
         there are, and how many are undone.
         """
-        return self._read(rows.state, (0, 0, 0))
+        return self._read(rows.state) or (0, 0, 0)
 
     def count(self, after: int, others_than: Collection[str], most: int) -> int:
         """Return how many changes after a `seq` were made by others than these actors, up to `most`."""
-        return self._read(lambda db: rows.count(db, after, others_than, most), 0)
+        return self._read(lambda db: rows.count(db, after, others_than, most)) or 0
 
     def newer_name(self, ref: str) -> str | None:
         """Return the ref that an entry was renamed to, None where no change gave it another one."""
-        nothing: str | None = None
-        return self._read(lambda db: newer_name(db, ref), nothing)
+        return self._read(lambda db: newer_name(db, ref))
 
     def last_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""
-        nothing: bytes | None = None
-        return self._read(lambda db: rows.bytes_seen(db, path, rows.get_seen(db, path)), nothing)
+        return self._read(lambda db: rows.bytes_seen(db, path, rows.get_seen(db, path)))
 
     def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return the differences in one file of a change; none where the bytes were thinned out."""
-        return self._read(lambda db: rows.regions_of(db, record.seq, file.path), ())
+        return self._read(lambda db: rows.regions_of(db, record.seq, file.path)) or ()
 
     def before(self, change_id: str, path: str) -> bytes | None:
         """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
@@ -405,10 +398,10 @@ class ChangeLog:
         condition = f"operation = ? AND undone_by IS NULL AND {rows.OF_FILE}"
         return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
 
-    def _read(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        """Return the result of a query, `default` where there is no log or it cannot be read."""
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Return the result of a query, None where there is no log or it cannot be read."""
         with self._mutex:
-            return self.file.run(work, default, make=False)
+            return self.file.run(work, None, make=False)
 
     def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
         with self._mutex, self._stores.glance():
