@@ -173,20 +173,18 @@ def _every(workspace: Workspace) -> tuple[Finding, ...]:
                 text = one.title if one.kind == "facts" else one.text  # The text of a fact is its title.
                 texts.append(Text(place, text, one.line, one.date, ref, one.title, one.kind in _SOURCES))
     git = project_root(workspace.root) / ".git"
-    return _found(
-        workspace.root, workspace.state.folder, tuple(texts), _stamp(git / "logs/HEAD") + _stamp(git / "index")
-    )
+    stamp = f"{_stamp(git / 'logs/HEAD')} {_stamp(git / 'index')}"
+    return _found(workspace.root, workspace.state.folder, tuple(texts), stamp)
 
 
 @lru_cache(maxsize=2)
 def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str) -> tuple[Finding, ...]:
-    """Return the findings about texts; `stamp` tells the history of the repository from a later one."""
+    """Return the findings about texts; `stamp` begins with that of the history, of which removed files are kept."""
 
     def gone(root: Path) -> Mapping[str, str]:
-        answers = Answers(folder, "gone-files.json", stamp)
-        known: Mapping[str, str] | None = answers.read().get("gone")
-        if known is None:
-            known = gone_paths(root)
+        answers = Answers(folder, "gone-files.json", stamp.partition(" ")[0])
+        known: Mapping[str, str] = answers.read().get("gone") or gone_paths(root)
+        if known:  # It may also be that git did not answer.
             answers.write({"gone": known})
         return known
 
@@ -219,7 +217,7 @@ def _stamp(path: Path) -> str:
         found = os.stat(path)
     except OSError:
         return "-"
-    return f"{found.st_size}.{found.st_mtime_ns};"
+    return f"{found.st_size}.{found.st_mtime_ns}"
 
 
 _CONFIRMED: Settings[Mapping[str, Sequence[str]]] = Settings(
