@@ -111,7 +111,9 @@ def test_a_message_gets_what_belongs_to_it(team: Place, message: str, told: str,
     assert untold not in said
 
 
-@pytest.mark.parametrize("message", ["thanks!", "yes please", "ok, go on", "what is the capital of Portugal?"])
+@pytest.mark.parametrize(
+    "message", ["thanks!", "yes please", "ok, go on", "what is the capital of Portugal?", "/compact"]
+)
 def test_a_message_about_nothing_gets_nothing(team: Place, message: str) -> None:
     """A thank you, a yes and a question of another subject cost no token."""
     assert hook(team, "prompt", prompt=message) == ""

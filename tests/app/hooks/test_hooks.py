@@ -10,20 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.hooks.client import NOW, TASKS, Client
+from tests.app.hooks.client import NOW, Client
 from tests.examples import in_turn
 from tests.patience import PATIENCE
-
-
-def test_a_session_begins_with_what_is_late(client: Client) -> None:
-    """The text is what `memdeck prompt` shows, byte for byte, and memory cannot close what it stands in."""
-    said = client.hook("session-start")
-    assert "## Overdue\n- tasks#" in said
-    assert "Renew the certificate (HIGH; due: 2024-01-10; notes: the old one ends in the gateway)" in said
-    assert said.count("</memdeck-memory>") == 1
-    assert "\x1b" not in said
-    shown = client.memdeck("prompt", "--budget", "1500", "--now", NOW, "-o", "json")
-    assert json.loads(shown.stdout)["text"] == said
 
 
 @pytest.mark.parametrize(
@@ -40,17 +29,6 @@ def test_a_session_begins_with_what_is_late(client: Client) -> None:
 def test_each_client_gets_it_in_its_form(client: Client, name: str, read: Callable[[str], str]) -> None:
     """The words are the same for all."""
     assert read(client.hook("session-start", name)).strip() == client.hook("session-start").strip()
-
-
-def test_a_message_gets_what_fits_it(client: Client) -> None:
-    """Facts and entries with its words; nothing for a message that nothing fits, nor for a command of the client."""
-    client.memdeck("facts", "store", "the gateway restarts at night")
-    said = client.hook("prompt", prompt="when does the gateway restart? and renew the certificate")
-    assert "the gateway restarts at night" in said
-    assert "Renew the certificate" in said
-    assert client.hook("prompt", prompt="zebra quartz") == ""
-    assert client.hook("prompt", prompt="/compact") == ""
-    assert client.hook("prompt") == ""
 
 
 def test_a_session_that_changed_memory_is_asked_for_a_line_once(client: Client) -> None:
@@ -113,20 +91,6 @@ def test_what_goes_wrong_is_told_by_doctor(client: Client) -> None:
         assert client.hook("stop") == ""
     finally:
         state.chmod(0o700)
-
-
-def test_the_budget_ends_the_prompt(client: Client) -> None:
-    """What is beyond it is listed and not sent."""
-    text = TASKS.replace("## In Progress\n", "".join(f"### [LOW] Number {n}\n- due: 2024-01-15\n\n" for n in range(60)))
-    (client.root / ".aiter/memory/tasks.md").write_text(text)
-    found = json.loads(client.memdeck("prompt", "--budget", "300", "--now", NOW, "-o", "json").stdout)
-    assert found["used"] <= 300
-    sent = [block for block in found["blocks"] if block["included"]]
-    assert 0 < len(sent) < len(found["blocks"])
-    assert all(block["text"] in found["text"] for block in sent)
-    assert not any(block["text"] in found["text"] for block in found["blocks"] if not block["included"])
-    shown = client.memdeck("prompt", "--budget", "300", "--now", NOW).stdout.decode()
-    assert "-- not sent: the budget ends here" in shown
 
 
 def test_a_client_that_never_writes_is_not_waited_for(client: Client) -> None:
