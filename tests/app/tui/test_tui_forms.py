@@ -99,28 +99,6 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         assert task_of(workspace, f"{FIRST} mine")
 
 
-async def test_a_conflict_in_one_field_asks_for_it(workspace: Workspace) -> None:
-    """The same field was changed on both sides: three columns, m takes mine, Enter writes; other fields go together."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "e", "down", "down", "down", "down")
-        await type_text(pilot, "Mine")
-        ref = task_of(workspace, FIRST).ref
-        workspace.change(
-            "test", lambda snapshot: edit_task(snapshot, ref, set={"assigned": "Bob"}, now=NOW), actor="cli", now=NOW
-        )
-        await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, ThreeWay)
-        text = screen_text(app)
-        assert "Bob" in text
-        assert "heartbeatMine" in text
-        await press(pilot, "enter")
-        assert isinstance(app.screen, ThreeWay)
-        await press(pilot, "m", "enter")
-        assert app.screen is app.main_screen
-        assert task_of(workspace, FIRST).assigned == "heartbeatMine"
-
-
 async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
     """Files that change while a form is open leave what was typed alone, and both changes arrive."""
     app = make_app(workspace)

@@ -8,7 +8,6 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
-from app.tui.keys.help import CommandScreen
 from app.tui.keys.registry import BY_ID, COMMANDS, function_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
@@ -46,14 +45,6 @@ def current_title(app: MemdeckApp) -> str:
     """The title under the cursor."""
     assert app.navigation.pane is not None
     return str(getattr(app.navigation.pane.current(), "title", ""))
-
-
-async def test_tasks_are_on_the_screen_at_the_first_look(workspace: Workspace) -> None:
-    """A new workspace opens on its tasks, with sections, badges and key hints."""
-    async with running(make_app(workspace)) as pilot:
-        text = screen_text(pilot.app)
-        for words in (FIRST, "PENDING", "IN PROGRESS", "COMPLETED", "4 open", "a add", "? help"):
-            assert words in text
 
 
 async def test_digits_open_the_panes_and_their_tabs(workspace: Workspace) -> None:
@@ -186,18 +177,6 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
     assert {action.needs for action in COMMANDS if not action.needs.why and not action.needs.panes} <= always
 
 
-async def test_links_are_followed_and_the_way_back(workspace: Workspace) -> None:
-    """o goes to the linked journal entry of a finished task, [ comes back."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await go_to(app, FINISHED)
-        await press(pilot, "o")
-        assert app.navigation.pane.pane_id != "tasks"
-        await press(pilot, "left_square_bracket")
-        assert app.navigation.pane.pane_id == "tasks"
-        assert current_title(app) == FINISHED
-
-
 async def test_copy_ref_and_entry(workspace: Workspace) -> None:
     """y copies the ref, Y the entry as it stands in the file."""
     app = make_app(workspace)
@@ -206,19 +185,6 @@ async def test_copy_ref_and_entry(workspace: Workspace) -> None:
         assert app.clipboard == task_of(workspace, FIRST).ref
         await press(pilot, "Y")
         assert app.clipboard.startswith("### [HIGH] Deploy v2.1 to staging\n- due: 2024-01-15 14:00\n")
-
-
-async def test_palette_finds_and_does_an_action(workspace: Workspace) -> None:
-    """: lists what means something now; a few letters and Enter do it."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "colon")
-        assert isinstance(app.screen, CommandScreen)
-        await type_text(pilot, "pane jour")
-        await press(pilot, "enter")
-        assert app.navigation.pane.pane_id == "journal"
-        await press(pilot, "colon", "escape")
-        assert app.screen is app.main_screen
 
 
 async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:

@@ -47,19 +47,6 @@ async def test_the_watcher_tells_the_application(workspace: Workspace) -> None:
                 await pilot.pause(0.02)
 
 
-async def test_a_file_that_cannot_be_read_is_a_message(workspace: Workspace) -> None:
-    """A folder in the place of a file is said; what was read before stays on the screen."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        path = workspace.memory / "tasks.md"
-        path.rename(path.with_suffix(".away"))
-        path.mkdir()
-        app.refresher.request()
-        await settle(pilot)
-        assert "Deploy v2.1 to staging" in screen_text(app)
-        assert any(note.severity == "error" for note in app._notifications)
-
-
 OLD_TASK = "### [NORMAL] Long done\n- completed: 2023-11-02\n"
 OLD_ENTRY = "\n## 2023-10-01\n\n### 09:00 — Long ago\n- a line\n"
 
@@ -118,19 +105,6 @@ async def test_every_pane_opens_in_every_size(workspace: Workspace, size: tuple[
         await pilot.resize_terminal(90, 20)
         await settle(pilot)
         assert "Deploy v2.1" in screen_text(app)
-
-
-async def test_narrow_terminals_show_one_at_a_time(workspace: Workspace) -> None:
-    """At 40 columns the list has the screen, Enter gives it to the detail, Escape back."""
-    app = make_app(workspace)
-    async with running(app, (40, 10)) as pilot:
-        assert "PENDING" in screen_text(app)
-        assert "assigned" not in screen_text(app)
-        await press(pilot, "enter")
-        assert "assigned" in screen_text(app)
-        assert "PENDING" not in screen_text(app)
-        await press(pilot, "escape")
-        assert "PENDING" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(120, 30), (70, 24)], ids=lambda size: f"{size[0]}x{size[1]}")

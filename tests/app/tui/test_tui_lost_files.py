@@ -57,15 +57,6 @@ async def test_the_pane_says_so_and_a_key_brings_it_back(
         assert "since 10:30" not in screen_text(app)
 
 
-async def test_a_new_workspace_says_what_the_pane_is_for(tmp_path: Path) -> None:
-    """A file that never was is no lost one."""
-    workspace = make_workspace(tmp_path, {"tasks.md": "## Pending\n\n### A\n"})
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "3")
-        assert "brings it back" not in screen_text(app)
-
-
 async def test_a_file_that_goes_while_one_looks_is_told(tmp_path: Path) -> None:
     """The next look after it was given time to come back puts the banner up, and undo means it there and only there."""
     workspace = make_workspace(tmp_path, {"tasks.md": "## Pending\n\n### A\n", "journal.md": "## 2024-01-15\n"})

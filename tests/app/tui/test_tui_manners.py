@@ -6,26 +6,7 @@ import pytest
 
 from memory.base.problems import Problem
 from memory.workspace import Workspace
-from tests.app.tui.test_tui_footer import hints
-from tests.app.tui.test_tui_keys import current_title, section_of
 from tests.app.tui.tui_helpers import make_app, press, running
-
-
-@pytest.mark.parametrize("size", [(160, 36), (120, 36)], ids=str)
-async def test_shifted_arrows_move_a_card_and_the_footer_says_so(workspace: Workspace, size: tuple[int, int]) -> None:
-    """shift+right starts the task of a card, shift+left reopens it; the footer names it on the board only."""
-    app = make_app(workspace)
-    async with running(app, size) as pilot:
-        assert not any("move back" in one for one in hints(app))
-        await press(pilot, "b")
-        assert any("move back" in one for one in hints(app))
-        title = current_title(app)
-        await press(pilot, "shift+right")
-        assert section_of(workspace, title) == "in-progress"
-        assert current_title(app) == title
-        assert any("move back" in one for one in hints(app))
-        await press(pilot, "shift+left")
-        assert section_of(workspace, title) == "pending"
 
 
 @pytest.mark.parametrize("keys", [("j",), ("j", "b"), ("c",), ("3", "j"), ("space", "j", "space")])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memory.files.tasks.edits import add_task, edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
 from widgets.pane.rows import RowKey
 
@@ -53,40 +53,6 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
         assert app.navigation.pane.current().date == "2024-01-14"
         await press(pilot, "c", "h", "enter", "escape")
         assert app.navigation.pane.current().date == "2024-01-14"
-
-
-async def test_one_line_is_jotted_down_from_any_pane(workspace: Workspace) -> None:
-    """i takes a title and what there is to say; the entry stands in the journal with the time."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "J")
-        shown = " ".join(screen_text(app).split())
-        assert "e.g. Call with Alice: she agreed to Friday" in shown
-        assert "a colon and a blank begin a line below it" in shown
-        await type_text(pilot, "Call with Alice")
-        assert "all of it is the title" in screen_text(app)
-        await type_text(pilot, ": she agrees")
-        assert "title “Call with Alice”, below it the line “she agrees”" in screen_text(app)
-        await press(pilot, "enter")
-        entry = next(one for one in workspace.snapshot().journal.entries() if one.time == "10:30")
-        assert (entry.time, entry.title, entry.lines) == ("10:30", "Call with Alice", ("she agrees",))
-        assert app.navigation.pane.pane_id == "tasks"
-
-
-async def test_a_line_of_knowledge_is_moved_by_key(workspace: Workspace) -> None:
-    """m asks where to, the line goes there, and one undo brings it back."""
-    app = make_app(workspace, pane="knowledge")
-    async with running(app) as pilot:
-        before = workspace.snapshot().knowledge.items
-        item = next(one for one in before if one.kind != "decision")
-        assert app.navigation.pane.go_to(item.ref)
-        await press(pilot, "F", "G", "enter")
-        assert len(workspace.snapshot().knowledge.items) == len(before)
-        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
-        assert places[item.text] != (item.section, item.topic)
-        await press(pilot, "u")
-        places = {one.text: (one.section, one.topic) for one in workspace.snapshot().knowledge.items}
-        assert places[item.text] == (item.section, item.topic)
 
 
 LATE = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))

@@ -58,13 +58,3 @@ async def test_opening_writes_nothing_without_a_heartbeat(tmp_path: Path, schedu
     before = tree(workspace)
     assert "scheduler runs in cron only" in await watch(workspace, heartbeat=False)
     assert tree(workspace) == before
-
-
-async def test_with_a_heartbeat_the_screen_says_so(tmp_path: Path) -> None:
-    """Maintenance that is due runs, and the header says that the heartbeat is on."""
-    workspace = make_workspace(
-        tmp_path, {"tasks.md": OLD, "config.md": CONFIG.format("- expression: * * * * *\n", UPKEEP)}
-    )
-    before = tree(workspace)
-    assert "scheduler running here" in await watch(workspace, heartbeat=True)
-    assert tree(workspace) != before

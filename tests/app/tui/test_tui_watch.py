@@ -20,7 +20,6 @@ from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.consent import ConsentScreen
 from widgets.dialogs.pick import Pick
-from widgets.pane.rows import RowKey
 
 DISK = "### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n- threshold: value > 90\n"
 SLOW = "### Slow\n- type: command\n- command: sleep 60\n- interval: */5 * * * *\n- timeout: 50s\n"
@@ -122,27 +121,6 @@ async def test_due_monitors_run_while_it_is_open(tmp_path: Path, server: HTTPSer
         shown = screen_text(app)
         for words in ("LATENCY", "LAST 24 HOURS", "LAST 30 DAYS", "LAST RESULTS", "▲ 10:30", "✓ 10:35", "▄"):
             assert words in shown
-
-
-async def test_what_nobody_approved_waits_in_header_and_brief(tmp_path: Path) -> None:
-    """Nothing runs; header and brief say what waits, and Enter in the brief leads to it."""
-    workspace = make_workspace(tmp_path, monitors(DISK.replace("echo 72", "touch ran; echo 72") + "- folder: .\n"))
-    app = make_app(workspace, keeps_watch=True, pane="brief")
-    async with running(app) as pilot:
-        await until(pilot, lambda: app.schedule.idle and app.schedule.leads, "it looked")
-        # The overview follows when nothing else is to do.
-        await until(pilot, lambda: "1 waiting" in screen_text(app), "the header says it")
-        await until(pilot, lambda: "NEEDS APPROVAL" in screen_text(app), "the brief says it")
-        pane = app.navigation.pane
-        assert pane is not None
-        items = [row.item for row in pane.line_list.rows if isinstance(row, RowKey)]
-        assert pane.go_to(pane.ref(next(item for item in items if item.group == "waiting")))
-        await press(pilot, "enter")
-        assert "blocked" in screen_text(app)
-        assert app.navigation.pane is not None
-        assert app.navigation.pane.pane_id == "monitors"
-        assert not (workspace.root / "ran").exists()
-        assert "lastCheck" not in text(workspace, "monitors.md")
 
 
 async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
