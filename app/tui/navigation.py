@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from app.tui.shell import Part, panes_by_id
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName, all_panes, pane_of
 from widgets.panes.brief.shortened_groups import DOORS
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
@@ -45,11 +41,8 @@ def pane_keys() -> dict[str, PaneName]:
 class Navigation(Part):
     """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """No pane is open yet."""
-        super().__init__(app)
-        self._panes = app.panes
-        self._mounted = app.panes.mounted
         self._back: list[Place] = []
         self._forward: list[Place] = []
         self._tab = ""
@@ -60,31 +53,31 @@ class Navigation(Part):
     @property
     def pane(self) -> Pane | None:
         """The pane that is open."""
-        return self._panes.open
+        return self.app.panes.open
 
     @property
     def panes(self) -> tuple[PaneName, ...]:
         """The panes of this workspace, and those of other systems that the user opened anyway."""
-        return self._panes.names(self.app.workspace)
+        return self.app.panes.names(self.app.workspace)
 
     @property
     def mounted(self) -> dict[str, Pane]:
         """The panes that were opened so far, by id."""
-        return self._mounted
+        return self.app.panes.mounted
 
     def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
         """Open a pane, and go to an entry in it."""
         if pane_id not in panes_by_id():
             return
-        if self._panes.only not in (None, pane_id):
-            self.app.say(f"Only {panes_by_id()[str(self._panes.only)].title} is served here.")
+        if self.app.panes.only not in (None, pane_id):
+            self.app.say(f"Only {panes_by_id()[str(self.app.panes.only)].title} is served here.")
             return
         if remember:
             self._remember()
-        pane = self._mounted.get(pane_id) or self._mount(pane_id)
+        pane = self.app.panes.mounted.get(pane_id) or self._mount(pane_id)
         if pane is None:
             return
-        before, self._panes.open = self.pane, pane
+        before, self.app.panes.open = self.pane, pane
         self._fit(pane)
         main_screen = self.app.main_screen
         keeps_focus = main_screen.sidebar.has_focus
@@ -148,7 +141,7 @@ class Navigation(Part):
     def begin(self, pane_id: str) -> Pane:
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(panes_by_id()[pane_id])
-        self._panes.open = self._mounted[pane_id] = pane
+        self.app.panes.open = self.app.panes.mounted[pane_id] = pane
         self._fit(pane)
         return pane
 
@@ -160,7 +153,7 @@ class Navigation(Part):
                 raise
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
-        self._mounted[pane_id] = pane
+        self.app.panes.mounted[pane_id] = pane
         main_screen = self.app.main_screen
         main_screen.panes.mount(pane)
         self.wait_for(pane)
@@ -221,20 +214,20 @@ class Navigation(Part):
 
     def _fit(self, pane: Pane) -> None:
         """Zoom a pane that is opened, or not, like all others."""
-        if self._panes.zoomed is None:
-            self._panes.zoomed = self.app.pane_state.zoomed
-        pane.set_class(self._panes.zoomed, "-zoom")
+        if self.app.panes.zoomed is None:
+            self.app.panes.zoomed = self.app.pane_state.zoomed
+        pane.set_class(self.app.panes.zoomed, "-zoom")
 
     def zoom(self) -> None:
         """Give the list the whole width, or list and entry their parts again."""
         pane = self.pane
         if pane is None:
             return
-        self._panes.zoomed = not self._panes.zoomed
+        self.app.panes.zoomed = not self.app.panes.zoomed
         if pane.detail_view.has_focus:
             pane.close_detail()
         self._fit(pane)
-        if self._panes.zoomed:
+        if self.app.panes.zoomed:
             self.app.say(f"The list fills the pane; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
         self.app.refresh_keys()
 

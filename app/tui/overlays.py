@@ -13,7 +13,6 @@ from .shell import Part
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from app.tui.app import MemdeckApp
     from widgets.chrome.jump import JumpPlace
 
 
@@ -32,9 +31,8 @@ def theme_words(name: str) -> str:
 class Overlays(Part):
     """Opens the screens that cover the panes for a moment."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is open yet."""
-        super().__init__(app)
         self._recent: tuple[str, ...] = ()
         self.late = False
         """Whether the current action comes from a thread, and not from a key; see `coming_late`."""

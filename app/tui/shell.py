@@ -394,6 +394,10 @@ class Part:
     def __init__(self, app: MemdeckApp) -> None:
         """Belong to an application."""
         self.app = app
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Set the state that the part begins with; nothing by default."""
 
     @property
     def workspace(self) -> Workspace:

@@ -17,8 +17,6 @@ from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 if TYPE_CHECKING:
     from textual.events import Key
 
-    from app.tui.app import MemdeckApp
-
 
 class ConsentQuestion(NamedTuple):
     """One thing to decide, as it was when it was read."""
@@ -43,9 +41,8 @@ def _any(_: Ask) -> bool:
 class ConsentPart(Part):
     """Asks the user; everything it reads and writes is done in a worker."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """No question is being prepared."""
-        super().__init__(app)
         self._coming = False
 
     # Keys

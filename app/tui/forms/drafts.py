@@ -22,7 +22,6 @@ from widgets.pane.offers import FormPlan, Values
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from app.tui.app import MemdeckApp
 
 SAVE_SECONDS = 1.0
 """Seconds after a key at which the draft is written; also the interval while typing goes on."""
@@ -74,9 +73,8 @@ class Sheet:
 class FormDrafts(Part):
     """Writes drafts in a worker, and reopens those of programs that ended."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """There are no drafts yet."""
-        super().__init__(app)
         self._forms: dict[Form, Sheet] = {}
         self._waiting: dict[str, Draft] = {}
         self._ended: set[str] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from app.tui.shell import Part
 from memory.base.safe_text import clip, visible
@@ -20,10 +20,6 @@ from widgets.pane.offers import Build, Call, FileBuild, FormPlan, Values
 from .conflicts import ask_fields, ask_gone
 from .drafts import Sheet
 
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-
-
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
 
@@ -34,9 +30,8 @@ MOST_TRIES = 5
 class FormSession(Part):
     """Opens forms, writes them, and merges what others wrote first; no typed text is lost."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """`perform` does the steps of a question; no form is open yet."""
-        super().__init__(app)
         self._open: tuple[Form, Sheet] | None = None
         """The form on the screen."""
 

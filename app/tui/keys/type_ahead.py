@@ -25,7 +25,6 @@ from widgets.input.filter_bar import FilterBar
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
-    from app.tui.app import MemdeckApp
 
 ESC, ALT = "\x1b", "alt+"
 
@@ -81,9 +80,8 @@ _AT_LAST = 1.0
 class TypeAhead(Part):
     """Passes keys on one by one: each when the one before was handled, and what it opened can receive keys."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """No key is held yet."""
-        super().__init__(app)
         self._keys: list[Key] = []
         self._waits = False
         self._acted = False

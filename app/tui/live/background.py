@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.tui.shell import Part, Progress
 from memory.errors import MemdeckError
@@ -33,10 +33,6 @@ from memory.storage.own_folders import config_home
 from memory.systems import approvals_of, entrust, maintain_all, trust_of
 from memory.trust.consent import Trust
 from widgets.text.styled_text import Line, Piece, line
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-
 
 FAREWELL = 0.5
 """Seconds that leaving waits for a cancelled job."""
@@ -84,9 +80,8 @@ class Job:
 class Jobs(Part):
     """Starts jobs, shows them in the header, and cancels them when the application ends."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing runs yet."""
-        super().__init__(app)
         self._running: list[Job] = []
         self._ticks = False
         self._left = False
@@ -182,9 +177,8 @@ _NEWS = {"alert": "alerts", "recovered": "is healthy again"}
 class Schedule(Part):
     """Keeps the schedule of monitors, heartbeat and maintenance."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is watched yet."""
-        super().__init__(app)
         self._begun = False
         self._looking = False
         self._left = False

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from app.tui.shell import ACTOR, Otherwise, Part, ThreadReport
 from memory.errors import BlockedError, MemdeckError
@@ -24,9 +24,6 @@ from widgets.dialogs.dialogs import Confirm
 from widgets.pane.offers import Build, Call
 from widgets.panes import pane_of
 from widgets.text.words import until
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 T = TypeVar("T")
 
@@ -43,9 +40,8 @@ class _Asked(NamedTuple):
 class Edits(Part):
     """Writes all changes; no other part writes memory files."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is being written."""
-        super().__init__(app)
         self.one = threading.Lock()
         """Held while something is written, so that only one change is written at a time."""
         self._asked: deque[_Asked] = deque()
@@ -54,7 +50,7 @@ class Edits(Part):
         self._unseen = False
         self._held: Callable[[], object] | None = None
         self._made: set[str] = set()
-        self._began = app.clock()
+        self._began = self.app.clock()
 
     @property
     def idle(self) -> bool:

@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from app.tui.search.screen import SHOWN
 from app.tui.shell import Destination, Part, ThreadReport
@@ -21,10 +20,6 @@ from memory.fleet.model import FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
 
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-
-
 PANE = "fleet"
 SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
@@ -33,9 +28,8 @@ SHOW_SECONDS = 0.5
 class FleetSource(Part):
     """The workspaces for the fleet pane; called in threads."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is opened yet."""
-        super().__init__(app)
         self._made: EmbeddedFleet | CentralFleet | None = None
         self._mutex = threading.Lock()
         self.stopped = threading.Event()
@@ -90,10 +84,9 @@ class FleetSource(Part):
 class AllWorkspaces(Part):
     """Shows the fleet. Nothing is opened before the pane is; then one worker refreshes the workspaces."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is known yet."""
-        super().__init__(app)
-        self.source = FleetSource(app)
+        self.source = FleetSource(self.app)
         self._busy = False
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from app.tui.shell import ACTOR, Part, ThreadReport
 from memory.errors import MemdeckError
@@ -19,9 +18,6 @@ from memory.storage.log.history import unturned
 from memory.workspace import Workspace
 from widgets.pane.base import Pane
 from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 GIVEN_SECONDS = 5.5
 """Seconds after which a just lost file is checked again: the log allows nearly as long for its return."""
@@ -36,10 +32,9 @@ QUIET = (ACTOR, "monitor")
 class OutsideChanges(Part):
     """Counts what others changed since Changes was last viewed, and reports each problem with the log once."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing changed yet."""
-        super().__init__(app)
-        self.log = LogSource(app)
+        self.log = LogSource(self.app)
         self._one = threading.Lock()
         self.count = 0
         self._seen: int | None = None
@@ -184,10 +179,6 @@ class OutsideChanges(Part):
 
 class LogSource(Part):
     """The change log for the changes pane; called in threads."""
-
-    def __init__(self, app: MemdeckApp) -> None:
-        """Nothing is read yet."""
-        super().__init__(app)
 
     def newest(self, limit: int) -> Sequence[LoggedChange]:
         """Return the newest changes, the newest first."""

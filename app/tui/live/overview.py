@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
@@ -42,9 +41,6 @@ from widgets.text.words import short_moment
 
 from .proposals import PANE as WAITING
 from .refresh import AT_ONCE, size_of
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 QUIET_SECONDS = 0.2
 """Seconds without a key after which large workspaces are looked at."""
@@ -138,9 +134,8 @@ def alerts_of(
 class OverviewPart(Part):
     """The one pass over the workspace while nothing else is read: header, badges of the sidebar, Brief."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing was counted yet."""
-        super().__init__(app)
         self._badges: dict[str, Badge] = {}
         self._looked = False
         self._since: datetime | None = None

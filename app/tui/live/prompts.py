@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack, closing
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from app.tui.shell import Part
 from memory.errors import MemdeckError
 from memory.prompts import PromptPreview
 from memory.systems import searcher_of
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 PANE = "prompt"
 
@@ -20,9 +16,8 @@ PANE = "prompt"
 class PromptSource(Part):
     """The prompt at the start of a session, or the one for a message; of all agents, or of one."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is read yet."""
-        super().__init__(app)
         self.message = ""
         self.agent = ""
         self.balance = False

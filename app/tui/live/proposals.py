@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from app.tui.shell import Part
 from memory.errors import MemdeckError
@@ -15,9 +14,6 @@ from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.charts import WaitingAsk
 from memory.review import Inbox
 from memory.review.model import Judged, WaitingProposal
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 PANE = "waiting"
 
@@ -28,9 +24,8 @@ class AgentProposals(Part):
     If no agent ever proposed anything, that costs one check of a folder.
     """
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Find out only whether an agent ever proposed anything."""
-        super().__init__(app)
         self._stamp: Hashable = self._look()
 
     def _look(self) -> Hashable:

@@ -6,15 +6,11 @@ import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from app.tui.shell import Changed, Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.storage.watch import Watcher
 from widgets.pane.base import Contents, Pane
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 AT_ONCE = 8_000_000
 """Bytes of files that are read before the first frame: they take no longer than the frame itself."""
@@ -28,9 +24,8 @@ def size_of(folder: Path, names: Iterable[str]) -> int:
 class Refresher(Part):
     """Reads files. One worker runs at a time; requests that come meanwhile cause one more read after it."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing is read yet."""
-        super().__init__(app)
         self._busy = False
         self._again = False
         self._fresh: set[str] = set()

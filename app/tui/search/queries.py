@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual.worker import get_current_worker
 
 from app.tui.live.fleet import PANE as FLEET
@@ -17,9 +15,6 @@ from widgets.panes import pane_of
 
 from .screen import SHOWN, SearchScreen
 
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-
 AGAIN_SECONDS = 0.5
 """Seconds between repeats of a query while the index grows."""
 
@@ -27,9 +22,8 @@ AGAIN_SECONDS = 0.5
 class SearchQueries(Part):
     """Runs the search. Nothing is imported or opened before the first search."""
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def set_up(self) -> None:
         """Nothing was asked yet."""
-        super().__init__(app)
         self._searcher: Searcher | None = None
         self._screen: SearchScreen | None = None
         self._updating = False
