@@ -23,8 +23,8 @@ from .plans.model import STATUSES, Plans
 from .snapshot import Snapshot
 from .tasks.model import Task, read_tasks
 from .tasks.values import read_due
+from .values import read_progress
 
-_PROGRESS = re.compile(r"(?:100|[0-9]{1,2})[ \t]*%?", re.ASCII)
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
@@ -51,7 +51,7 @@ def _due_problem(text: str, zone: tzinfo) -> str | None:
 
 
 def _progress_problem(text: str, _: tzinfo) -> str | None:
-    return None if _PROGRESS.fullmatch(text) else f"it is {text[:40]!r}, not 0% to 100%"
+    return None if read_progress(text) is not None else f"it is {text[:40]!r}, not 0% to 100%"
 
 
 def _status_problem(text: str, _: tzinfo) -> str | None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from memory.base.clock import BadMoment, read_moment
+from memory.base.clock import read_moment
 from memory.base.cron import check_cron, missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document, Entry, Section
@@ -21,6 +21,7 @@ from memory.errors import UsageError
 from .dress import LineFinding, Schema, plain_body, unread_entries
 from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
 from .refs import EntryItem, FieldText, Lookup, name_all
+from .values import moment_or_none
 
 if TYPE_CHECKING:
     from .snapshot import Snapshot
@@ -126,10 +127,7 @@ class Monitor(EntryItem):
 
     def checked_at(self, zone: tzinfo) -> datetime | None:
         """Return the moment of the last check; None where there is none, or no usable one."""
-        try:
-            moment = read_moment(self.last_check or "", zone)
-        except BadMoment:
-            return None
+        moment = moment_or_none(self.last_check, zone)
         return None if moment is None else moment.instant
 
     def stale(self, now: datetime, zone: tzinfo, recorded: datetime | None = None) -> bool:

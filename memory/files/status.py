@@ -13,12 +13,13 @@ from operator import itemgetter
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.problems import Problem
+from memory.files.values import moment_or_none
 
 from .check import check_files
 from .journal.model import JournalEntry
 from .monitors import Monitor
 from .snapshot import Snapshot
-from .tasks.model import SECTIONS, Task, moment_or_none
+from .tasks.model import SECTIONS, Task
 
 LAST_ENTRIES = 5
 MAX_RUNS = 12
@@ -75,24 +76,15 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
-    late: list[tuple[float, Task]] = []
-    soon: list[tuple[float, Task]] = []
-    week: list[tuple[float, Task]] = []
-    tasks = snapshot.tasks
-    today = now.astimezone(zone).date()
-    moment = now.timestamp()
+    tasks, today = snapshot.tasks, now.astimezone(zone).date()
+    groups: dict[str, list[tuple[datetime, Task]]] = {"late": [], "today": [], "week": []}
     for task in tasks.open:
-        text = task.due  # None where a task only recurs: then it is among the next runs
-        due = None if text is None else _due_at(text, zone)
-        if due is None:
-            continue
-        at, on, _ = due
-        if at <= moment:
-            late.append((at, task))
-        elif (ahead := (on - today).days) < 7:
-            (soon if ahead <= 0 else week).append((at, task))
+        due = _due_at(task.due, zone)  # None where a task only recurs: then it is among the next runs
+        if due is not None and (due[0] <= now or (due[1] - today).days < 7):
+            group = "late" if due[0] <= now else "today" if due[1] <= today else "week"
+            groups[group].append((due[0], task))
     overdue, due_today, due_week = [
-        tuple([task for _, task in sorted(group, key=itemgetter(0))]) for group in (late, soon, week)
+        tuple([task for _, task in sorted(group, key=itemgetter(0))]) for group in groups.values()
     ]
     return Brief(
         snapshot,
@@ -110,25 +102,15 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
 def next_overdue(found: Brief) -> datetime:
     """Return when the next task becomes overdue if no file changes; at most seven days after the overview."""
     zone = found.snapshot.zone
-    ahead = [
-        due[2]
-        for task in (*found.due_today, *found.due_week)
-        if (day := task.due) is not None and (due := _due_at(day, zone)) is not None
-    ]
+    ahead = [due[0] for task in (*found.due_today, *found.due_week) if (due := _due_at(task.due, zone)) is not None]
     return min([*ahead, found.now + timedelta(days=7)])
 
 
 @lru_cache(4096)
-def _due_at(text: str, zone: tzinfo) -> tuple[float, date, datetime] | None:
-    """Return the due time and day of a `due` text; None where it names no day.
-
-    The time comes first as seconds since 1970, which are much faster to compare.
-    """
+def _due_at(text: str | None, zone: tzinfo) -> tuple[datetime, date] | None:
+    """Return the time from which a `due` text is overdue, and its day; None where it names no day."""
     moment = moment_or_none(text, zone)
-    if moment is None:
-        return None
-    at = moment.due_at(zone)
-    return at.timestamp(), moment.date, at
+    return None if moment is None else (moment.due_at(zone), moment.date)
 
 
 def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[str, int]]:

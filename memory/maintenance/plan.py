@@ -7,13 +7,13 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from memory.base.clock import BadMoment, read_moment
 from memory.document import Document
 from memory.document.nodes import Entry
 from memory.files.journal.model import JournalEntry
 from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
+from memory.files.values import moment_or_none
 
 from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import Gone, RuleReport, Stays
@@ -218,11 +218,8 @@ class _Planner:
         )
 
     def _completed_on(self, entry: Entry) -> date | None:
-        try:
-            moment = read_moment(entry.fields.get("completed", ""), self._today.zone)
-        except BadMoment:
-            return None
-        return moment.date if moment is not None else None
+        moment = moment_or_none(entry.fields.get("completed"), self._today.zone)
+        return None if moment is None else moment.date
 
 
 def _days(number: int) -> str:

@@ -17,7 +17,7 @@ from memory.files.dress import READ
 from memory.files.plain import line_findings, write_plainly
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
-from memory.files.tasks.values import moment_or_none
+from memory.files.values import moment_or_none
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.overview import standings

@@ -21,14 +21,8 @@ from memory.files.knowledge import model as knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.edits import check_due, heading, with_section, with_text, write_tags
-from memory.files.tasks.values import (
-    PRIORITIES,
-    SECTIONS,
-    Head,
-    is_run,
-    read_due,
-    read_progress,
-)
+from memory.files.tasks.values import PRIORITIES, SECTIONS, Head, is_run, read_due
+from memory.files.values import read_progress
 
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}
 _THERE = "it already exists"

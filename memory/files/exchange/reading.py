@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from textwrap import dedent
 from typing import Any
 
-from memory.base.clock import BadMoment, read_moment
 from memory.base.items import Item, Skipped, skipped_text
 from memory.document import Document, Entry
 from memory.document.lines import count_line_ends, decode, encode, split_lines
@@ -15,6 +14,7 @@ from memory.files.journal.model import JournalEntry
 from memory.files.knowledge.model import KnowledgeItem
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
+from memory.files.values import moment_or_none
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 
@@ -129,10 +129,7 @@ def _text(entry: Entry) -> str:
 
 def _instant(text: str | None, snapshot: Snapshot) -> str:
     """Return a time of the files with its offset, a day as it is; empty for none, or what is no time."""
-    try:
-        moment = None if text is None else read_moment(text, snapshot.zone)
-    except BadMoment:
-        return ""
+    moment = moment_or_none(text, snapshot.zone)
     if moment is None:
         return ""
     return moment.date.isoformat() if moment.instant is None else moment.instant.isoformat()

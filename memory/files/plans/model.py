@@ -12,6 +12,7 @@ from memory.base.values import is_absent
 from memory.document.nodes import bare
 from memory.files.dress import LineFinding, Schema, plain_entry
 from memory.files.refs import EntryItem, FieldText, Lookup, Name, name_all
+from memory.files.values import read_progress
 
 from .json_block import read_plan_json
 from .parts import JsonPlan, PlanPhase, PlanProblem, PlanTask, plan_problems
@@ -39,7 +40,6 @@ SCHEMA = Schema(
     },
 )
 _COLUMNS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
-_PERCENT = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 _SEPARATOR = re.compile(r"[,;\s]+")
 
 
@@ -86,7 +86,7 @@ class Plan(EntryItem):
     @property
     def stated_progress(self) -> int | None:
         """What the field `progress` says, None where that is no number from 0 to 100."""
-        return _percent(self.text_of("progress"))
+        return read_progress(self.text_of("progress"))
 
     def json(self) -> dict[str, Any]:
         """Return the plan under the keys of the interface; absent values are None, lines count from 1."""
@@ -216,7 +216,7 @@ def _row_tasks(table: Table, top: int, plan: JsonPlan | None) -> Iterator[PlanTa
             cells["phase"] or (plan.phase_of.get(name) if plan else None),
             depends,
             cells["status"],
-            _percent(cells["progress"]),
+            read_progress(cells["progress"]),
             other.minutes if other else None,
             top + row.line,
         )
@@ -246,11 +246,6 @@ def progress_of(tasks: Sequence[PlanTask]) -> int | None:
     weights = [usual if task.minutes is None else task.minutes for task in tasks]
     done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
     return int(done / sum(weights) + 0.5)
-
-
-def _percent(value: str | None) -> int | None:
-    found = _PERCENT.fullmatch(value) if value else None
-    return int(found[1]) if found and int(found[1]) <= 100 else None
 
 
 def plain_plans(document: Document) -> Document:

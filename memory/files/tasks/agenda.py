@@ -9,9 +9,10 @@ from typing import Literal
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import last_day
+from memory.files.values import moment_or_none
 
 from .model import Task
-from .values import moment_or_none, read_due
+from .values import read_due
 
 Kind = Literal["overdue", "due", "again", "done"]
 

@@ -26,6 +26,7 @@ from memory.files.edit import (
 from memory.files.journal.edits import with_note
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
+from memory.files.values import read_progress
 
 from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
 from .reading import SCHEMA, SECTIONS, SectionName, plain_section, section_name, with_items_as_entries
@@ -407,7 +408,6 @@ def _title(entry: Entry) -> str:
 
 _MOMENTS = frozenset({"created", "started", "completed"})
 _NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
-_NUMBER = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:
@@ -495,10 +495,10 @@ def read_priority(text: str | None) -> str | None:
 
 def read_percent(text: str | int) -> int:
     """Return a progress from 0 to 100, with or without %; raises UsageError `task.progress` for another one."""
-    found = _NUMBER.fullmatch(str(text).strip())
-    if found is None or int(found[1]) > 100:
+    found = read_progress(str(text).strip())
+    if found is None:
         raise UsageError("task.progress", f"{str(text)[:40]!r} is not a progress", "use a whole number from 0 to 100")
-    return int(found[1])
+    return found
 
 
 def write_tags(tags: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
 from memory.files.refs import FieldText, Lookup, PlacedEntry, tell_apart
+from memory.files.values import moment_or_none, read_progress, text_or_none
 
 from .reading import SectionName, is_checked, plain_section
 from .values import (
@@ -27,12 +28,9 @@ from .values import (
     DueValue,
     Head,
     is_run,
-    moment_or_none,
     read_due,
-    read_progress,
     read_tags,
     split_priority,
-    text_or_none,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +46,6 @@ __all__ = [
     "Task",
     "TaskList",
     "find_task",
-    "moment_or_none",
     "read_due",
     "read_tasks",
     "split_priority",

@@ -15,6 +15,7 @@ from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something
 from memory.files.snapshot import Snapshot
+from memory.files.values import moment_or_none
 from memory.operations import (
     DUE,
     RECURRING,
@@ -46,7 +47,7 @@ from .edits import (
 from .model import PRIORITIES, Task, find_task, open_twins, twin_words
 from .order import SORTS, sort_key
 from .quick import checked_quick, recurrence_from
-from .values import FIELD_KEYS, moment_or_none, read_due
+from .values import FIELD_KEYS, read_due
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]

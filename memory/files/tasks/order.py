@@ -7,10 +7,11 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from memory.base.clock import Moment
+from memory.files.values import moment_or_none
 
 from .model import Task, TaskList
 from .urgency import urgency_of
-from .values import PRIORITIES, moment_or_none
+from .values import PRIORITIES
 
 UNSORTED = "unsorted"
 SORTS = (

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, tzinfo
 from typing import Literal, NamedTuple
 
-from memory.base.clock import BadMoment, format_local, humanize, read_moment
+from memory.base.clock import format_local, humanize, read_moment
 from memory.base.dates import parse_when
 from memory.base.recurrence_words import BadRecurrence, Recurrence, read_recurrence, says_recurrence
 from memory.errors import UsageError
+from memory.files.values import moment_or_none
 
 from .values import PRIORITIES
 
@@ -152,10 +153,7 @@ def recurrence_from(text: str, due: str | None, zone: tzinfo) -> Recurrence:
 
 
 def _start(due: str | None, zone: tzinfo) -> tuple[date | None, time | None]:
-    try:
-        moment = read_moment(due, zone) if due else None
-    except BadMoment:
-        moment = None
+    moment = moment_or_none(due, zone)
     if moment is None:
         return None, None
     if moment.instant is None:

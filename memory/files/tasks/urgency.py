@@ -9,9 +9,9 @@ from datetime import datetime, tzinfo
 
 from memory.base.clock import Moment
 from memory.base.cron import BadCron, next_runs
+from memory.files.values import moment_or_none
 
 from .model import Task
-from .values import moment_or_none
 
 PRIORITY_POINTS: dict[str | None, float] = {"HIGH": 6.0, "NORMAL": 3.0, None: 2.0, "LOW": 1.0}
 DUE_POINTS = 12.0

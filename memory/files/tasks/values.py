@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.base.clock import BadMoment, Moment, read_moment
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document.nodes import Entry
 from memory.files.refs import identity_hex
+from memory.files.values import text_or_none
 
 from .reading import SectionName, plain_task
 
@@ -36,7 +35,6 @@ FIELD_KEYS = (
 KNOWN_KEYS = frozenset(FIELD_KEYS)
 _PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
 _RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
-_PROGRESS = re.compile(r"([0-9]{1,3})[ \t]*%?", re.ASCII)
 
 
 class DueValue(NamedTuple):
@@ -115,34 +113,11 @@ def is_run(entry: Entry) -> bool:
     return bool(text_or_none(fields.get("completed"))) and read_due(fields.get("due")).recurring is not None
 
 
-def text_or_none(value: str | None) -> str | None:
-    """Return a value, None for one that says that there is none."""
-    if value is None or (len(value) < 8 and value.strip().lower() in ABSENT):
-        return None
-    return value
-
-
-def read_progress(value: str | None) -> int | None:
-    """Return 0 to 100, None for another value."""
-    found = _PROGRESS.fullmatch(value) if value else None
-    return int(found[1]) if found and int(found[1]) <= 100 else None
-
-
 def read_tags(value: str | None) -> list[str]:
     """Return the tags of a value that separates them by commas."""
     if value is None or value.lower() in ABSENT:
         return []
     return [tag for tag in (part.strip() for part in value.replace("\n", ",").split(",")) if tag]
-
-
-def moment_or_none(text: str | None, zone: tzinfo) -> Moment | None:
-    """Return the moment of a value, None where it is absent or does not exist."""
-    if text is None:
-        return None
-    try:
-        return read_moment(text, zone)
-    except BadMoment:
-        return None
 
 
 SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memory.files.tasks.values import moment_or_none
+from memory.files.values import moment_or_none
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
