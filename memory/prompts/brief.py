@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -83,7 +83,7 @@ def brief(
     known = {block.ref for block in blocks}
     missing = {ref for ref, kind in choices.items() if kind == "pin" and ref not in known}
     blocks += _entries(workspace, missing)
-    return _composed(workspace, _chosen(blocks, choices), budget, tells_rest=True)
+    return _composed(workspace, blocks, choices, budget, tells_rest=True)
 
 
 def for_message(
@@ -102,7 +102,7 @@ def for_message(
     """
     choices = read_choices(workspace.state).chosen
     blocks = _matching(workspace, now, message, searcher, without)
-    return _composed(workspace, _chosen(blocks, choices), budget)
+    return _composed(workspace, blocks, choices, budget)
 
 
 # -- at the start --------------------------------------------------------------------------------------------------
@@ -228,48 +228,41 @@ def _intents(message: str) -> list[str]:
 # -- together ------------------------------------------------------------------------------------------------------
 
 
-def _composed(workspace: Workspace, blocks: list[PromptBlock], budget: int, *, tells_rest: bool = False) -> AgentPrompt:
-    """Return the prompt of blocks without those that look suspicious, unless a person approved their entries."""
-    known: list[Suspect] = []
-
-    def may_tell(block: PromptBlock) -> bool:
-        if not known:
-            known.extend(suspects_of(workspace))
-        # Of entries with one name all must be approved: it is unknown from which of them the text comes.
-        same = [one for one in known if block.ref in (one.ref, one.derived) or block.title == one.title]
-        return bool(same) and all(one.approved for one in same)
-
-    return composed(_doubted(workspace, blocks), budget, "workspace", may_tell, tells_rest=tells_rest)
-
-
-def _doubted(workspace: Workspace, blocks: list[PromptBlock]) -> list[PromptBlock]:
-    """Return blocks that say behind the entry that it names what is gone, or that a newer one says otherwise."""
+def _composed(
+    workspace: Workspace,
+    blocks: list[PromptBlock],
+    choices: Mapping[str, str],
+    budget: int,
+    *,
+    tells_rest: bool = False,
+) -> AgentPrompt:
+    """Return the prompt of blocks, each entry once, pinned ones first, and behind each what is in doubt about it."""
+    suspects = suspects_of(workspace) if any(block.suspicion for block in blocks) else []
     doubts: dict[str | None, str] = {}
     with suppress(MemdeckError, OSError):
         for one in findings_of(workspace):
             doubts.setdefault(one.ref, f" [{safe_line(one.told)[:_DOUBT]}]")
-    return [one._replace(text=one.text + doubts.get(one.ref, "")) for one in blocks]
+    once: dict[str | int, PromptBlock] = {}
+    for at, block in enumerate(blocks):
+        once.setdefault(block.ref or at, block._replace(text=block.text + doubts.get(block.ref, "")))
+    judged = [_judged(block, choices.get(block.ref or "", ""), suspects) for block in once.values()]
+    places = {ref: at for at, ref in enumerate(choices)}
+    judged.sort(key=lambda block: places[block.ref or ""] if block.choice == "pin" else len(places))
+    return composed(judged, budget, tells_rest=tells_rest)
 
 
-def _chosen(blocks: list[PromptBlock], choices: Mapping[str, str]) -> list[PromptBlock]:
-    """Return the blocks, each entry once, with pinned ones first in the order of the pins, and muted ones marked."""
-    seen: set[str] = set()
-    top: list[PromptBlock] = []
-    rest: list[PromptBlock] = []
-    for block in blocks:
-        if block.ref in seen:
-            continue
-        seen |= {block.ref} if block.ref else set()
-        kind = choices.get(block.ref or "")
-        if kind == "pin":
-            reason = "; ".join(filter(None, ("you pinned it", block.reason)))
-            top.append(block._replace(section="Pinned", reason=reason, choice=kind))
-        elif kind == "mute":
-            rest.append(block._replace(reason="you muted it", choice=kind))
-        else:
-            rest.append(block)
-    order = {ref: number for number, ref in enumerate(choices)}
-    return sorted(top, key=lambda block: order[block.ref or ""]) + rest
+def _judged(block: PromptBlock, kind: str, suspects: Sequence[Suspect]) -> PromptBlock:
+    """Return a block with the person's choice for it; withheld where it looks suspicious and is not approved."""
+    if kind == "mute":
+        return block._replace(reason="you muted it", choice=kind, included=False)
+    # Of entries with one name all must be approved: it is unknown from which of them the text comes.
+    same = [one for one in suspects if block.ref in (one.ref, one.derived) or block.title == one.title]
+    if block.suspicion and not (same and all(one.approved for one in same)):
+        return block.withheld()
+    if kind == "pin":
+        reason = "; ".join(filter(None, ("you pinned it", block.reason)))
+        return block._replace(section="Pinned", reason=reason, choice=kind)
+    return block
 
 
 def _entries(workspace: Workspace, refs: set[str]) -> Iterator[PromptBlock]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from memory.base.safe_text import visible
@@ -17,6 +17,7 @@ _FIRST = {"Pinned": 1.0, "Rules and preferences": 0.3}
 _REST = 40
 """Tokens for the sentence about what was left out."""
 _KINDS = {"orchestration": "plans"}
+_SOURCE = "workspace"
 
 
 def tokens_of(text: str) -> int:
@@ -129,21 +130,17 @@ def safe_line(text: str) -> str:
 def composed(
     blocks: list[PromptBlock],
     budget: int,
-    source: str,
-    may_tell: Callable[[PromptBlock], bool] = lambda _: False,
     *,
     tells_rest: bool = False,
 ) -> AgentPrompt:
-    """Return the prompt of blocks in their order, whole ones that fit, are not muted and may be told.
+    """Return the prompt of blocks in their order, whole ones that are `included` and fit.
 
     No section takes more than its share before the others got theirs, and in the last round what still fits is added.
-    `tells_rest` adds a sentence about what was left out, and how to read it. `may_tell` is asked about the blocks that
-    look suspicious; of those it refuses, not even the title is kept.
+    `tells_rest` adds a sentence about what was left out, and how to read it.
     """
-    judged = [_judged(block, may_tell) for block in blocks]
-    room = budget - tokens_of(fenced("-", source))
-    costs = {at: tokens_of(f"{one.text}\n") for at, one in enumerate(judged) if one.included}
-    headings = {one.section: tokens_of(f"## {one.section}\n") for one in judged}
+    room = budget - tokens_of(fenced("-", _SOURCE))
+    costs = {at: tokens_of(f"{one.text}\n") for at, one in enumerate(blocks) if one.included}
+    headings = {one.section: tokens_of(f"## {one.section}\n") for one in blocks}
     if tells_rest and sum(costs.values()) + sum(headings.values()) > room:
         room -= _REST
     chosen: set[int] = set()
@@ -151,7 +148,7 @@ def composed(
     for share in _SHARES:
         full: set[str] = set()
         for at, cost in costs.items():
-            section = judged[at].section
+            section = blocks[at].section
             if at in chosen or section in full:
                 continue
             before = spent.get(section, 0)
@@ -162,20 +159,14 @@ def composed(
                 chosen.add(at)
             elif share < 1:
                 full.add(section)  # A smaller entry does not overtake a more useful one.
-    told = [one._replace(included=at in chosen) for at, one in enumerate(judged)]
+    told = [one._replace(included=at in chosen) for at, one in enumerate(blocks)]
     lines = []
     for section in dict.fromkeys(one.section for one in told if one.included):
         lines += [f"## {section}", *(one.text for one in told if one.included and one.section == section)]
     rest = [one for at, one in enumerate(told) if at in costs and at not in chosen]
     if rest and tells_rest:
         lines.append(_left_out(rest))
-    return AgentPrompt(budget, fenced("\n".join(lines), source), tuple(told))
-
-
-def _judged(block: PromptBlock, may_tell: Callable[[PromptBlock], bool]) -> PromptBlock:
-    if block.choice == "mute":
-        return block._replace(included=False)
-    return block.withheld() if block.suspicion and not may_tell(block) else block
+    return AgentPrompt(budget, fenced("\n".join(lines), _SOURCE), tuple(told))
 
 
 def _left_out(rest: Iterable[PromptBlock]) -> str:
