@@ -80,10 +80,6 @@ class Session:
         """Return the workspace that contains a folder, which the end of the run closes; errors as for `workspace`."""
         return self.opened(Workspace.open(folder, state_home=state_home(os.environ), home=home(os.environ)))
 
-    def use(self, workspace: Workspace) -> None:
-        """Use a workspace that a search from the folder would not find; the end of the run closes it."""
-        self.__dict__["workspace"] = self.opened(workspace)
-
     def opened(self, what: C) -> C:
         """Return its argument; the end of the run closes it."""
         self._opened.append(what)
@@ -298,10 +294,6 @@ class Session:
             self.writer.lines(lines())
         else:
             self.writer.document(document())
-
-    def listing(self, key: str, rows: Callable[[], Iterable[Json]], lines: Callable[[], Iterable[str]]) -> None:
-        """Print a list: `{key: [...]}`, one object a line, or lines for people."""
-        self.answer(lambda: {key: list(rows())}, lines, rows)
 
     @property
     def asks_person(self) -> bool:

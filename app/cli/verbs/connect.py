@@ -165,4 +165,5 @@ def _list(session: Session) -> None:
         if all(one.state == "no" for one in found):
             yield "no client is connected; see memdeck connect --help"
 
-    session.listing("clients", lambda: [one.json() for one in found], lines)
+    rows = [one.json() for one in found]
+    session.answer(lambda: {"clients": rows}, lines, lambda: rows)

@@ -128,11 +128,6 @@ class ServedSession(Session):
         self._pages = True
         super().answer(*given, **more)
 
-    def listing(self, *given: Any) -> None:
-        """Answer with a list, which can be read in pages."""
-        self._pages = True
-        super().listing(*given)
-
     def answered(self) -> bytes:
         """Return the answer."""
         self.writer.flush()

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -88,19 +88,6 @@ def _of(name: str, found: Found) -> Iterator[DoctorFinding]:
 # -- the machine ---------------------------------------------------------------------------------------------------
 
 
-def _libraries(_root: Path | None) -> Found:
-    there, missing = [], []
-    for name in _LIBRARIES:
-        try:
-            there.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            missing.append(name)
-    if missing:
-        yield "person", f"missing: {', '.join(missing)}", "install memdeck again"
-    else:
-        yield "ok", ", ".join(there)
-
-
 def _terminal(_root: Path | None) -> Found:
     term = os.environ.get("TERM", "")
     if not at_terminal():
@@ -146,7 +133,7 @@ def _keys(root: Path | None) -> Found:
 _MACHINE: dict[str, Callable[[Path | None], Found]] = {
     "memdeck": lambda _: iter([("ok", f"{__version__}, {' '.join(executable())}")]),
     "python": lambda _: iter([("ok", f"{sys.version.split()[0]}, {sys.executable}")]),
-    "libraries": _libraries,
+    "libraries": lambda _: iter([("ok", ", ".join(f"{name} {version(name)}" for name in _LIBRARIES))]),
     "terminal": _terminal,
     "encoding": _encoding,
     "watcher": _watcher,
