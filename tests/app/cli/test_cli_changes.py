@@ -50,19 +50,6 @@ def test_what_an_editor_did_is_listed_and_reverted(memdeck: Memdeck, memory: Pat
     assert memdeck("changes", "revert", found["id"]).code == 4
 
 
-def test_a_conflict_says_what_happened(memdeck: Memdeck, memory: Path) -> None:
-    """Exit 4, one line, the entries with their reasons in JSON, and nothing written."""
-    memdeck("review", "policy", "agent:a", "rewrite", "apply")
-    memdeck("tasks", "edit", "Deploy", "--set", "notes=mine")
-    memdeck("tasks", "edit", "Deploy", "--set", "notes=theirs", "--actor", "agent:a")
-    before = (memory / "tasks.md").read_bytes()
-    answer = memdeck("undo", "-o", "json")
-    assert (answer.code, answer.data["error"]["code"]) == (4, "document.conflict")
-    assert list(answer.data["error"]["details"]["reasons"].values()) == ["was changed since"]
-    assert len(answer.err.splitlines()) == 1
-    assert (memory / "tasks.md").read_bytes() == before
-
-
 def test_filters(memdeck: Memdeck) -> None:
     """By actor, file, entry, time and number."""
     ref = memdeck("tasks", "edit", "Deploy", "--set", "notes=a", "-o", "json").data["task"]["ref"]

@@ -21,28 +21,6 @@ def _proposed(memdeck: Memdeck, *words: str) -> str:
     return str(answer.data["proposal"])
 
 
-def test_an_agent_is_told_the_id_and_a_person_accepts(memdeck: Memdeck, memory: Path) -> None:
-    """The verb ends with 3 and the id; the files change when a person accepts, and go back with undo."""
-    before = (memory / "tasks.md").read_bytes()
-    number = _proposed(memdeck, "tasks", "remove", "Deploy")
-    assert (memory / "tasks.md").read_bytes() == before
-    (waiting,) = memdeck("review", "list", "-o", "json").data["proposals"]
-    assert (waiting["id"], waiting["actor"], waiting["operation"]) == (number, "agent:a", "tasks.remove")
-    assert (waiting["file"], waiting["state"], waiting["kinds"]) == ("tasks.md", "waiting", ["remove"])
-    assert memdeck("status", "-o", "json").data["review"] == {"waiting": 1}
-    assert "1 proposal of agents" in memdeck("status").out
-    shown = memdeck("review", "show", number, "-o", "json").data
-    assert (shown["standing"]["state"], shown["views"][0]["kind"]) == ("ready", "removed")
-    refused = memdeck("review", "accept", number, *AGENT, "-o", "json")
-    assert (refused.code, refused.data["error"]["code"]) == (1, "review.person_only")
-    done = memdeck("review", "accept", number, "-o", "json")
-    assert done.code == 0
-    assert done.data["changes"][0]["reviewedBy"] == "cli"
-    assert "Deploy" not in (memory / "tasks.md").read_text()
-    assert memdeck("undo").code == 0
-    assert (memory / "tasks.md").read_bytes() == before
-
-
 def test_a_conflict_has_three_sides_and_a_choice(memdeck: Memdeck, memory: Path) -> None:
     """Exit 4 and `review.conflict`; --take says whose side counts."""
     number = _proposed(memdeck, "tasks", "edit", "Deploy", "--set", "due=2024-02-02")

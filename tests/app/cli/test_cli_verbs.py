@@ -33,74 +33,6 @@ def test_tasks_list_shows_pending_and_in_progress(memdeck: Memdeck) -> None:
     assert "2024-01-15 09:00 (Mon 09:00) overdue" in lines[2]
 
 
-@pytest.mark.parametrize(
-    ("options", "titles"),
-    [
-        (["--section", "pending"], ["Deploy", "Generate", "Update"]),
-        (["--section", "completed"], ["Set up"]),
-        (["--section", "archived"], []),
-        (["--section", "all"], ["Deploy", "Generate", "Update", "Monitor", "Set up"]),
-        (["--priority", "high"], ["Deploy", "Monitor"]),
-        (["--tag", "API"], ["Monitor"]),
-        (["--tag", "reporting", "--tag", "weekly"], ["Generate"]),
-        (["--tag", "reporting", "--tag", "api"], []),
-        (["--assigned", "heartbeat"], ["Deploy", "Generate"]),
-        (["--due", "overdue"], ["Generate"]),
-        (["--due", "today"], ["Deploy"]),
-        (["--due", "week"], ["Deploy", "Update"]),
-        (["--due", "2024-01-15"], ["Deploy", "Generate"]),
-        (["--due", "15 Jan"], ["Deploy", "Generate"]),
-        (["--due", "mon"], ["Deploy", "Generate"]),
-        (["--due", "2pm"], ["Deploy"]),
-        (["--due", "15 jan 14:00"], ["Deploy"]),
-        (["--due", "in 3 days"], []),
-        (["--due", "2024-01"], ["Deploy", "Generate", "Update"]),
-        (["--due", "2023"], []),
-        (["--match", "slack"], ["Generate"]),
-    ],
-    ids=lambda value: " ".join(value) if value and value[0].startswith("--") else "",
-)
-def test_tasks_list_filters(memdeck: Memdeck, options: list[str], titles: list[str]) -> None:
-    """Each filter keeps the tasks that it names, in file order."""
-    tasks = _one(memdeck("tasks", "list", *options, "-o", "json"), "tasks")
-    assert titles == [task["title"][: len(title)] for task, title in zip(tasks, titles, strict=True)]
-    people = memdeck("tasks", "list", *options)
-    assert all(title in people.out for title in titles)
-    assert titles or people.out == "no tasks\n"
-
-
-def test_a_task_through_its_life(memdeck: Memdeck, memory: Path) -> None:
-    """Added, edited, started, advanced, done, reopened and removed, with one ref all along."""
-    added = memdeck(
-        *("tasks", "add", "Ship it", "--priority", "high", "--due", "tomorrow 14:00", "--tag", "a", "--tag", "b"),
-        *("--assigned", "user", "--notes", "N", "--action", "make ship"),
-    )
-    ref = added.out.split()[1]
-    assert added.out == f"added {ref}  Ship it  due Tue 16 Jan 14:00\n"
-    text = (memory / "tasks.md").read_text()
-    assert text.index("### [HIGH] Ship it") < text.index("### [HIGH] Deploy")
-    task = _one(memdeck("tasks", "show", ref, "-o", "json"), "task")
-    assert task["due"] == "2024-01-16 14:00"
-    assert task["tags"] == ["a", "b"]
-    assert task["created"].startswith("2024-01-15")
-
-    changed = memdeck(
-        "tasks", "edit", ref, "--set", "notes=other", "--set", "due=+2d", "--unset", "action", "-o", "json"
-    )
-    task = _one(changed, "task")
-    assert (task["ref"], task["notes"], task["due"], task["action"]) == (ref, "other", "2024-01-17", None)
-    assert _one(memdeck("tasks", "edit", ref, "--due", "fri 9", "-o", "json"), "task")["due"] == "2024-01-19 09:00"
-    assert memdeck("tasks", "start", ref.partition("#")[2]).out == f"started {ref}  Ship it\n"
-    task = _one(memdeck("tasks", "progress", ref, "30", "--note", "half", "-o", "json"), "task")
-    assert (task["section"], task["progress"], task["lastUpdate"]) == ("in-progress", 30, "half")
-    task = _one(memdeck("tasks", "done", ref, "--outcome", "live", "-o", "json"), "task")
-    assert (task["section"], task["outcome"], task["ref"]) == ("completed", "live", ref)
-    assert _one(memdeck("tasks", "reopen", ref, "-o", "json"), "task")["section"] == "pending"
-    assert memdeck("tasks", "remove", "Ship it").out == f"removed {ref}  Ship it\n"
-    assert memdeck("tasks", "show", ref).code == 1
-    assert "Ship it" not in (memory / "tasks.md").read_text()
-
-
 def test_what_recurs_and_is_done_early_is_done_for_that_time(memdeck: Memdeck) -> None:
     """It is due at the occurrence after the one that it was due at, however often it is finished before."""
     ref = "Generate weekly report"
@@ -161,17 +93,6 @@ def test_a_date_that_is_over_is_warned_about(memdeck: Memdeck) -> None:
     refused = memdeck("tasks", "add", "Odd", "--due", "5/6")
     assert refused.code == 2
     assert "could be 5 Jun or 6 May; write 5 Jun or 6 May" in refused.err
-
-
-def test_an_ambiguous_title_names_the_candidates(memdeck: Memdeck) -> None:
-    """The error's details hold the refs to choose from."""
-    answer = memdeck("tasks", "show", "a", "-o", "json")
-    assert answer.code == 1
-    error = answer.data["error"]
-    assert error["code"] == "task.ambiguous"
-    refs = [candidate["ref"] for candidate in error["details"]["candidates"]]
-    assert len(refs) >= 2
-    assert all(memdeck("tasks", "show", ref).code == 0 for ref in refs)
 
 
 def test_the_journal_lists_the_newest_first(memdeck: Memdeck) -> None:
