@@ -91,11 +91,20 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     if base is not None and base.raw != old.raw:
         if content == base.text.rstrip(" \t\r\n"):
             return None
-
-        from .merging import merge_changed_entry  # only where another writer came between
-
-        new = merge_changed_entry(base, new, old, title)
+        new = beside_others(base, new, old, title)
     return None if new.raw == old.raw else new
+
+
+def beside_others(base: Entry | None, new: Entry, old: Entry, title: str) -> Entry:
+    """Return an entry made from `base` (None: from `old`) with what others changed until it was `old`.
+
+    ConflictError `document.conflict` where both changed the same part.
+    """
+    if base is None or base.raw == old.raw:
+        return new
+    from .merging import merge_changed_entry  # only where another writer came between
+
+    return merge_changed_entry(base, new, old, title)
 
 
 _SPACE = " \t\r\n"
@@ -201,11 +210,7 @@ class EntryEdits(NamedTuple):
         item = self.find(snapshot, ref)
         changes = {**(set or {}), **dict.fromkeys(unset, "")}
         entry = with_changes(base or item.entry, changes, self.schema, self.check, self.title)
-        if base is not None:
-            from .merging import merge_changed_entry  # only where another writer came between
-
-            entry = merge_changed_entry(base, entry, item.entry, item.title)
-        return self.replaced(snapshot, item, entry)
+        return self.replaced(snapshot, item, beside_others(base, entry, item.entry, item.title))
 
     def rewritten(
         self,

@@ -12,7 +12,7 @@ from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.dress import with_items
-from memory.files.edit import Edit, entry_of_text, started_document
+from memory.files.edit import Edit, beside_others, entry_of_text, started_document
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
@@ -87,11 +87,7 @@ def edit_entry(
         new = new.with_title(_heading(new.title, title, time))
     if lines is not None:
         new = new.with_body(_changed_body(new, lines))
-    if base is not None:
-        from memory.files.merging import merge_changed_entry  # only where another writer came between
-
-        new = merge_changed_entry(base, new, entry.entry, entry.title)
-    return _replaced(entry, new)
+    return _replaced(entry, beside_others(base, new, entry.entry, entry.title))
 
 
 def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001

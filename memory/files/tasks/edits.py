@@ -18,6 +18,7 @@ from memory.errors import ConflictError, UsageError
 from memory.files.dress import plain_name, without_twins
 from memory.files.edit import (
     Edit,
+    beside_others,
     check_field_value,
     entry_of_text,
     started_document,
@@ -117,10 +118,7 @@ def edit_task(
         entry = base or task.entry
         for key, value in values.items():
             entry = with_value(entry, key, value, zone)
-        if base is not None:
-            from memory.files.merging import merge_changed_entry  # only where another writer came between
-
-            entry = merge_changed_entry(base, entry, task.entry, task.title)
+        entry = beside_others(base, entry, task.entry, task.title)
         if section is None or (section == task.section and task.heading is None):
             return _Plan(entry, more=f", at {entry.fields.get('progress')}" if values.get("progress") else "")
         if section == "in-progress":

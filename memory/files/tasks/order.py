@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -34,14 +34,15 @@ GROUP_WORDS = {"tag": "first tag"}
 GROUPS = ("section", "due", "priority", "assigned", "tag", "plan", "none")
 """What tasks can be grouped by; the first is how they stand in the file."""
 
-_DUE_WORDS = (
-    ("overdue", "OVERDUE"),
-    ("today", "TODAY"),
-    ("week", "NEXT 7 DAYS"),
-    ("later", "LATER"),
-    (None, "NO DATE"),
-    ("done", "COMPLETED"),
-)
+_DUE = {
+    "overdue": "OVERDUE",
+    "today": "TODAY",
+    "week": "NEXT 7 DAYS",
+    "later": "LATER",
+    None: "NO DATE",
+    "done": "COMPLETED",
+}
+_SECTIONS = {("pending",): "PENDING", ("in-progress",): "IN PROGRESS", ("completed",): "COMPLETED"}
 
 
 def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[bool, Any]]:
@@ -78,51 +79,26 @@ def grouped(
 ) -> Sequence[tuple[str, Sequence[Task]]]:
     """Return tasks under titles, by one of `GROUPS`; inside a group they keep their order, empty groups are left out.
 
-    A task with several tags stands under its first one, so that none is there twice. Raises KeyError for another name.
+    A task with several tags stands under its first one, so that none is there twice. Groups that are called as their
+    value come first, by name: so does what stands under a heading of its own, for it is in the wrong place. Raises
+    KeyError for another name.
     """
-    if name == "section":
-        titles = {"pending": "PENDING", "in-progress": "IN PROGRESS", "completed": "COMPLETED"}
-        places: dict[Any, str] = {(one,): title for one, title in titles.items()}
-
-        def place(task: Task) -> tuple[str, ...]:
-            heading = task.heading
-            if heading is None:
-                return (task.section,)
-            key = ("", heading)
-            places.setdefault(key, heading.strip() or "NO HEADING")
-            return key
-
-        # What stands under a heading of its own comes first, for it is in the wrong place.
-        found = _by(tasks, place, list(places), places)
-        return [one for one in found if one[1][0].heading is not None] + [
-            one for one in found if one[1][0].heading is None
-        ]
-    if name == "due":
-
-        def state(task: Task) -> Any:
-            return "done" if task.section == "completed" else task.due_state(now, zone)
-
-        return _by(tasks, state, [key for key, _ in _DUE_WORDS], dict(_DUE_WORDS))
-    if name == "priority":
-        return _by(tasks, lambda task: task.priority, [*PRIORITIES, None], {None: "NO PRIORITY"})
-    if name == "none":
-        return _by(tasks, lambda task: "", [], {"": "ALL"})  # noqa: ARG005
-    values: Callable[[Task], str | None] = {
-        "assigned": lambda task: task.assigned,
-        "tag": lambda task: task.tags[0] if task.tags else None,
-        "plan": lambda task: task.orchestration_id,
-    }[name]
-    nothing = {"assigned": "NOBODY", "tag": "NO TAG", "plan": "NO PLAN"}[name]
-    return _by(tasks, values, [], {None: nothing})
-
-
-def _by(
-    tasks: Iterable[Task], value: Callable[[Task], Any], order: Sequence[Any], titles: dict[Any, str]
-) -> list[tuple[str, list[Task]]]:
-    """Group by a value: those of `order` first, others by their name, None last unless the order has it."""
-    groups: dict[Any, list[Task]] = {key: [] for key in order}
+    by: dict[str, tuple[Callable[[Task], Any], Mapping[Any, str]]] = {
+        "section": (lambda task: (task.section,) if task.heading is None else task.heading, _SECTIONS),
+        "due": (lambda task: "done" if task.section == "completed" else task.due_state(now, zone), _DUE),
+        "priority": (
+            lambda task: task.priority,
+            {one: one for one in PRIORITIES} | {None: "NO PRIORITY"},
+        ),
+        "assigned": (lambda task: task.assigned, {None: "NOBODY"}),
+        "tag": (lambda task: task.tags[0] if task.tags else None, {None: "NO TAG"}),
+        "plan": (lambda task: task.orchestration_id, {None: "NO PLAN"}),
+        "none": (lambda task: "", {"": "ALL"}),  # noqa: ARG005
+    }
+    value, titles = by[name]
+    groups: dict[Any, list[Task]] = {}
     for task in tasks:
         groups.setdefault(value(task), []).append(task)
-    known = set(order)
-    others = sorted((key for key in groups if key not in known), key=lambda key: (key is None, str(key).casefold()))
-    return [(titles.get(key, str(key)), groups[key]) for key in [*order, *others] if groups[key]]
+    others = sorted((key for key in groups if key not in titles), key=lambda key: str(key).casefold())
+    keys = [*others, *(key for key in titles if key in groups)]
+    return [(titles.get(key) or str(key).strip() or "NO HEADING", groups[key]) for key in keys]

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.document import Document, parse
 from memory.errors import UsageError
 from memory.files.knowledge.moves import move_knowledge
-from memory.files.snapshot import Snapshot
+from tests.memory_files import snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\
@@ -32,24 +31,9 @@ TEXT = """\
 """
 
 
-class Files:
-    """One file."""
-
-    def __init__(self, text: str) -> None:
-        self._document = parse(text.encode())
-
-    def document(self, name: str) -> Document | None:
-        """The file."""
-        return self._document if name == "knowledge.md" else None
-
-    def archives(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-
 def moved(titles: list[str], section: str, topic: str | None = None) -> str:
     """The file after moving lines."""
-    snapshot = Snapshot(Files(TEXT), lambda: UTC)
+    snapshot = snapshot_of({"knowledge.md": TEXT})
     refs = [item.ref for item in snapshot.knowledge.items if any(title in item.text for title in titles)]
     edit = move_knowledge(snapshot, refs, section, topic, now=NOW)
     return edit.documents["knowledge.md"].dump().decode()

@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.document import Document, parse
 from memory.errors import NotFoundError
-from memory.files.edit import Edit
 from memory.files.journal.model import Journal
 from memory.files.plans.model import find_plan
 from memory.files.snapshot import Snapshot
@@ -19,6 +17,7 @@ from memory.files.tasks.edits import (
     retag_tasks,
     shift_priorities,
 )
+from tests.memory_files import after, snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\
@@ -58,31 +57,6 @@ Some words.
 """
 
 
-class Files:
-    """One file."""
-
-    def __init__(self, text: str) -> None:
-        self.documents = {"tasks.md": parse(text.encode())}
-
-    def document(self, name: str) -> Document | None:
-        """The file."""
-        return self.documents.get(name)
-
-    def archives(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-
-def snapshot_of(text: str = TEXT) -> Snapshot:
-    """A look at one tasks.md."""
-    return Snapshot(Files(text), lambda: UTC)
-
-
-def after(edit: Edit) -> Snapshot:
-    """A look at what an edit leaves."""
-    return snapshot_of(edit.documents["tasks.md"].dump().decode())
-
-
 def refs_of(snapshot: Snapshot) -> list[str]:
     """All refs."""
     return [task.ref for task in snapshot.tasks]
@@ -90,22 +64,22 @@ def refs_of(snapshot: Snapshot) -> list[str]:
 
 def test_one_edit_is_what_the_edits_one_by_one_are() -> None:
     """Fields of many tasks are set as those of one, in few and in many, in any order and named twice."""
-    snapshot = snapshot_of()
+    snapshot = snapshot_of({"tasks.md": TEXT})
     refs = refs_of(snapshot)
     for chosen in (refs[:1], refs[:3], refs, [*reversed(refs), refs[0]]):
-        expected = snapshot_of()
+        expected = snapshot
         for ref in dict.fromkeys(chosen):
             edit = edit_task(expected, ref, set={"assigned": "amy"}, unset=("due",), now=NOW)
-            expected = after(edit) if edit.documents else expected
+            expected = after(expected, edit)
         edit = edit_task(snapshot, chosen, set={"assigned": "amy"}, unset=("due",), now=NOW)
         assert edit.documents["tasks.md"].dump() == expected.document("tasks.md").dump()
 
 
 def test_tags_are_given_and_taken() -> None:
     """What a task has besides stays, also its spelling; nothing is there twice; without tags there is no field."""
-    snapshot = snapshot_of()
+    snapshot = snapshot_of({"tasks.md": TEXT})
     edit = retag_tasks(snapshot, refs_of(snapshot)[:3], add=["api", "new"], remove=["OPS"], now=NOW)
-    assert [task.tags for task in after(edit).tasks][:3] == [("Api", "new"), ("api", "new"), ("api", "new")]
+    assert [task.tags for task in after(snapshot, edit).tasks][:3] == [("Api", "new"), ("api", "new"), ("api", "new")]
     gone = retag_tasks(snapshot, refs_of(snapshot), remove=["api", "ops"], now=NOW)
     assert b"tags" not in gone.documents["tasks.md"].dump()
     assert retag_tasks(snapshot, refs_of(snapshot), add=[], remove=["none"], now=NOW).documents == {}
@@ -113,24 +87,32 @@ def test_tags_are_given_and_taken() -> None:
 
 def test_priorities_are_shifted() -> None:
     """Each by a step, within HIGH and LOW."""
-    snapshot = snapshot_of()
+    snapshot = snapshot_of({"tasks.md": TEXT})
     edit = shift_priorities(snapshot, refs_of(snapshot), 1, now=NOW)
-    assert [task.priority for task in after(edit).tasks] == ["HIGH", "NORMAL", "HIGH", "HIGH", "HIGH", "HIGH", "HIGH"]
+    assert [task.priority for task in after(snapshot, edit).tasks] == [
+        "HIGH",
+        "NORMAL",
+        "HIGH",
+        "HIGH",
+        "HIGH",
+        "HIGH",
+        "HIGH",
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 3, 7])
 def test_removed_tasks_are_gone_and_the_others_keep_their_bytes(count: int) -> None:
     """From any section, all in one edit."""
-    snapshot = snapshot_of()
+    snapshot = snapshot_of({"tasks.md": TEXT})
     edit = remove_task(snapshot, refs_of(snapshot)[:count], now=NOW)
-    left = [task.entry.raw.rstrip() for task in after(edit).tasks]
+    left = [task.entry.raw.rstrip() for task in after(snapshot, edit).tasks]
     assert left == [task.entry.raw.rstrip() for task in snapshot.tasks][count:]
     assert str(count) in edit.summary or count == 1
 
 
 def test_a_task_that_is_gone_stops_the_whole_edit() -> None:
     """Nothing is half done, and the error says which one it was."""
-    snapshot = snapshot_of()
+    snapshot = snapshot_of({"tasks.md": TEXT})
     with pytest.raises(NotFoundError) as caught:
         edit_task(snapshot, [*refs_of(snapshot), "tasks#0000000000"], set={"assigned": "amy"}, now=NOW)
     assert caught.value.code == "task.not_found"
@@ -138,13 +120,13 @@ def test_a_task_that_is_gone_stops_the_whole_edit() -> None:
 
 def test_tasks_move_together() -> None:
     """From any section in the order of the file, on top of their priority; what is there already stays."""
-    snapshot = snapshot_of()
-    moved = after(edit_task(snapshot, refs_of(snapshot)[:3], set={"section": "in-progress"}, now=NOW)).tasks
+    snapshot = snapshot_of({"tasks.md": TEXT})
+    moved = after(snapshot, edit_task(snapshot, refs_of(snapshot)[:3], set={"section": "in-progress"}, now=NOW)).tasks
     assert [task.title for task in moved.in_section("in-progress")] == ["one", "six", "two", "three"]
     assert [task.title for task in moved.in_section("pending")] == ["four", "five"]
     done = done_task(snapshot, refs_of(snapshot)[:6], outcome="all good", now=NOW)
     assert done.summary == "completed 6 tasks"
-    finished = after(done).tasks.in_section("completed")
+    finished = after(snapshot, done).tasks.in_section("completed")
     assert [task.title for task in finished] == ["one", "two", "three", "four", "five", "six", "seven"]
     assert [task.outcome for task in finished] == ["all good"] * 6 + ["fine"]
 
@@ -152,24 +134,23 @@ def test_tasks_move_together() -> None:
 def test_a_checked_item_stays_completed() -> None:
     """Under a heading that is no section only the box says that a task is completed: no edit of several drops it."""
     text = "## 1. Setup\n\n- [x] Make it\n- [ ] Test it\n\n### [x] Ship it\n"
-    snapshot = snapshot_of(text)
+    snapshot = snapshot_of({"tasks.md": text})
     refs = [task.ref for task in snapshot.tasks]
     for edit in (
         edit_task(snapshot, refs, set={"assigned": "amy"}, now=NOW),
         retag_tasks(snapshot, refs, add=["a"], now=NOW),
         shift_priorities(snapshot, refs, 1, now=NOW),
     ):
-        found = {task.title: task.section for task in after(edit).tasks}
+        found = {task.title: task.section for task in after(snapshot, edit).tasks}
         assert (found["Make it"], found["Test it"], found["Ship it"]) == ("completed", "pending", "completed")
 
 
 def test_tasks_that_are_finished_together_are_one_entry_of_the_journal() -> None:
     """It has the lines of each; a recurring task stays where it is and waits for its next time."""
-    files = Files("## Ideas\n\n### a\n- due: 2024-01-15 (recurring: 0 9 * * *)\n\n## In Progress\n\n### b\n")
-    files.documents["config.md"] = parse(b"## Workspace\n\n- journalTaskChanges: true\n")
-    snapshot = Snapshot(files, lambda: UTC)
+    text = "## Ideas\n\n### a\n- due: 2024-01-15 (recurring: 0 9 * * *)\n\n## In Progress\n\n### b\n"
+    snapshot = snapshot_of({"tasks.md": text, "config.md": "## Workspace\n\n- journalTaskChanges: true\n"})
     edit = done_task(snapshot, refs_of(snapshot), outcome="fine", now=NOW)
-    assert [(task.title, task.section, task.due) for task in after(edit).tasks] == [
+    assert [(task.title, task.section, task.due) for task in after(snapshot, edit).tasks] == [
         ("a", "pending", "2024-01-16 09:00"),
         ("a", "completed", "2024-01-15"),
         ("b", "completed", None),
@@ -188,16 +169,7 @@ def test_tasks_that_are_finished_together_are_one_entry_of_the_journal() -> None
 def test_a_plan_of_the_archive_says_that_it_is_there() -> None:
     """An edit does not reach it, and the error names the file."""
 
-    class Archived(Files):
-        """An archive of plans, and no plans beside it."""
-
-        def archives(self) -> tuple[str, ...]:
-            """One."""
-            return ("archive/orchestration-2023-12.md",)
-
-    files = Archived("")
-    files.documents["archive/orchestration-2023-12.md"] = parse(b"## Completed Plans\n\n### Old plan\n")
-    snapshot = Snapshot(files, lambda: UTC)
+    snapshot = snapshot_of({"archive/orchestration-2023-12.md": "## Completed Plans\n\n### Old plan\n"})
     ref = snapshot.archived_plans()[0].plans[0].ref
     with pytest.raises(NotFoundError) as caught:
         find_plan(snapshot, ref)
