@@ -70,7 +70,15 @@ def test_every_code_is_in_the_guide() -> None:
     """Each code that a fleet of many hosts gives is explained."""
     sources = [*(HOUSE / "memory/fleet").rglob("*.py"), HOUSE / "app/cli/verbs/fleet.py"]
     codes = {code for path in sources for code in re.findall(r'"(fleet\.[a-z_]+)"', path.read_text("utf-8"))}
-    known = {"fleet.too_large", "fleet.list", "fleet.gone", "fleet.unknown", "fleet.unknown_host", "fleet.cron"}
+    known = {
+        "fleet.too_large",
+        "fleet.list",
+        "fleet.index",
+        "fleet.gone",
+        "fleet.unknown",
+        "fleet.unknown_host",
+        "fleet.cron",
+    }
     known |= {"fleet.no_database", "fleet.database_url", "fleet.database"}
     for code in codes - known:
         assert f"`{code}`" in PAGE, code

@@ -11,7 +11,7 @@ from memory.base.problems import Problem
 from memory.base.words import sounds_like_rule
 from memory.errors import MemdeckError
 from memory.maintenance import Report, maintain
-from memory.monitoring.problems import broken, monitor_problems
+from memory.monitoring.settings import broken, monitor_problems
 from memory.search.records import (
     FILE_KINDS,
     FileRecords,

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from memory.errors import MemdeckError, UsageError
+from memory.errors import BusyError, MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, stamp_of, watched_of
 from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
 from memory.registry import holds_memory, workspace_of
@@ -174,32 +174,20 @@ class EmbeddedFleet:
         """Return the best hits; those that match all words come first, from any workspace. UsageError as
         `memory.search`.
 
-        The index of all workspaces answers, after an update; a workspace that it lacks is opened.
+        The index of all workspaces answers, after an update. BusyError `fleet.index`.
         """
         asked = query_of(query, now, kinds)
         if asked.empty:
             return (), ()
-        names = self._list.names()
-        left = self._index.update(names, progress)
-        found = self._index.ask(asked, limit)
-        if found is None:
-            left = {name: left.get(name) for name in names}
-        hits = [hit for hit in found or () if str(hit.workspace) not in left]
-        failed = [WorkResult(Path(name), self.host, error=why) for name, why in left.items() if why is not None]
-        unread = [Path(name) for name in left if left[name] is None]
-        for path, done in self.local.each(unread, lambda one: self.local.find(one, asked, limit), progress):
-            if isinstance(done, list):
-                hits += done
-            else:
-                failed.append(WorkResult(path, self.host, error=done))
-        failed.sort(key=lambda one: one.path)
+        left = self._index.update(self._list.names(), progress)
+        failed = [WorkResult(Path(name), self.host, error=why) for name, why in sorted(left.items())]
+        hits = [hit for hit in self._index.ask(asked, limit) if str(hit.workspace) not in left]
         return best_hits(hits, limit), tuple(failed)
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
         """Return at once the best hits of the index as it is; `search` returns up-to-date ones."""
         asked = query_of(query, now, kinds)
-        found = None if asked.empty else self._index.ask(asked, limit)
-        return best_hits(list(found or ()), limit)
+        return () if asked.empty else best_hits(list(self._index.ask(asked, limit)), limit)
 
     def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Index what changed, for `glance`."""
@@ -279,15 +267,14 @@ class Look(NamedTuple):
 class FleetIndex:
     """Finds entries of many workspaces at once; safe to share between threads.
 
-    Problems with the database are never errors: workspaces that it lacks are reported, and their files are read. Paths
-    are text here, because objects for a thousand of them would cost as much as the answer.
+    Paths are text here, because objects for a thousand of them would cost as much as the answer.
     """
 
     def __init__(self, local: LocalWorkspaces) -> None:
         """Nothing is opened yet."""
         home = local.state_home
-        folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
-        self._index = IndexDatabase(folder, "search.sqlite", _ROOMS)
+        self._folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
+        self._index = IndexDatabase(self._folder, "search.sqlite", _ROOMS)
         self._local = local
         self._unsettled: dict[str, int] = {}
 
@@ -297,8 +284,8 @@ class FleetIndex:
 
     # -- asking -----------------------------------------------------------------------------------------------
 
-    def ask(self, query: Query, limit: int) -> tuple[FleetHit, ...] | None:
-        """Return the best hits as indexed; None: there is no index."""
+    def ask(self, query: Query, limit: int) -> tuple[FleetHit, ...]:
+        """Return the best hits as indexed; BusyError `fleet.index` if it cannot be used now."""
 
         def read(index: SearchIndex) -> tuple[FleetHit, ...]:
             rows = index.connection.execute("SELECT id, path FROM room")
@@ -309,7 +296,11 @@ class FleetIndex:
                 if (path := paths.get(hit.entry.room)) is not None
             )
 
-        return self._index.read(read)
+        found = self._index.read(read)
+        found = self._index.write(read) if found is None else found
+        if found is None:
+            raise BusyError("fleet.index", f"the index in {self._folder.path} cannot be used now", "try again later")
+        return found
 
     def looks(self) -> dict[str, Look]:
         """Return the statuses that were saved, by path."""
@@ -337,27 +328,22 @@ class FleetIndex:
 
     def update(
         self, paths: Sequence[str], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
-    ) -> dict[str, WorkspaceFailure | None]:
-        """Index what changed in some workspaces, and remove all others from the index.
+    ) -> dict[str, WorkspaceFailure]:
+        """Index what changed in some workspaces, and remove all others from the index; return those that failed.
 
-        Return those that are not in the index: with the failure, or with None if it cannot be written.
+        One that another process indexes, or to which other programs kept writing, stays as it was indexed before.
         """
         current = self._current()
         self.forget([path for path in current if path not in set(paths)])
-        left: dict[str, WorkspaceFailure | None] = {}
+        left: dict[str, WorkspaceFailure] = {}
         changed = [path for path in paths if not current.get(path)]
         for number, path in enumerate(changed, 1):
-            work = partial(self._one, path=path, go_on=go_on)
-            done = self._index.write(work) if go_on() else None
-            if done is not True:
-                left[path] = done or None
-                self.forget([path] if done else [])
+            done = self._index.write(partial(self._one, path=path, go_on=go_on)) if go_on() else None
+            if isinstance(done, WorkspaceFailure):
+                left[path] = done
+                self.forget([path])
             if progress is not None:
                 progress(number, len(changed))
-        if changed:
-            # The database may have been damaged, and replaced, meanwhile.
-            now = self._current()
-            left |= {path: None for path in paths if path not in left and path not in now}
         return left
 
     def keep(self, look: Look) -> None:

@@ -1,4 +1,4 @@
-"""The workspaces of this machine, one at a time or several at once: status, check, maintenance, search."""
+"""The workspaces of this machine, one at a time or several at once: status, check, maintenance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number
 from memory.storage.own_folders import STATE
-from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, searcher_of, trust_of, waiting_in
+from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, trust_of, waiting_in
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.trust.consent import FOLDER, NAME
 from memory.trust.settings import FILE
@@ -134,17 +134,6 @@ class LocalWorkspaces:
         """Return the decisions about all asks of a workspace."""
         trust = None if self.config_home is None else trust_of(workspace, self.config_home)
         return approvals_of(workspace, trust, self.environ)
-
-    def find(self, workspace: Workspace, asked: Query, limit: int) -> list[FleetHit]:
-        """Return the best hits in a workspace."""
-        searcher = searcher_of(workspace)
-        try:
-            return [
-                FleetHit(workspace.root, self.host, hit.entry, hit.snippet, hit.score, hit.fits_all)
-                for hit in searcher.search(asked, limit).every
-            ]
-        finally:
-            searcher.close()
 
     def check(self, workspace: Workspace, now: datetime) -> dict[str, Any]:
         """Return the problems of a workspace, under `problems`."""

@@ -23,6 +23,7 @@ from memory.files.monitors import (
 from memory.files.operations import Call, EntryGroup, given, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.deliver import ping_at_end, send_message
+from memory.monitoring.settings import runnable
 from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result, listing, said, short
 from memory.storage.own_folders import config_home, host_name
@@ -30,7 +31,6 @@ from memory.storage.own_folders import config_home, host_name
 from .alerts.channels import Addresses, AlertRoute, read_route
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
-from .problems import runnable
 from .run.ledger import MonitorLedger, key_of, ledger_of
 from .run.report import Watch
 from .run.run import ACTOR, WatchServices, keep_watch

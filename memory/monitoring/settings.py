@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from memory.base.problems import Problem
 from memory.base.values import is_absent
-from memory.files.monitors import Monitor
+from memory.document.nodes import field_line
+from memory.errors import UsageError
+from memory.files.edit import Edit
+from memory.files.monitors import FILE, Monitor, read_monitors
+from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.options import read_options
+from memory.monitoring.thresholds.threshold import DEFAULTS, JSON, BadThreshold, Condition, Threshold, parse_threshold
+from memory.monitoring.thresholds.units import read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of
-from memory.trust.pins import PRIVATE
-
-from .thresholds.threshold import DEFAULTS, JSON, BadThreshold, Condition, Threshold, parse_threshold
-from .thresholds.units import read_duration, read_quantity
+from memory.trust.pins import PRIVATE, Pins, lost_words
 
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
 """Seconds that a check may take: the minimum and maximum of `timeout`, and the default."""
 _CENTURY = 100 * 365.25 * 86400.0
 """Maximum seconds of any field: a longer time is a mistake, and exceeds what clocks can represent."""
 MOST_HOPS = 10
-_METHODS = ("GET", "HEAD")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -51,55 +58,49 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
         raise BadSetting("type", said, "write http, command, tcp, file or heartbeat")
     fields = _Fields(monitor)
+    text = fields.text
     threshold = parse_threshold(monitor.threshold or "", kind)
     timeout = fields.seconds("timeout", USUAL)
     if not SHORTEST <= timeout <= LONGEST:
-        raise BadSetting("timeout", f"timeout is {fields.text('timeout')[:30]!r}", "write a time from 0.1s to 10m")
+        raise BadSetting("timeout", f"timeout is {text('timeout')[:30]!r}", "write a time from 0.1s to 10m")
     folder = folder_of(monitor)
     if folder.startswith(("/", "~")) or ".." in folder.split("/") or "\0" in folder:
         raise BadSetting("folder", f"folder is {folder[:30]!r}", "write . for the workspace, or a path in it")
+    made = MonitorSettings(kind, threshold, timeout)
     match kind:
         case "http":
-            return MonitorSettings(
-                kind,
-                threshold,
-                timeout,
+            method = text("method").upper() or "GET"
+            if method not in ("GET", "HEAD"):
+                raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
+            return replace(
+                made,
                 url=fields.address("url"),
-                method=fields.one_of("method", _METHODS),
+                method=method,
                 follow=fields.hops("follow"),
-                anywhere=fields.text("follow").casefold() == ANYWHERE,
-                expected=_expected(fields.text("expect")),
+                anywhere=text("follow").casefold() == ANYWHERE,
+                expected=_expected(text("expect")),
                 certificate=fields.seconds("certificate", 0.0, "d"),
             )
         case "command":
             command = fields.needed("command")
-            names = tuple(name.strip() for name in fields.text("environment").split(",") if name.strip())
+            names = tuple(name.strip() for name in text("environment").split(",") if name.strip())
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
-            return MonitorSettings(
-                kind,
-                threshold,
-                timeout,
-                command=command,
-                unit=fields.text("unit"),
-                environment=names,
-                folder=folder,
-            )
+            return replace(made, command=command, unit=text("unit"), environment=names, folder=folder)
         case "tcp":
-            host = fields.text("url") or fields.needed("host")
-            if ":" not in host:
+            if ":" not in (text("url") or fields.needed("host")):
                 fields.needed("port")
             read_target(target_of(monitor) or "")
-            return MonitorSettings(kind, threshold, timeout)
+            return made
         case "file":
-            return MonitorSettings(kind, threshold, timeout, path=fields.needed("path"))
+            return replace(made, path=fields.needed("path"))
         case _:
             older_than = fields.seconds("olderThan", 0.0)
             if older_than and not monitor.threshold:
                 threshold = parse_threshold(f"missing or age > {older_than!r}s", kind)
             elif not older_than and "age" not in threshold.names:
                 raise BadSetting("olderThan", "olderThan is missing", "write how old the last sign may be: 2h")
-            return MonitorSettings(kind, threshold, timeout, entry=fields.text("entry") or monitor.name)
+            return replace(made, threshold=threshold, entry=text("entry") or monitor.name)
 
 
 def kind_of(monitor: Monitor) -> str:
@@ -155,19 +156,91 @@ class _Fields:
             raise BadSetting(key, f"{key} is {value[:30]!r}", "write a time such as 30s, 5m, 2h or 14d")
         return found
 
-    def one_of(self, key: str, words: tuple[str, ...]) -> str:
-        value = self.text(key).upper() or words[0]
-        if value not in words:
-            raise BadSetting(key, f"{key} is {value[:30]!r}", "write " + " or ".join(words))
-        return value
-
     def hops(self, key: str) -> int:
         value = self.text(key).casefold()
-        if value in ("", "no", "false", "off", "0"):
-            return 0
-        if value in ("yes", "true", "on", ANYWHERE):
-            return MOST_HOPS // 2
-        found = read_quantity(value)
-        if found is None or found.unit or found.number != int(found.number) or not 0 <= found.number <= MOST_HOPS:
+        words = {**dict.fromkeys(("", "no", "false", "off"), 0), **dict.fromkeys(("yes", "true", "on", ANYWHERE), 5)}
+        if value not in words and not (value.isascii() and value.isdigit() and int(value[:3]) <= MOST_HOPS):
             raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}")
-        return int(found.number)
+        return words[value] if value in words else int(value)
+
+
+def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
+    """Return the invalid thresholds and settings, in file order; none if the file is refused."""
+    looked = snapshot.readable()
+    if looked.refused(FILE) is not None:
+        return ()
+    monitors = looked.monitors.monitors
+    names = {monitor.name for monitor in monitors}
+    root = snapshot.root
+    return tuple(
+        problem for monitor in monitors for problem in (*_problems_of(monitor, root), *_of_alerts(monitor, names))
+    )
+
+
+def broken(monitor: Monitor, root: Path | None) -> str:
+    """Return why a monitor cannot run with its current fields in a workspace, even if approved; "" if it can."""
+    error = _setting_error(monitor, root)
+    return "" if error is None else error.message
+
+
+def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
+    """Wrap the build of an edit so that it refuses a monitor that could not run: one without a target, or with an
+    address that cannot be requested.
+
+    A monitor that had the same error before may be edited in other fields. Raises BadSetting `monitor.setting`,
+    BadThreshold, UsageError `monitor.folder`.
+    """
+
+    def checked(snapshot: Snapshot) -> Edit:
+        edit = build(snapshot)
+        document = edit.documents.get(FILE)
+        monitors = () if document is None else read_monitors(FILE, document).monitors
+        monitor = next((one for one in monitors if one.ref == edit.ref), None)
+        if monitor is not None and (error := _setting_error(monitor, snapshot.root)) is not None:
+            before = next((one for one in snapshot.monitors.monitors if one.at == monitor.at), None)
+            same = None if before is None else _setting_error(before, snapshot.root)
+            if same is None or str(same) != str(error):
+                raise error
+        return edit
+
+    return checked
+
+
+def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:
+    if (unread := monitor.unread) is not None:
+        return UsageError("monitor.field", f"line {monitor.line + unread.line + 2}: {unread.message}")
+    try:
+        settings = read_settings(monitor)
+    except (BadSetting, BadThreshold) as error:
+        return error
+    if root is None:
+        return None
+    folder = folder_of(monitor)
+    commands = {"command": settings.command, "autoRemediate": monitor.auto_remediate or ""}
+    for key, command in commands.items():
+        if command and folder == PRIVATE and (word := Pins(root).lost(command)):
+            return UsageError("monitor.folder", lost_words(word), key=key, field=key)
+    if any(commands.values()) and folder != PRIVATE and not os.path.isdir(root / folder):
+        return UsageError(
+            "monitor.folder", f"the workspace has no folder {folder[:40]!r}", key="folder", field="folder"
+        )
+    return None
+
+
+def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:
+    """Yield the problems in the alert fields of a monitor."""
+    options = read_options(monitor)
+    yield from options.problems
+    for parent in options.depends_on:
+        if parent not in names:
+            line = field_line(monitor.entry, "dependsOn", monitor.line + 1)
+            message = f"{monitor.name[:60]}: dependsOn: there is no monitor {parent[:60]!r}"
+            yield Problem("warning", monitor.file, line, "monitor.setting", message)
+
+
+def _problems_of(monitor: Monitor, root: Path | None) -> Iterator[Problem]:
+    error = _setting_error(monitor, root)
+    if error is not None and error.code != "monitor.field":
+        line = field_line(monitor.entry, str(error.details.get("key", "threshold")), monitor.line + 1)
+        message = f"{monitor.name[:60]}: {error.message}" + (f"; {error.hint}" if error.hint else "")
+        yield Problem("error", monitor.file, line, error.code, message)

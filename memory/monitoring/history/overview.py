@@ -18,9 +18,9 @@ from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.result import Result
-from memory.monitoring.problems import broken
 from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
 from memory.monitoring.run.schedule import Overdue, next_due
+from memory.monitoring.settings import broken
 from memory.trust.consent import ConsentDecision, Trust, checks_of, monitor_asks
 from memory.workspace import Workspace
 

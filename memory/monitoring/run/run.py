@@ -25,9 +25,9 @@ from memory.monitoring.alerts.deliver import Send
 from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.result import Around, Result, State, last_status, one_line
 from memory.monitoring.history.overview import record_results
-from memory.monitoring.problems import broken
 from memory.monitoring.run.ledger import Leader
 from memory.monitoring.run.schedule import due_instant, due_monitors
+from memory.monitoring.settings import broken
 from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, checks_of, monitor_asks
 from memory.workspace import Workspace
 

@@ -82,8 +82,8 @@ def test_it_is_derived(top: Path, fleet: EmbeddedFleet, index_file: Path) -> Non
     assert fleet.search("renew gamma", NOW) == before
 
 
-def test_where_it_cannot_be_made_the_files_answer(top: Path, fleet: EmbeddedFleet, index_file: Path) -> None:
-    """A folder in its place costs time and no answer."""
+def test_a_folder_in_its_place_costs_no_answer(top: Path, fleet: EmbeddedFleet, index_file: Path) -> None:
+    """What was found without it is found all the same."""
     fleet.scan(top, NOW)
     index_file.mkdir(parents=True)
     (index_file / "x").touch()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.monitoring.problems import monitor_problems
+from memory.monitoring.settings import monitor_problems
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
 

@@ -11,7 +11,7 @@ from memory.document import parse
 from memory.errors import UsageError
 from memory.files.monitors import read_monitors
 from memory.monitoring.alerts.options import ends_at, parse_windows, read_options, read_span
-from memory.monitoring.problems import monitor_problems
+from memory.monitoring.settings import monitor_problems
 from tests.memory_files import snapshot_of
 
 BERLIN = find_zone("Europe/Berlin")

@@ -10,7 +10,7 @@ from memory.files.monitors import Monitor, replace_monitor_text
 from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
 from memory.monitoring.history.charts import Picture
-from memory.monitoring.problems import runnable
+from memory.monitoring.settings import runnable
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import file_removal_of
 from widgets.pane.records import Record, RecordPane
