@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.app.cli.conftest import Answer
-from tests.patience import PATIENCE, line_of
 from tests.postgres import cluster, database
 
 Memdeck = Callable[..., Answer]
@@ -53,23 +47,6 @@ def test_from_init_to_search(memdeck: Memdeck, shop: Path, database: str, monkey
     assert memdeck("fleet", "search", "redis", "-o", "json").data["results"][0]["ref"] == one["ref"]
 
 
-def test_an_excluded_workspace_is_not_published(
-    memdeck: Memdeck, shop: Path, database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`--publish none` takes it out of the catalogue, `names` leaves its titles."""
-    monkeypatch.setenv("MEMDECK_HOST", "east")
-    monkeypatch.setenv("MEMDECK_DATABASE", database)
-    memdeck("fleet", "init")
-    memdeck("fleet", "add", str(shop), "--publish", "names")
-    assert memdeck("fleet", "agent", "--once").code == 0
-    hits = memdeck("fleet", "search", "in:tasks", "--limit", "0", "-o", "json").data["results"]
-    assert hits
-    assert all(hit["snippet"] == hit["title"] for hit in hits)
-    memdeck("fleet", "add", str(shop), "--publish", "none")
-    assert memdeck("fleet", "agent", "--once").code == 0
-    assert memdeck("fleet", "list", "-o", "json").data == {"workspaces": []}
-
-
 def test_what_cannot_be_is_told(memdeck: Memdeck, shop: Path, database: str, tmp_path: Path) -> None:
     """No database, one that cannot be reached, one without a catalogue, a URL that is none, a wrong cron line."""
     cases = (
@@ -86,29 +63,3 @@ def test_what_cannot_be_is_told(memdeck: Memdeck, shop: Path, database: str, tmp
         assert (answer.code, named in answer.err) == (code, True), answer
         assert "secret" not in answer.err
         assert "Traceback" not in answer.err
-
-
-def test_served_to_programs(shop: Path, database: str, tmp_path: Path, memdeck: Memdeck) -> None:
-    """With the token every look and job answers as the verb does; without it, or elsewhere, nothing does."""
-    environ = {**os.environ, "MEMDECK_HOST": "east", "MEMDECK_DATABASE": database}
-    words = [sys.executable, "-m", "app.main", "fleet"]
-    memdeck("fleet", "init", "--database", database)
-    memdeck("fleet", "add", str(shop))
-    subprocess.run([*words, "agent", "--once"], env=environ, check=True, timeout=PATIENCE, capture_output=True)
-    server = subprocess.Popen([*words, "serve", "-o", "json"], env=environ, stdout=subprocess.PIPE)
-    assert server.stdout is not None
-    try:
-        where = json.loads(line_of(server.stdout))
-        good = {"Authorization": f"Bearer {where['token']}"}
-        with httpx.Client(base_url=f"{where['address']}/api/v1/fleet/", headers=good, timeout=PATIENCE) as client:
-            assert client.get("list").json() == {"workspaces": [{"path": str(shop), "host": "east"}]}
-            assert client.get("status").json()["workspaces"][0]["overdue"] > 0
-            found = client.get("search", params={"query": "redis", "limit": 3}).json()["results"]
-            assert found[0]["host"] == "east"
-            assert client.get("search", params={"query": "redis", "limit": "many"}).status_code == 400
-            assert client.post("exec", json={"command": "id"}).json()["error"]["code"] == "http.not_found"
-            assert client.get("list", headers={"Authorization": "Bearer x"}).status_code == 401
-    finally:
-        server.terminate()
-        server.wait(PATIENCE)
-        server.stdout.close()

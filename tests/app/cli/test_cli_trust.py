@@ -100,16 +100,6 @@ def test_everything_that_asks_is_listed(memdeck: Memdeck) -> None:
     assert "outgoing checks of public addresses: not approved" in human
 
 
-def test_a_pipe_cannot_approve(memdeck: Memdeck, process: Callable[..., Any]) -> None:
-    """Without a terminal nothing is approved, whatever stands in stdin, the options or the environment."""
-    one = id_of(memdeck, "Disk Space", "check")
-    for words in ([one], ["--workspace"], [one, "-o", "json"]):
-        done = process("trust", "approve", *words, stdin=b"yes\n" * 10, CI="1", MEMDECK_YES="1")
-        assert done.returncode == 3
-        assert b"trust.terminal" in done.stderr
-    assert {row["state"] for row in rows_of(memdeck)} == {"pending"}
-
-
 def test_a_person_approves_what_is_shown_whole(memdeck: Memdeck, shop: Path) -> None:
     """The command, where it comes from and where it runs are shown; `yes` approves it and nothing else."""
     one = id_of(memdeck, "Disk Space", "check")
@@ -156,13 +146,6 @@ def test_the_workspace_is_approved_for_public_addresses(memdeck: Memdeck, shop: 
     assert states["check"] == "pending"
     assert memdeck("trust", "revoke", "--workspace").code == 0
     assert {row["state"] for row in rows_of(memdeck)} == {"pending"}
-
-
-def test_agents_approve_nothing(shop: Path, memdeck: Memdeck) -> None:
-    """Not even at a terminal."""
-    person = Person(shop, "--actor", "agent:builder", "trust", "approve", id_of(memdeck, "Disk Space", "check"))
-    person.wait_for("trust.person")
-    assert person.end() == 3
 
 
 def test_denied_and_revoked(memdeck: Memdeck) -> None:
@@ -266,18 +249,3 @@ def test_a_secret_is_warned_of_and_never_shown(memdeck: Memdeck) -> None:
     codes = [problem["code"] for problem in checked.data["problems"] if problem["level"] == "warning"]
     assert [code for code in codes if code != "monitor.stale"] == ["secret.found", "content.suspicious"]
     assert "hunter2" not in checked.out
-
-
-def test_what_could_not_run_cannot_be_approved(memdeck: Memdeck, memory: Path, shop: Path) -> None:
-    """A monitor whose timeout no check can use is listed as refused with the reason, and so is its remedy."""
-    text = "## Monitors\n\n### Odd\n- type: command\n- command: true\n- autoRemediate: echo mended\n- timeout: "
-    (memory / "monitors.md").write_text(f"{text}10s\n")
-    asked = id_of(memdeck, "Odd", "check")
-    (memory / "monitors.md").write_text(f"{text}1e308\n")
-    rows = [row for row in rows_of(memdeck) if row["name"] == "Odd"]
-    assert [(row["state"], row["id"], row["why"]) for row in rows] == [("refused", None, "timeout is '1e308'")] * 2
-    person = Person(shop, "trust", "approve", asked)
-    assert person.end() != 0
-    assert "Write yes" not in person.seen
-    (memory / "monitors.md").write_text(f"{text}10s\n")
-    assert {row["state"] for row in rows_of(memdeck) if row["name"] == "Odd"} == {"pending"}

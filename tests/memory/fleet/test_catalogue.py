@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,6 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import OPTIONS, connect, initialise
 from memory.fleet.catalogue.publish import Publisher
 from memory.fleet.local import LocalWorkspaces
-from memory.fleet.model import WorkspaceOverview
-from memory.workspace import Workspace
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import PATIENCE, until
 from tests.postgres import Cluster, running
@@ -74,22 +72,6 @@ def test_secrets_never_leave_the_host(database: str, tmp_path: Path) -> None:
         assert SECRET not in text, name
         assert SECRET.lower() not in text.lower(), name
         assert "swordfish" not in text, name
-
-
-def test_an_end_amid_a_call_leaves_nothing_open(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An application that ends while a thread of it connects closes what comes of that; a later call still works."""
-    initialise(database)
-    central = CentralFleet(database)
-    made = []
-
-    def amid(url: str) -> psycopg.Connection[Any]:
-        central.close()
-        made.append(connect(url))
-        return made[-1]
-
-    monkeypatch.setattr("memory.fleet.catalogue.central.connect", amid)
-    assert central.listed() == central.listed() == ()
-    assert [one.closed for one in made] == [True, True]
 
 
 def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
@@ -276,27 +258,3 @@ def test_one_that_can_be_read_again_is_published(database: str, tmp_path: Path) 
         assert publisher.round({path: "full"}, NOW).added == 0
         (tmp_path / "away").rename(memory)
         assert publisher.round({path: "full"}, NOW + timedelta(hours=1)).added > 0
-
-
-def test_an_edit_while_others_are_looked_at_is_published(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is written after the round began, before the look at its workspace, is sent and not taken for known."""
-    initialise(database)
-    paths = [make_workspace(tmp_path / f"w{number}", tmp_path / "state") for number in range(2)]
-    stand = LocalWorkspaces.overview
-
-    def write(
-        self: LocalWorkspaces, workspace: Workspace, now: datetime, problems: int | None = None
-    ) -> tuple[WorkspaceOverview, datetime]:
-        if workspace.root == paths[0]:
-            _journal(paths[1], SECRETS)
-        return stand(self, workspace, now, problems)
-
-    with connect(database) as connection:
-        publisher = _publisher(connection, tmp_path / "state")
-        wanted = dict.fromkeys(paths, "full")
-        publisher.round(wanted, NOW)
-        monkeypatch.setattr(LocalWorkspaces, "overview", write)
-        later = NOW + timedelta(days=8)
-        assert publisher.round(wanted, later).added + publisher.round(wanted, later).added > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -39,17 +39,6 @@ def test_what_was_taken_off_stays_off(top: Path, fleet: EmbeddedFleet, tmp_path:
     assert fleet.paths() == (top / "alpha", top / "beta")
     with pytest.raises(UsageError):
         fleet.add(top / "plain", NOW)
-
-
-def test_how_all_stand(top: Path, fleet: EmbeddedFleet) -> None:
-    """One row a workspace, by their paths, with what a person has to look at."""
-    fleet.scan(top, NOW)
-    told: list[tuple[int, int]] = []
-    rows = fleet.overview(NOW, lambda done, total: told.append((done, total)))
-    assert [row.path.name for row in rows] == ["alpha", "beta", "gamma", "delta"]
-    assert {(row.overdue, row.systems, row.host, row.error) for row in rows} == {(1, ("files",), "here", None)}
-    assert all(row.size > 200 for row in rows)
-    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_many_writers_of_the_list(top: Path, tmp_path: Path) -> None:
@@ -100,26 +89,6 @@ def test_how_each_is_published(top: Path, fleet: EmbeddedFleet) -> None:
     fleet.publish(top / "alpha", "full")
     fleet.remove(top / "delta")
     assert {path.name: mode for path, mode in fleet.published().items()} == {"alpha": "full", "gamma": "full"}
-
-
-def test_it_is_said_how_one_is_published_before_it_is_listed(
-    top: Path, fleet: EmbeddedFleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An agent that looks at this very moment publishes nothing of one that is listed and kept out at once."""
-    seen: list[dict[Path, str]] = []
-    real = WorkspaceList.add
-
-    def add(self: WorkspaceList, path: Path, now: datetime, *, asked: bool = True) -> bool:
-        done = real(self, path, now, asked=asked)
-        seen.append(fleet.published())
-        return done
-
-    monkeypatch.setattr(WorkspaceList, "add", add)
-    fleet.add(top / "alpha", NOW, "none")
-    fleet.add(top / "beta", NOW, "names")
-    assert seen == [{}, {top / "beta": "names"}]
-    with pytest.raises(UsageError):
-        fleet.add(top / "plain", NOW, "none")
 
 
 def test_wrong_addresses_stop_no_due_work(tmp_path: Path) -> None:

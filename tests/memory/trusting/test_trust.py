@@ -109,36 +109,6 @@ def test_every_part_of_an_ask_counts(place: Place) -> None:
         assert changed.allowed is (field.name in ("line", "usual", "shown")), field.name
 
 
-def harmless(text: str, count: int) -> Iterator[str]:
-    """Yield files in which only states, order, other monitors and the look changed."""
-    chance = random.Random(7)
-    head, *entries = text.split("### ")
-    for number in range(count):
-        some = list(entries)
-        if number % 4 == 0:
-            chance.shuffle(some)
-        some = [
-            entry.replace("lastCheck: 2024-01-15T10:30:00Z", f"lastCheck: 2024-01-{chance.randint(16, 28)}T10:30:00Z")
-            .replace("lastStatus: healthy", chance.choice(("lastStatus: failing", "lastStatus: healthy (3%)")))
-            .rstrip("\n")
-            + "\n" * chance.randint(1, 4)
-            for entry in some
-        ]
-        if number % 3 == 0:
-            extra = f"Other {number}\n- type: command\n- command: echo {number}\n- interval: * * * * *\n\n"
-            some.insert(chance.randrange(len(some) + 1), extra)
-        if number % 5 == 0:
-            # A remediation covers these fields, too.
-            more = "\n- cronJobId: cron-1\n- alertPriority: high\n\n"
-            some = [entry if "autoRemediate: sh" in entry else entry.rstrip("\n") + more for entry in some]
-        whole = head.replace("10:00:00Z", f"{chance.randint(10, 23)}:00:00Z") + "".join(f"### {one}" for one in some)
-        if number % 7 == 0:
-            whole = whole.replace("\n", "\r\n")
-        if number % 11 == 0:
-            whole = "\ufeff" + whole
-        yield whole
-
-
 def test_another_check_withdraws_the_remediation(place: Place) -> None:
     """What fires a remediation belongs to it."""
     place.approve_all()
