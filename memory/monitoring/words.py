@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import timedelta
 from urllib.parse import urlsplit
 
+from memory.base.clock import say_span
 from memory.base.safe_text import visible
 from memory.files.monitors import Monitor
 
@@ -29,35 +30,25 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def span(time: timedelta) -> str:
-    """Return a duration in words, with one number."""
-    minutes = max(0, round(time.total_seconds() / 60))
-    if minutes < 100:
-        return f"{minutes} min"
-    hours = round(minutes / 60)
-    return f"{hours} h" if hours < 48 else f"{round(hours / 24)} d"
-
-
-def _endpoint(monitor: Monitor) -> str:
-    """Return the path of a monitor's address, without parts that may be secret."""
+def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:
+    """Return what was checked, and what came out: an endpoint and its status, or the name and the summary."""
+    status = outcome.values.get("status")
+    if not monitor.url or status is None:
+        return plain(monitor.name, 80), plain(outcome.summary) or outcome.state
     try:
-        path = urlsplit(monitor.url or "").path
+        # Without parts that may be secret.
+        path = urlsplit(monitor.url).path
     except ValueError:
         path = ""
-    return plain(path or "/", 60)
-
-
-def _status(outcome: Result) -> object:
-    return outcome.values.get("status")
+    return f"{plain(monitor.name, 80)} endpoint {plain(path or '/', 60)}", str(status)
 
 
 def alert_line(monitor: Monitor, outcome: Result, occurrences: int) -> str:
     """Describe the alert: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
     counted = plural(occurrences, "occurrence")
-    name = plain(monitor.name, 80)
-    if monitor.url and _status(outcome) is not None and outcome.summary.startswith("status "):
-        return f"{name} endpoint {_endpoint(monitor)} returned {_status(outcome)} ({counted})"
-    return f"{name}: {plain(outcome.summary) or outcome.state} ({counted})"
+    if monitor.url and outcome.summary.startswith("status "):
+        return f"{' returned '.join(_target(monitor, outcome))} ({counted})"
+    return f"{plain(monitor.name, 80)}: {plain(outcome.summary) or outcome.state} ({counted})"
 
 
 def remediation_line(command: str, failure: str) -> str:
@@ -73,20 +64,17 @@ def no_remediation_line(why: str) -> str:
 
 def verified_line(monitor: Monitor, outcome: Result) -> str:
     """Return the line for the second check."""
-    well = outcome.state == "healthy"
-    status = _status(outcome)
-    what = "Endpoint" if monitor.url and status is not None else plain(monitor.name, 60)
-    now = f"returning {status}" if monitor.url and status is not None else plain(outcome.summary) or outcome.state
-    return f"Verified: {what} recovered, now {now}" if well else f"Verified: {what} has not recovered, still {now}"
+    what, now = _target(monitor, outcome)
+    if monitor.url and "status" in outcome.values:
+        what, now = "Endpoint", f"returning {now}"
+    return f"Verified: {what} {'recovered, now' if outcome.state == 'healthy' else 'has not recovered, still'} {now}"
 
 
 def recovered_line(monitor: Monitor, outcome: Result, lasted: timedelta) -> str:
     """Return the line for a recovery, with the duration of the outage."""
-    status = _status(outcome)
-    name = plain(monitor.name, 80)
-    if monitor.url and status is not None:
-        return f"{name} endpoint {_endpoint(monitor)} recovered after {span(lasted)}, now returning {status}"
-    return f"{name} recovered after {span(lasted)}: {plain(outcome.summary) or outcome.state}"
+    what, now = _target(monitor, outcome)
+    end = f", now returning {now}" if monitor.url and "status" in outcome.values else f": {now}"
+    return f"{what} recovered after {say_span(lasted.total_seconds()) or 'a moment'}{end}"
 
 
 def message_title(kind: str, monitor: Monitor, outcome: Result, occurrences: int, *, remediated: bool) -> str:
