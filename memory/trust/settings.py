@@ -76,24 +76,22 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
     path = config_home / FILE
     try:
         data = read_own(path, workspace, 0o022, MAX_BYTES)
-    except NotOwn as error:
-        return _nothing(path, f"{error}")
-    if data is None:
-        return TrustSettings()
-    try:
+        if data is None:
+            return TrustSettings()
         tables = read_toml(data, str(path)).values
-    except ConfigError as error:
-        line = error.details["line"]
-        words = error.message.removeprefix(f"{path}:{line}: ")
-        return _nothing(path, f"cannot be understood (line {line}: {words})")
-    table = tables.get("trust", {})
-    hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
-    if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
-        return _nothing(path, "cannot be understood (private_hosts under [trust] is no list of texts)")
-    try:
+        table = tables.get("trust", {})
+        hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
+        if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
+            raise ValueError("private_hosts under [trust] is no list of texts")
         engine, timeout, environment = _engine(tables.get("state", {}))
-    except ValueError as error:
-        return _nothing(path, f"cannot be understood ({error})")
+    except NotOwn as error:
+        return TrustSettings(problems=(f"{path} {error}; nothing in it counts",))
+    except (ConfigError, ValueError) as error:
+        why = str(error)
+        if isinstance(error, ConfigError):
+            line = error.details["line"]
+            why = f"line {line}: " + error.message.removeprefix(f"{path}:{line}: ")
+        return TrustSettings(problems=(f"{path} cannot be understood ({why}); nothing in it counts",))
     names = frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts)
     return TrustSettings(names, engine, timeout, environment)
 
@@ -111,7 +109,3 @@ def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
     if not isinstance(environment, list) or not all(isinstance(name, str) for name in environment):
         raise ValueError("engine_environment under [state] is no list of texts")
     return engine.strip(), float(timeout), tuple(environment)
-
-
-def _nothing(path: Path, why: str) -> TrustSettings:
-    return TrustSettings(problems=(f"{path} {why}; nothing in it counts",))
