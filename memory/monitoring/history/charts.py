@@ -5,9 +5,9 @@ It only reads, from the record and the files; see `memory.monitoring.history.ove
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.errors import RefusedError
@@ -16,7 +16,7 @@ from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from memory.monitoring.alerts.options import read_options, silenced
-from memory.monitoring.history.overview import Part, blocked_since, latencies, measured, strip
+from memory.monitoring.history.overview import blocked_since, latencies, strip
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.trust.consent import Ask, ConsentDecision, Trust, monitor_asks
 from memory.workspace import Workspace
@@ -27,26 +27,6 @@ HOURS, DAYS = 24, 30
 """How far back the two strips reach."""
 POINTS = 60
 """Maximum points of a latency line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The chart data of one monitor. Strips and latencies (seconds) go from the oldest to the newest.
-
-    `silenced` is why no message of an alert would be sent now, apart from a mute (empty: it would be sent). `remedy` is
-    the status of its remediation: `approved`, `waits for an approval` or why it cannot run; empty if it has none.
-    """
-
-    standing: MonitorStanding
-    hours: tuple[Part, ...] = ()
-    days: tuple[Part, ...] = ()
-    latencies: tuple[float, ...] = ()
-    silenced: str = ""
-    remedy: str = ""
-    checks: Mapping[str, int] = field(default_factory=dict)
-    """How many checks measured something in each span of the uptime."""
-    blocked_since: datetime | None = None
-    """When it was first found that it may not run; None if it was not checked since, or may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +60,10 @@ class Notice:
     """The refs of monitors that currently do not run, for any reason."""
 
 
-def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None) -> dict[str, Picture]:
-    """Return the chart data of each monitor by its ref; reads the record and creates none."""
+def pictures(
+    workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Trust | None
+) -> dict[str, MonitorStanding]:
+    """Return the state of each monitor with the data of its charts, by its ref; reads the record and creates none."""
     monitors = snapshot.monitors.monitors
     if not monitors:
         return {}
@@ -89,26 +71,26 @@ def pictures(workspace: Workspace, snapshot: Snapshot, now: datetime, trust: Tru
     with closing(ledger_of(workspace)) as ledger:
         try:
             hours, days = strip(ledger, now, timedelta(hours=1), HOURS), strip(ledger, now, timedelta(days=1), DAYS)
-            took, sums, since = latencies(ledger, POINTS), measured(ledger, now), blocked_since(ledger)
+            took, since = latencies(ledger, POINTS), blocked_since(ledger)
         except RefusedError:
-            hours, days, took, sums, since = {}, {}, {}, {}, {}
+            hours, days, took, since = {}, {}, {}, {}
     options = {monitor.name: read_options(monitor) for monitor in monitors}
     alerting = {one.monitor.name for one in found if one.alert.alerting}
     remedies = _remedies(snapshot, trust)
-    pictured = {}
-    for one in found:
-        key = key_of(one.monitor.name)
-        pictured[one.monitor.ref] = Picture(
+
+    def drawn(one: MonitorStanding) -> MonitorStanding:
+        name, key = one.monitor.name, key_of(one.monitor.name)
+        return replace(
             one,
-            hours.get(key, ()),
-            days.get(key, ()),
-            took.get(key, ()),
-            silenced(one.monitor.name, options, alerting.__contains__, now, snapshot.zone),
-            remedies.get(one.monitor.name, ""),
-            {span: checks for span, (checks, _) in sums.get(key, {}).items()},
-            since.get(key) if one.blocked else None,
+            hours=hours.get(key, ()),
+            days=days.get(key, ()),
+            latencies=took.get(key, ()),
+            silenced=silenced(name, options, alerting.__contains__, now, snapshot.zone),
+            remedy=remedies.get(name, ""),
+            blocked_since=since.get(key) if one.blocked else None,
         )
-    return pictured
+
+    return {one.monitor.ref: drawn(one) for one in found}
 
 
 def notice(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -31,9 +31,14 @@ LAST = 5
 class MonitorStanding:
     """The state of one monitor: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
-    `checked` is when it was measured last, `stale` whether that is longer ago than two of its intervals. `blocked` is
+    `checks` are how many measured something in each span of the uptime, `checked` is when it was measured last, `stale`
+    whether that is longer ago than two of its intervals. `blocked` is
     why it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its
     current fields.
+
+    The rest is for charts, and only known from `pictures`: strips and latencies (seconds) go from the oldest to the
+    newest. `silenced` is why no message of an alert would be sent now, apart from a mute; `remedy` the status of its
+    remediation (`approved`, or why it waits); `blocked_since` when it was first found that it may not run.
     """
 
     monitor: Monitor
@@ -46,6 +51,13 @@ class MonitorStanding:
     broken: str = ""
     checked: datetime | None = None
     stale: bool = False
+    checks: Mapping[str, int] = field(default_factory=dict)
+    hours: tuple[Part, ...] = ()
+    days: tuple[Part, ...] = ()
+    latencies: tuple[float, ...] = ()
+    silenced: str = ""
+    remedy: str = ""
+    blocked_since: datetime | None = None
 
     @property
     def state(self) -> str:
@@ -116,10 +128,11 @@ def _standings(
 ) -> Iterator[MonitorStanding]:
 
     alerts, mutes = ledger.kept("alert"), ledger.times("mute")
-    uptime, past = uptimes(ledger, now), last_results(ledger, LAST)
+    sums, past = measured(ledger, now), last_results(ledger, LAST)
     zone = snapshot.zone
     for monitor in snapshot.monitors.monitors:
         key = key_of(monitor.name)
+        found = sums.get(key) or dict.fromkeys(SPANS, (0, 0))
         decision = decided.get(monitor.name)
         why = broken(monitor, snapshot.root)
         if not why and decision is not None and decision.state == "refused":
@@ -130,7 +143,7 @@ def _standings(
         yield MonitorStanding(
             monitor,
             alert,
-            uptime.get(key) or dict.fromkeys(SPANS),
+            {span: round(100 * up / checks, 3) if checks else None for span, (checks, up) in found.items()},
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
@@ -138,6 +151,7 @@ def _standings(
             why,
             checked,
             monitor.stale(now, zone, alert.checked),
+            {span: checks for span, (checks, _) in found.items()},
         )
 
 
@@ -257,14 +271,6 @@ def record_results(
     newest = db.execute("SELECT max(seq) FROM run").fetchone()[0] or 0
     db.execute("DELETE FROM run WHERE at < ? AND seq <= ?", (format_utc(now - KEPT), newest - KEPT_ALWAYS))
     db.execute("DELETE FROM run WHERE seq <= ?", (newest - MOST_RUNS,))
-
-
-def uptimes(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, float | None]]:
-    """Return for each monitor the per cent of healthy checks over each of `SPANS`; None: there was no check."""
-    return {
-        monitor: {name: round(100 * up / checks, 3) if checks else None for name, (checks, up) in sums.items()}
-        for monitor, sums in measured(ledger, now).items()
-    }
 
 
 def measured(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, tuple[int, int]]]:

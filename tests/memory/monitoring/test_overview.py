@@ -9,7 +9,7 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.monitoring.checks.result import Result
-from memory.monitoring.history.overview import last_results, prometheus, record_results, standings, uptimes
+from memory.monitoring.history.overview import last_results, prometheus, record_results, standings
 from tests.memory.monitoring.keeping import NOW, Place, command
 
 
@@ -32,7 +32,9 @@ def test_uptime(tmp_path: Path) -> None:
         (400, "failing"),
     ):
         record(place, state, hours)
-    assert uptimes(place.ledger(), NOW) == {"One": {"24h": 50.0, "7d": 50.0, "30d": 40.0}}
+    [found] = standings(place.workspace, place.workspace.snapshot(), NOW)
+    assert found.uptime == {"24h": 50.0, "7d": 50.0, "30d": 40.0}
+    assert found.checks == {"24h": 2, "7d": 4, "30d": 5}
 
 
 def test_results_have_an_end(tmp_path: Path) -> None:

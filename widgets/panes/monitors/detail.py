@@ -9,8 +9,7 @@ from typing import Any
 from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
 from memory.files.monitors import Monitor
-from memory.monitoring.history.charts import Picture
-from memory.monitoring.history.overview import Past
+from memory.monitoring.history.overview import MonitorStanding, Past
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
 from memory.monitoring.thresholds.units import say_time
@@ -28,27 +27,27 @@ _PARTS: dict[str, tuple[int, Tone]] = {
 """The sign and the tone of each part of a strip; the signs differ even without colour."""
 
 
-def is_blocked(picture: Picture | None) -> bool:
+def is_blocked(picture: MonitorStanding | None) -> bool:
     """Whether a monitor is blocked from running as it is."""
-    return picture is not None and bool(picture.standing.blocked)
+    return picture is not None and bool(picture.blocked)
 
 
-def is_unknown(picture: Picture | None) -> bool:
+def is_unknown(picture: MonitorStanding | None) -> bool:
     """Whether the record has no result and nothing that blocks the monitor."""
-    return picture is None or picture.standing.state in ("unknown", "skipped")
+    return picture is None or picture.state in ("unknown", "skipped")
 
 
-def alerts(monitor: Monitor, picture: Picture | None) -> bool:
+def alerts(monitor: Monitor, picture: MonitorStanding | None) -> bool:
     """Whether a monitor was not well at its last check, is stale, or cannot run; one that was blocked still alerts."""
-    return monitor.healthy is False if picture is None else picture.standing.bad
+    return monitor.healthy is False if picture is None else picture.bad
 
 
-def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
+def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
     """The sign and the word of a monitor's state; warning colours only where it needs attention.
 
     The record is preferred to the file, if it has a result.
     """
-    state = picture.standing.state if picture is not None else "unknown"
+    state = picture.state if picture is not None else "unknown"
     if state == "blocked":
         if alerts(monitor, picture):
             # A monitor that is no longer checked is not well for that reason.
@@ -67,7 +66,7 @@ def state_pieces(monitor: Monitor, picture: Picture | None, glyphs: Glyphs) -> t
 
 
 def monitor_told(
-    monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int
+    monitor: Monitor, picture: MonitorStanding | None, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int
 ) -> Mapping[str, Any]:
     """Return everything about a monitor; charts are as wide as there is room (`width` in cells)."""
     expression, run = monitor.interval or "", next_run(monitor.interval, now, zone)
@@ -111,47 +110,48 @@ def _threshold(monitor: Monitor) -> Any:
     return monitor.threshold or Piece(words.partition(" when ")[2], "muted")
 
 
-def _state(monitor: Monitor, picture: Picture | None, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mapping[str, Any]:
+def _state(
+    monitor: Monitor, picture: MonitorStanding | None, now: datetime, zone: tzinfo, glyphs: Glyphs
+) -> Mapping[str, Any]:
     """Return the state, since when, and why no message may be sent."""
     sign, word = state_pieces(monitor, picture, glyphs)
-    standing = None if picture is None else picture.standing
-    alert = None if standing is None else standing.alert
+    alert = None if picture is None else picture.alert
     summary = alert.summary if alert is not None and alert.known else monitor.last_status_remark
-    if standing is not None and standing.blocked:
+    if picture is not None and picture.blocked:
         # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
-    if standing is not None and standing.state == "stale":
-        summary = f"was {standing.before}"
+    if picture is not None and picture.state == "stale":
+        summary = f"was {picture.before}"
     told: dict[str, Any] = {
         "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
     }
-    if picture is None or standing is None or alert is None:
+    if picture is None or alert is None:
         return told
-    if alert.known and alert.since is not None and (alert.alerting or not (standing.blocked or standing.stale)):
+    if alert.known and alert.since is not None and (alert.alerting or not (picture.blocked or picture.stale)):
         told["alert since" if alert.alerting else "since"] = _dated(alert.since, now, zone)
     if alert.alerting:
         sent = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
         told["told"] = sent if alert.failures < 2 else f"{sent}; {alert.failures} failures in a row"
     elif alert.failures:
         told["failures"] = f"{alert.failures} in a row, no alert yet"
-    told["cannot run"] = Piece(standing.broken, "alert") if standing.broken else ""
-    if standing.blocked:
-        told["blocked"] = Piece(f"{standing.blocked} (T)", "warn")
+    told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
+    if picture.blocked:
+        told["blocked"] = Piece(f"{picture.blocked} (T)", "warn")
         told["blocked since"] = picture.blocked_since and _dated(picture.blocked_since, now, zone)
         if monitor.last_status and not alerts(monitor, picture):
             told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
-    told["muted"] = standing.muted and f"until {_dated(standing.muted, now, zone)}"
+    told["muted"] = picture.muted and f"until {_dated(picture.muted, now, zone)}"
     return {**told, "silenced": picture.silenced}
 
 
-def _charts(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Mapping[str, Any]:
+def _charts(picture: MonitorStanding, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Mapping[str, Any]:
     """Return uptime, latency, outages and the last results; parts that were never measured are left out."""
-    standing, shares, fewer = picture.standing, [], 0
-    for span, value in standing.uptime.items():
+    shares, fewer = [], 0
+    for span, value in picture.uptime.items():
         # A longer span without more measurements adds no information.
         shares.append(f"{span} {_percent(value if picture.checks.get(span, 1) > fewer else None, glyphs)}")
         fewer = max(fewer, picture.checks.get(span, 0))
-    measured = any(percent is not None for percent in standing.uptime.values())
+    measured = any(percent is not None for percent in picture.uptime.values())
     told: dict[str, Any] = {"   ": Spacer(), "uptime": "  ".join(shares) if measured else ""}
     if len(picture.latencies) > 1:
         shown = picture.latencies[-max(8, min(width, len(picture.latencies))) :]
@@ -162,8 +162,8 @@ def _charts(picture: Picture, now: datetime, zone: tzinfo, glyphs: Glyphs, width
         if any(parts):
             told[label] = [Lines((strip(parts, glyphs, width),))]
             told["legend"] = Lines((legend(glyphs, width),))
-    if standing.results:
-        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in standing.results))]
+    if picture.results:
+        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in picture.results))]
     return told
 
 

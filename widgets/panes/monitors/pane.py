@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from memory.files.monitors import Monitor, replace_monitor_text
 from memory.files.plain import unread_lines
 from memory.files.snapshot import Snapshot
-from memory.monitoring.history.charts import Picture
+from memory.monitoring.history.overview import MonitorStanding
 from memory.monitoring.settings import runnable
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import file_removal_of
@@ -50,11 +50,11 @@ class MonitorsPane(RecordPane):
     }
     """
 
-    def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, Picture]] | None = None) -> None:
+    def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, MonitorStanding]] | None = None) -> None:
         """`look` returns the recorded results of each monitor, by ref; without it only the files are shown."""
         super().__init__()
         self._look = look
-        self._pictures: Mapping[str, Picture] = {}
+        self._pictures: Mapping[str, MonitorStanding] = {}
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Record]:
         """Yield one row per monitor; those that alert first, else in file order."""
@@ -104,7 +104,7 @@ class MonitorsPane(RecordPane):
         one, picture = item.thing, self._pictures.get(item.ref)
         sign, status = state_pieces(one, picture, self.glyphs)
         silenced = picture is not None and bool(picture.silenced)
-        quiet = silenced or (picture is not None and picture.standing.muted is not None)
+        quiet = silenced or (picture is not None and picture.muted is not None)
         run = None if is_blocked(picture) else next_run(one.interval, self.now, self.zone)
         return {
             "sign": sign,
@@ -118,7 +118,7 @@ class MonitorsPane(RecordPane):
         """Return whether a monitor is blocked from running as it is."""
         return is_blocked(self._pictures.get(item.ref))
 
-    def _checked(self, one: Monitor, picture: Picture | None) -> str:
+    def _checked(self, one: Monitor, picture: MonitorStanding | None) -> str:
         """Return when it was checked last; for a blocked monitor that does not alert, since when it is blocked."""
         if picture is None or not is_blocked(picture) or alerts(one, picture):
             return since(one.last_check, self.now, self.zone)
