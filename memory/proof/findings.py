@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     """One reason to doubt an entry: `band` is `gone`, `changed` or `older`, `subject` names the reason.
 
     `ref` is that of the entry, or the file where it is none; `other` and `newer` are ref and title of the newer one.
-    `line` is from 0.
+    `was` and `now` are the names of a renamed file. `line` is from 0.
     """
 
     ref: str
@@ -55,6 +55,8 @@ class Finding(NamedTuple):
     subject: str
     other: str = ""
     newer: str = ""
+    was: str = ""
+    now: str = ""
 
     @property
     def told(self) -> str:
@@ -68,8 +70,8 @@ class Finding(NamedTuple):
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
         code = "memory.contradiction" if self.other else f"memory.{self.band}"
-        hint = f"; `memdeck still-true {self.ref}` or `supersede` settles it" if "#" in self.ref else ""
-        words = self.words + hint
+        way = f"relink {self.ref}`, `still-true" if self.now else f"still-true {self.ref}"
+        words = self.words + (f"; `memdeck {way}` or `supersede` settles it" if "#" in self.ref else "")
         return Problem("note" if self.other else "warning", self.file, self.line + 1, code, words)
 
     def json(self) -> dict[str, Any]:
@@ -194,7 +196,8 @@ def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str)
         for line, proof in proofs_of(text, repository):
             if proof.band in ("changed", "gone"):
                 subject = f"{proof.band} {proof.words}"
-                found.append(Finding(text.ref, text.title, text.file, line, proof.band, proof.words, subject))
+                one = Finding(text.ref, text.title, text.file, line, proof.band, proof.words, subject)
+                found.append(one._replace(was=proof.was, now=proof.now))
     once: dict[object, Finding] = {}
     for one in found:
         once.setdefault((one.ref, one.file, one.subject), one)

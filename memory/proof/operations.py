@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
+from memory.errors import RefusedError
 from memory.operations import Context, argument, option, verb
 from memory.operations.result import Result, said
 from memory.systems.entries import EntryAccess
 
-from .findings import confirm, withdraw
+from .findings import confirm, doubts_of, findings_of, withdraw
 
 
 @verb(
@@ -27,6 +31,41 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
     found = confirm(context.workspace, ref, actor=context.actor, now=context.now)
     words = (f"still true: {one.title}; told no more: {one.words}" for one in found)
     return said({"confirmed": [one.json() for one in found]}, *words)
+
+
+@verb("relink", serves="change", examples=("memdeck relink", "memdeck relink knowledge#3fa94c1b2d"))
+@argument("ref", metavar="[REF]", required=False)
+def relink(context: Context, ref: str | None) -> Result:
+    """Write the new name of a file that git knows was renamed into the entry that names the old one, or into all.
+
+    Each entry is a change of its own. A fact is stored anew; an entry of curated memory is left to its own verbs.
+    """
+    entries = EntryAccess(context.workspace, lambda: context.now)
+    every = findings_of(context.workspace)
+    chosen = [one for one in (every if ref is None else doubts_of(every, ref)[1]) if one.now and "#" in one.ref]
+    done: list[dict[str, object]] = []
+    for name in dict.fromkeys(one.ref for one in chosen):
+        names = {one.was: one.now for one in chosen if one.ref == name}
+        try:
+            done.append(_renamed(entries, name, names, context.actor))
+        except RefusedError as error:
+            context.tell(f"{name}: {error.message}")
+    context.made = "; ".join(str(one["summary"]) for one in done) or None
+    return said({"changes": done}, *(str(one["summary"]) for one in done) if done else ("nothing to relink",))
+
+
+def _renamed(entries: EntryAccess, ref: str, names: Mapping[str, str], actor: str) -> dict[str, object]:
+    """Change the names of files in an entry, and return the answer of the change."""
+    (entry,) = entries.read(ref, actor=actor)["entries"]
+    text = str(entry["text"])
+    for was, now in names.items():
+        text = re.sub(rf"(?<![\w/.-]){re.escape(was)}(?![\w/-])", now.replace("\\", r"\\"), text)
+    if entry["kind"] != "facts":
+        return entries.edit(ref, entry["hash"], text=text, actor=actor)
+    kept = {key: entry["fields"][key] for key in ("scope", "tags") if key in entry["fields"]}
+    added = entries.add("facts", text, kept, actor=actor)
+    entries.remove(ref, entry["hash"], f"superseded by {added.get('ref')}", actor=actor)
+    return added
 
 
 @verb(

@@ -46,10 +46,12 @@ _MADE = re.compile(r"^(?:dist|build|out|target|node_modules|coverage|tmp|\.next|
 
 
 class Proof(NamedTuple):
-    """The present state of a file or script that an entry names, in a few words."""
+    """The present state of a file or script that an entry names, in a few words; of a renamed one both names."""
 
     band: Band
     words: str = ""
+    was: str = ""
+    now: str = ""
 
 
 class Repository:
@@ -94,7 +96,7 @@ class Repository:
             seen.add(now)
             now = self._gone.get(now, "")
         return (
-            Proof("changed", f"{said} is {now} now")
+            Proof("changed", f"{said} is {now} now", said, now)
             if now and now not in seen
             else Proof("gone", f"{said} was removed")
         )

@@ -143,3 +143,22 @@ def test_names_ports_times_places_days_and_owners_contradict_and_numbered_things
         assert workspace("facts", "store", newer, now="2026-03-02T09:00:00Z").code == 0
     found = [words.split("'")[1] for _, words in doubts(workspace)]
     assert sorted(found) == sorted(older for older, _ in same)
+
+
+def test_a_renamed_file_is_written_into_entries_by_its_new_name(repository: Place) -> None:
+    """Each entry is one change, which is undone; a fact is stored anew, and what cannot be edited is told."""
+    assert repository("facts", "store", "See src/moved.py, not docs/src/moved.py", "--tag", "place").code == 0
+    write = ("curated", "write", "--type", "project", "--name", "Reader", "--content", MOVED)
+    assert repository(*write).code == 0
+    ref = ref_of(repository, MOVED)
+    changed = repository.json("relink", ref)["changes"]
+    assert [one["summary"] for one in changed] == ["changed 'The writer is in src/new.py'"]
+    answer = repository("relink", "-o", "json")
+    assert len(answer.data["changes"]) == 1
+    assert "curated#" in answer.err
+    (fact,) = repository.json("facts", "search", "moved")["memories"]
+    assert (fact["text"], fact["tags"]) == ("See src/new.py, not docs/src/moved.py", ["place"])
+    assert repository("undo").code == 0
+    assert repository("undo").code == 0
+    assert repository("relink", "nothing like it").error == "proof.not_found"
+    assert [code for code, _ in doubts(repository)].count("memory.changed") == 2

@@ -31,6 +31,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "trust": ("trust:trust", "Approve, deny and revoke what memory files may run."),
         "check": ("memory.systems.operations:check", "Report problems in memory files, with file and line."),
         "still-true": ("memory.proof.operations:still_true", "Say that an entry in doubt is still true."),
+        "relink": ("memory.proof.operations:relink", "Write the new names of renamed files into entries."),
         "supersede": ("memory.proof.operations:supersede", "Remove an entry that no longer holds."),
         "doctor": ("doctor.doctor:doctor", "Look at the environment; print cron and systemd entries."),
         "fleet": ("fleet:fleet", "All workspaces of a person: list, search, check and keep them."),
@@ -98,6 +99,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "History and consent": ("changes", "undo", "redo", "review", "trust"),
     "Many workspaces": ("fleet",),
     "Git": ("git", "merge"),
-    "Care": ("check", "still-true", "supersede", "doctor", "keys", "completion"),
+    "Care": ("check", "relink", "still-true", "supersede", "doctor", "keys", "completion"),
 }
 """The names under the headings of `memdeck --help`."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.tui.shell import ACTOR
 from memory.proof.findings import Finding, confirm, findings_of, withdraw
-from memory.proof.operations import supersede
+from memory.proof.operations import relink, supersede
 from widgets.dialogs.pick import Pick, PickOption
 
 from .operations import call
@@ -29,6 +29,8 @@ def settle(app: MemdeckApp) -> None:
             PickOption("still", "Still true", "this is told no more", key="t"),
             PickOption("remove", "No longer true", "remove it; undo brings it back", key="n"),
         ]
+        if any(one.now for one in found):
+            options.insert(0, PickOption("relink", "Write the new name", "of the renamed file", key="w"))
         newer = next((one for one in found if "#" in one.other), None)
         if newer is not None:
             options.append(PickOption("newer", "The other is wrong", "remove the newer entry", key="o"))
@@ -37,6 +39,8 @@ def settle(app: MemdeckApp) -> None:
     def settled(way: str, one: Finding, newer: Finding | None) -> None:
         if way == "still":
             app.edits.ask(lambda: confirm(workspace, one.ref, actor=ACTOR, now=app.clock()), confirmed)
+        elif way == "relink":
+            call(app, relink, {"ref": one.ref})
         elif way == "remove":
             call(app, supersede, {"ref": one.ref, "by": one.other if "#" in one.other else None})
         elif newer is not None:

@@ -133,6 +133,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("check", {}),
     ("still-true", {"ref": "nothing like it"}),
     ("supersede", {"ref": "nothing like it"}),
+    ("relink", {}),
     ("doctor", {}),
     ("archive", {"dry_run": True}),
     ("prune", {"dry_run": True}),
