@@ -6,12 +6,11 @@ A batch of the archive has a manifest, events, and checkpoints or whole files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError
 from memory.storage import fsio
@@ -28,12 +27,11 @@ _FOLDERS = ("", "damaged/", "checkpoints/")
 """The folders of a batch that hold files."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pruned:
+class Pruned(NamedTuple):
     """The things that a prune removes: events, checkpoints by id (the oldest first), and expired batches.
 
-    `skipped` says why nothing is removed at all, `warnings` what could not be read. After a prune `archived` are the
-    new batches, `changes` what it changed.
+    `skipped` says why nothing is removed at all, `warnings` what could not be read. After a prune `archived` is the
+    new batch, `changes` what it changed.
     """
 
     events: tuple[Json, ...] = ()
@@ -67,14 +65,12 @@ class Pruned:
 
     def text(self) -> str:
         """Return a short text about it."""
-        if self.skipped is not None:
-            return self.skipped
         moved = {"event": self.events, "checkpoint": self.checkpoints}
         said = " and ".join(plural(len(some), noun) for noun, some in moved.items() if some)
         words = [f"{said} to the archive"] if said else []
         if self.batches:
             words.append(f"{len(self.batches):,} expired {'batch' if len(self.batches) == 1 else 'batches'} out of it")
-        return ", ".join(words) or "nothing is old enough"
+        return self.skipped or ", ".join(words) or "nothing is old enough"
 
 
 def candidates(memory: StateFiles, now: datetime) -> Pruned:
@@ -90,31 +86,22 @@ def candidates(memory: StateFiles, now: datetime) -> Pruned:
     before = stamp(now - timedelta(days=retention["history"]["maxAgeDays"]))
     events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
     warnings: list[str] = []
-    checkpoints = tuple(_old_checkpoints(memory, now, retention["checkpoints"], warnings))
-    batches = tuple(_expired(memory, now, retention["archive"]["expireAfterDays"], warnings))
-    return Pruned(events, checkpoints, batches, None, tuple(warnings))
 
+    def old(things: Iterable[str], made: Callable[[str], str], days: int, stays: str) -> Iterator[str]:
+        before = stamp(now - timedelta(days=days))
+        for one in things:
+            try:
+                if made(one) <= before:
+                    yield one
+            except MemdeckError as error:
+                warnings.append(f"{error.message}; {stays}")
 
-def _old_checkpoints(memory: StateFiles, now: datetime, settings: Json, warnings: list[str]) -> Iterator[str]:
-    latest = memory.state["maintenance"]["latestCheckpointId"]
-    before = stamp(now - timedelta(days=settings["maxAgeDays"]))
-    for name in memory.checkpoint_ids[: -max(settings["keepRecent"], 1)]:
-        try:
-            if name != latest and memory.checkpoint(name)["createdAt"] <= before:
-                yield name
-        except MemdeckError as error:
-            warnings.append(f"{error.message}; it stays")
-
-
-def _expired(memory: StateFiles, now: datetime, days: int, warnings: list[str]) -> Iterator[str]:
-    """Yield the batches that are `days` old by their manifests; add a sentence about each unreadable one."""
-    before = stamp(now - timedelta(days=days))
-    for batch in memory.batches:
-        try:
-            if memory.manifest(batch)["createdAt"] <= before:
-                yield batch
-        except MemdeckError as error:
-            warnings.append(f"{error.message}; the batch stays")
+    points, latest = retention["checkpoints"], memory.state["maintenance"]["latestCheckpointId"]
+    ids = [one for one in memory.checkpoint_ids[: -max(points["keepRecent"], 1)] if one != latest]
+    checkpoints = old(ids, lambda one: str(memory.checkpoint(one)["createdAt"]), points["maxAgeDays"], "it stays")
+    expiry, made = retention["archive"]["expireAfterDays"], lambda one: str(memory.manifest(one)["createdAt"])
+    found = tuple(checkpoints), tuple(old(memory.batches, made, expiry, "the batch stays"))
+    return Pruned(events, *found, None, tuple(warnings))
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
@@ -142,7 +129,7 @@ def _prune(writing: StateWriting) -> Pruned:
         archived = (f"{ARCHIVE}/{name}",)
     if found.events:
         _drop_events(writing, found.events)
-    return replace(found, archived=archived, changes=(writing.commit(f"pruned {found.text()}"),))
+    return found._replace(archived=archived, changes=(writing.commit(f"pruned {found.text()}"),))
 
 
 def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
