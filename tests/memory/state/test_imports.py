@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from memory.errors import MemdeckError
 from memory.state.imports import ImportedItem, discover, read_item
 from memory.state.imports.privacy import Cleaner
-from memory.state.imports.shapes import read_time
-from memory.state.imports.signals import find_signals
 
 TIME = "2026-03-01T10:00:00.000Z"
 
@@ -249,31 +247,6 @@ def test_paths(said: str, path: str | None, root: Path) -> None:
     assert Cleaner(root).path(said.replace("ROOT", str(root))) == path
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("DECISION: a", [("decisions", "a")]),
-        ("  - **GOTCHA:** b", [("gotchas", "b")]),
-        ("1. NEXT: c: d", [("nextStepHints", "NEXT: c: d")]),
-        ("DONE: c\r\nVALIDATION: e", [("nextStepHints", "DONE: c"), ("validationObservations", "e")]),
-        ("PATH: x", [("keyPaths", "x")]),
-        ("a DECISION: b", []),
-        ("> DECISION: b", [("decisions", "b")]),
-        ("> the document says\n> DECISION: b", []),
-        ("decision: b", [("decisions", "b")]),
-        ("DECISION:", []),
-        ("DECISIONS: b", [("decisions", "b")]),
-        ("```\nDECISION: b\n```\nDECISION: c", [("decisions", "c")]),
-        ("~~~~\n```\nDECISION: b\n~~~~", []),
-        ("```\nDECISION: b", [("decisions", "b")]),
-        ("Use ```x``` here\nDECISION: b", [("decisions", "b")]),
-    ],
-)
-def test_markers(text: str, found: list[tuple[str, str]]) -> None:
-    """A marker begins its line; a closed code fence quotes, an open one hides nothing."""
-    assert list(find_signals(text)) == found
-
-
 def test_history_of_prompts(root: Path, tmp_path: Path) -> None:
     """Of the history of all projects only the prompts of this one count, and no commands of the client."""
     other = tmp_path / "other"
@@ -305,27 +278,6 @@ def test_sessions_of_other_projects(root: Path, tmp_path: Path) -> None:
     ):
         path = session(tmp_path / "s.jsonl", claude("user", "hi", cwd=str(folder)))
         assert read(path, root).elsewhere == elsewhere, folder
-
-
-@pytest.mark.parametrize(
-    ("value", "read_as"),
-    [
-        ("2026-03-01T10:00:00Z", "2026-03-01T10:00:00+00:00"),
-        ("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00+00:00"),
-        (1772359200, "2026-03-01T10:00:00+00:00"),
-        (1772359200000, "2026-03-01T10:00:00+00:00"),
-        (10**400, None),
-        (float("nan"), None),
-        (True, None),
-        ("yesterday", None),
-        ("0001-01-01T00:00:00+23:59", None),
-        (None, None),
-    ],
-)
-def test_times(value: object, read_as: str | None) -> None:
-    """Times are read in the forms that clients write, others are none."""
-    found = read_time(value)
-    assert (found.isoformat() if found else None) == read_as
 
 
 json_values = st.recursive(

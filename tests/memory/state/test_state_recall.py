@@ -26,42 +26,6 @@ def shown(repository: Repository, **more: Any) -> Any:
     return preview(repository.memory, scope_of_recall(repository.memory.config, **more))
 
 
-def test_applying_writes_everything_at_once(repository: Repository) -> None:
-    """An applied recall is one event, one checkpoint, and views of the new bundle; nothing fails afterwards."""
-    repository.imported("one", "GOTCHA: Lock: two writers block")
-    before = repository.path(EVENTS).read_bytes()
-    done = repository.recall()
-    assert done.outcome == "applied"
-    assert repository.path(EVENTS).read_bytes().startswith(before)
-    assert repository.memory.events[-1]["sourceRef"] == "agent-memory:recall"
-    assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
-    assert "two writers block" in repository.path("docs/agent-memory/gotchas.md").read_text()
-    assert repository.codes() == []
-
-
-def test_what_each_marker_becomes(repository: Repository) -> None:
-    """Gotchas and next steps by title, decisions the current state, validations the risks, paths the key paths."""
-    repository.imported(
-        "one",
-        "DECISION: Use SQLite for the cache",
-        "GOTCHA: Lock: two writers block each other",
-        "NEXT: Write tests: begin in shop",
-        "VALIDATION: pytest fails on windows",
-        "PATH: shop/cache.py",
-        "PATH: shop/gone.py",
-    )
-    repository.recall()
-    bundle = repository.memory.bundle
-    assert "Use SQLite for the cache" in bundle["currentFocus"]["currentState"]
-    assert "pytest fails on windows" in bundle["currentFocus"]["knownRisks"]
-    assert "shop/cache.py" in bundle["project"]["keyPaths"]
-    assert "shop/gone.py" not in bundle["project"]["keyPaths"]
-    gotcha = next(one for one in bundle["gotchas"] if one["title"] == "Lock")
-    assert gotcha["cause"] == "two writers block each other"
-    step = next(one for one in bundle["nextSteps"] if one["title"] == "Write tests")
-    assert step["start"] == "begin in shop"
-
-
 def test_a_no_op_moves_the_cursor(repository: Repository) -> None:
     """Events that say nothing new count as recalled afterwards; the bundle, its event and checkpoint stay."""
     repository.imported("one", "Just some words.")
@@ -71,15 +35,6 @@ def test_a_no_op_moves_the_cursor(repository: Repository) -> None:
     assert repository.path(EVENTS).read_bytes() == events
     assert repository.memory.checkpoint_ids == ("chk-000001",)
     assert repository.codes() == []
-
-
-def test_the_event_of_a_recall_never_counts(repository: Repository) -> None:
-    """After an applied recall nothing waits, and its own event is none of the next one's."""
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall()
-    assert repository.memory.unrecalled() == []
-    repository.imported("two", "DECISION: Use Rust")
-    assert [event["id"] for event in repository.memory.unrecalled()] == ["evt-000004"]
 
 
 def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from hypothesis import strategies as st
 
 from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.state import bundles
-from memory.state.bundles import take_in
 from memory.state.files.model import (
-    ARCHIVE,
     CHECKPOINTS,
     CONFIG,
     EVENTS,
@@ -24,9 +21,7 @@ from memory.state.files.model import (
     STATE,
     checkpoint_id,
     event_id,
-    moment,
     number_of,
-    stamp,
 )
 
 from .states import ACTOR, Repository
@@ -80,21 +75,6 @@ def test_ids_grow_past_six_digits(number: int) -> None:
     assert number_of(checkpoint_id(number), "chk") == number
 
 
-def test_times_have_milliseconds_and_z() -> None:
-    """A time is written in UTC with three digits and Z, and nothing else is read as one."""
-    now = datetime(2026, 3, 1, 12, 0, 0, 123_999, tzinfo=UTC)
-    assert stamp(now) == "2026-03-01T12:00:00.123Z"
-    assert moment(stamp(now)) == now.replace(microsecond=123_000)
-    for wrong in (
-        "2026-03-01",
-        "2026-03-01T12:00:00Z",
-        "2026-02-30T12:00:00.000Z",
-        "2026-03-01T12:00:00.000+00:00",
-        None,
-    ):
-        assert moment(wrong) is None
-
-
 def test_update_adds_one_event_and_one_checkpoint(repository: Repository) -> None:
     """Each update is an event and a checkpoint more, and events.jsonl only grows."""
     before = repository.path(EVENTS).read_bytes()
@@ -124,16 +104,6 @@ def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) 
     assert bundle["project"]["summary"] == "What a person wrote."
 
 
-def test_what_the_analysis_says_no_more_goes(repository: Repository) -> None:
-    """Of three sides, what stands in the base and not in the new analysis goes, what somebody changed stays."""
-    ours = repository.memory.bundle
-    base = {**ours, "gotchas": [{"title": "Old", "symptom": "s", "cause": "c", "correctPath": "p"}]}
-    changed = {**base, "gotchas": [{**base["gotchas"][0], "cause": "what a person found"}]}
-    assert take_in(base, base, ours)["gotchas"] == []
-    assert take_in(base, changed, ours)["gotchas"] == changed["gotchas"]
-    assert take_in(None, base, ours)["gotchas"] == base["gotchas"]
-
-
 def test_init_never_wipes(repository: Repository) -> None:
     """Where anything is there, init says what, and changes nothing."""
     before = {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
@@ -159,17 +129,6 @@ def test_force_archives_first(repository: Repository) -> None:
     assert [event["id"] for event in repository.memory.events] == ["evt-000003"]
     assert repository.memory.checkpoint_ids == ("chk-000002",)
     assert repository.codes() == []
-
-
-def test_force_archives_many_checkpoints(repository: Repository) -> None:
-    """More checkpoints than go in one change are archived in several, and none is lost."""
-    one = repository.json(f"{CHECKPOINTS}/chk-000001.json")
-    for number in range(2, 452):
-        repository.put(f"{CHECKPOINTS}/{checkpoint_id(number)}.json", {**one, "id": checkpoint_id(number)})
-    bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
-    kept = sorted(path.name for path in repository.path(ARCHIVE).glob("*/checkpoints/*.json"))
-    assert kept == [f"{checkpoint_id(number)}.json" for number in range(1, 452)]
-    assert repository.memory.checkpoint_ids == ("chk-000452",)
 
 
 def test_ids_are_never_given_again(repository: Repository) -> None:

@@ -29,20 +29,6 @@ def repository(tmp_path: Path) -> Repository:
 # -- sources --------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_is_imported_once(repository: Repository) -> None:
-    """The second sync skips what the first one imported, and leaves the bundle alone."""
-    repository.imported("one", "DECISION: Use SQLite")
-    bundle = repository.memory.bundle
-    again = repository.sync()
-    assert (again.results[0].imported, again.results[0].skipped) == (0, 1)
-    assert [event["kind"] for event in repository.memory.events] == ["tool_run", "imported_session"]
-    assert repository.memory.bundle == bundle
-    source = repository.json(SOURCES)[0]
-    assert (source["lastSyncStatus"], source["lastImportedCount"]) == ("passed", 0)
-    assert repository.json()["maintenance"]["historyEventCount"] == 2
-    assert repository.codes() == []
-
-
 def test_a_bad_session_does_not_stop_the_others(repository: Repository) -> None:
     """One that cannot be read is told, the rest is imported, and the source says that it failed."""
     repository.add_source()
@@ -86,16 +72,6 @@ def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
     (failed,) = repository.json(SOURCES)
     assert (failed["lastSyncStatus"], failed["lastImportedCount"]) == ("failed", 0)
     assert failed["lastSyncError"]
-
-
-def test_archived_sessions_are_not_imported_again(repository: Repository) -> None:
-    """What retention took out of the history does not come back with the next sync."""
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall()
-    repository.later(days=100)
-    prune(repository.store, actor=ACTOR, now=repository.at)
-    assert repository.memory.events == ()
-    assert repository.sync().imported == 0
 
 
 def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
@@ -329,16 +305,6 @@ def test_off_is_off(repository: Repository, key: str, step: str) -> None:
         assert [event["kind"] for event in repository.memory.events if event["kind"] != "tool_run"] == []
     if step == "recall":
         assert repository.memory.unrecalled("imports")
-
-
-@pytest.mark.parametrize(("provider", "count"), [("auto", 1), ("claude", 1), ("codex", 0)])
-def test_the_provider_says_whose_sessions(repository: Repository, provider: str, count: int) -> None:
-    """Only sources of the provider's type are read."""
-    repository.add_source()
-    repository.session("one", ["DECISION: Use SQLite"])
-    repository.set("automation.provider", provider)
-    cycle(repository)
-    assert sum(event["kind"] == "imported_session" for event in repository.memory.events) == count
 
 
 def test_maintenance_runs_at_most_once_in_the_interval(repository: Repository) -> None:
