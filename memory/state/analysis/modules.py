@@ -38,9 +38,9 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
         parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
-    if main is not None and not (main.folder or source):
+    if main is not None and not main.folder:
         # The package at the root is the main one: its own folder comes before the other packages.
-        paths = [*(one for one in ("lib", "src", "app") if tree.sources(one)), *parts, *paths]
+        paths = [*(one for one in ("lib", "src", "app") if not source and tree.sources(one)), *parts, *paths]
     outer = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]
     outer = [one for one in outer if not any(_is_in(path, [one]) for path in [*paths, source])]
     outer.sort(key=lambda one: (-_size(tree, one), one))
@@ -136,6 +136,8 @@ _TOLD = re.compile(
     r"[│├└─┬|`+*\s\\\[-]*([\w.@][\w./@-]{0,100}?)/?`?\]?(?:\([^()]*\))?\**"
     r"(?:[ \t]{2,}|[ \t]*(?:#|//|←|<-|--|[|—–:(-])[ \t]+)([^|]{3,400})"
 )
+_WRAPPED = re.compile(r"(?<=[\w,])\n[ \t]+(?=[a-z`(])")
+"""The end of a line in the middle of a sentence of a list."""
 _GUIDES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md",
            "AGENTS.md", "CLAUDE.md", "DESIGN.md", "docs/development.md")  # fmt: skip
 _MOST_LINES = 3000
@@ -145,7 +147,7 @@ def told_of(tree: Tree) -> dict[str, str]:
     """Return a sentence for each folder that a guide describes in a list, a table or a drawn tree."""
     found: dict[str, str] = {}
     for guide in _GUIDES:
-        for line in tree.text(guide).split("\n")[:_MOST_LINES]:
+        for line in _WRAPPED.sub(" ", tree.text(guide)).split("\n")[:_MOST_LINES]:
             match = _TOLD.match(line[:600])
             said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
             if match is not None and len(said.split()) >= 2:
@@ -156,7 +158,13 @@ def told_of(tree: Tree) -> dict[str, str]:
 def responsibility(tree: Tree, folder: str, description: str = "", told: str = "") -> str:
     """Return the purpose of a folder: by its manifest, its main file, a guide, its README, its name, or its files."""
     known = "Tests" if is_test_folder(folder) else _KNOWN.get(folder.rpartition("/")[2], "")
-    said = first_sentence(plain(description)) or told or known or _by_files(tree, folder) or _by_readme(tree, folder)
+    said = (
+        capital(first_sentence(plain(description)))
+        or told
+        or known
+        or _by_files(tree, folder)
+        or _by_readme(tree, folder)
+    )
     return ended(said or largest_of(tree, folder))
 
 

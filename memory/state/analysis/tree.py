@@ -214,7 +214,7 @@ _TEST_FILE = re.compile(
 )
 _TOOL_FILE = re.compile(
     r"\..*|(?:setup|conftest|noxfile|tasks|conf|fabfile|manage|versioneer|build)\.\w+|(?:gulp|grunt)file\.\w+|mix\.exs"
-    r"|package\.swift|.*\.(?:config|conf|setup)\.[cm]?[jt]s|.*rc\.[cm]?js|.*\.d\.[cm]?ts|magefile\.go|.*\.min\.js"
+    r"|package\.swift|.*\.(?:config|conf|setup)\.[cm]?[jt]s|.*rc\.[cm]?js|(?:webpack|karma|rollup|vite|babel)\..*|.*\.d\.[cm]?ts|magefile\.go|.*\.min\.js"
     r"|(?:examples?|demos?|samples?|bench(?:mark)?s?|fuzz\w*|play)\.\w+",
     re.IGNORECASE,
 )
