@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 
 MOST = 200
 """How many texts of a kind one session gives; of more, the last ones are kept."""
@@ -109,14 +110,10 @@ def _below(lines: list[str], place: int, hidden: set[int]) -> tuple[list[str], i
 def _quoted(lines: list[str]) -> set[int]:
     """Return the numbers of the lines of quotes in which any line has no marker: they quote a document."""
     found: set[int] = set()
-    block: list[int] = []
-    for number, line in enumerate([*lines, ""]):
-        if line.lstrip(" ").startswith(">"):
-            block.append(number)
-            continue
-        if any(not _LINE.match(lines[one]) for one in block):
-            found.update(block)
-        block = []
+    for quoted, block in groupby(enumerate(lines), lambda one: one[1].lstrip(" ").startswith(">")):
+        numbers = dict(block)
+        if quoted and not all(map(_LINE.match, numbers.values())):
+            found.update(numbers)
     return found
 
 

@@ -154,14 +154,12 @@ class _Steps:
             self.closed.append(Closed(done, "" if meant is None else meant["title"]))
             return
         title, start = halves(text.removeprefix(_NEXT))
-        if not title:
-            return
         stems = stems_of(title)
         entry = self._titled(stems)
-        if entry is None:
+        if entry is None and title:
             new = {"title": title, "why": f"Noted in {source}.", "start": start or NOT_SAID, "done": NOT_SAID}
             self._steps.append((stems, new))
-        elif start:
+        elif entry is not None and start:
             if entry["start"] != NOT_SAID and not is_repeated(entry["start"], start):
                 self.replaced.append(Replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
             entry["start"] = start
@@ -172,13 +170,10 @@ class _Steps:
     def _meant(self, done: str) -> Json | None:
         """Return the step with these words; else the one with nearly the same, where there is only one."""
         title = stems_of(halves(done)[0])
-        found = self._titled(stems_of(done)) or self._titled(title)
-        if found is not None:
-            return found
         shares = [(_share(title, stems), entry) for stems, entry in self._steps]
-        best = max((share for share, _ in shares), default=0.0)
+        best = max([_CLOSES, *(share for share, _ in shares)])
         near = [entry for share, entry in shares if share == best]
-        return near[0] if best >= _CLOSES and len(near) == 1 else None
+        return self._titled(stems_of(done)) or self._titled(title) or (near[0] if len(near) == 1 else None)
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
