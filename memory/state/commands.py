@@ -115,16 +115,15 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
                 decision.text or "", given, trust=trust, environ=environ, names=settings.engine_environment,
                 seconds=settings.engine_timeout, limit=LIMIT,
             )  # fmt: skip
-            return _bundle(output, bundle), ask.text[:60]
-        except NotUsed as error:
-            return None, f"the engine was not used: {error}; the deterministic one was"
-        except MemdeckError as error:
-            return None, f"the engine was not used: {error.message}; the deterministic one was"
+            return _bundle(output), ask.text[:60]
+        except (NotUsed, MemdeckError) as error:
+            why = error.message if isinstance(error, MemdeckError) else error
+            return None, f"the engine was not used: {why}; the deterministic one was"
 
     return engine
 
 
-def _bundle(output: str, before: Json) -> Json:
+def _bundle(output: str) -> Json:
     """Return the bundle that an engine printed; only one JSON object in the shape of a bundle is accepted."""
     try:
         bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
@@ -133,7 +132,4 @@ def _bundle(output: str, before: Json) -> Json:
     faults = schema.faults_of("bundle", bundle)
     if faults:
         raise NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
-    unknown = [key for key in bundle if key not in before]
-    if unknown:
-        raise NotUsed(f"its answer has keys that a bundle has not: {', '.join(unknown)[:80]}")
     return bundle

@@ -110,8 +110,8 @@ class _Session:
         self._id = self._id or record.session
         self._title = record.title or self._title
         self._time = self._time or record.time
-        for said in () if self._aside else record.said:
-            self._say(said.who, said.text, echo=record.echo)
+        for who, text in () if self._aside else record.said:
+            self._say(who, text, echo=record.echo)
 
     def _say(self, who: str, text: str, *, echo: bool) -> None:
         clean = self._clean.text(text)

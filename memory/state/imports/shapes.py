@@ -32,11 +32,8 @@ _INJECTED = (
 )
 
 
-class Said(NamedTuple):
-    """A text and who wrote it: `PERSON` or `AGENT`."""
-
-    who: str
-    text: str
+Said = tuple[str, str]
+"""Who wrote a text, `PERSON` or `AGENT`, and the text."""
 
 
 class SessionRecord(NamedTuple):
@@ -121,7 +118,7 @@ def _said(who: str, text: object) -> Iterator[Said]:
     own = _without_tags(text) if who == PERSON else text
     own = own.strip()
     if own and not own.startswith(_INJECTED):
-        yield Said(who, own)
+        yield who, own
 
 
 def _without_tags(text: str) -> str:
