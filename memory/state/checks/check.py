@@ -414,15 +414,16 @@ class Examination:
 
     def _views(self, state: Json, new: Json) -> None:
         """Check the projections and the entry block against a state; a repair writes those of the new one."""
-        present = {} if not state else render_projections(state["bundle"], digest(state["bundle"]))
+        present = render_projections(state["bundle"], digest(state["bundle"])) if state else {}
+        why = "it is missing, or shows something else"
         for name, text in render_projections(new["bundle"], new["bundleHash"]).items():
-            with self._part(f"projection:{name}", path_of(name), "it shows the bundle" if state else ""):
-                path, data, stored = path_of(name), text.encode(), self.memory.read(path_of(name))
+            path = path_of(name)
+            with self._part(f"projection:{name}", path, "it shows the bundle" if state else ""):
+                stored = self.memory.read(path)
                 if state:
-                    self._projection(name, stored.base, present[name])
-                if stored.base != data:
-                    why = "it is missing, or shows something else"
-                    self.plan.write(path, data, "write the projection of the bundle", why, stored.data)
+                    self._projection(name, stored.base, present[name].encode())
+                if stored.base != text.encode():
+                    self.plan.write(path, text.encode(), "write the projection of the bundle", why, stored.data)
         with self._part("entry:file", model.STATE):
             if state:
                 path = entry_path(self.memory.root, state["bundle"])
@@ -431,34 +432,30 @@ class Examination:
         stored = self.memory.read(path)
         data = put_block(stored.data, render_block(new["bundleHash"]))
         if stored.base != data:
-            why = "it is missing, or belongs to something else"
             self.plan.write(path, data, "put the entry block of the bundle there", why)
 
-    def _projection(self, name: str, data: bytes | None, text: str) -> None:
+    def _projection(self, name: str, data: bytes | None, expected: bytes) -> None:
         code, path = f"projection:{name}", path_of(name)
         marker = marker_of((data or b"").decode("utf-8", "replace"))
         if data is None:
             self._fail(code, "the projection is missing", path)
         elif marker is None or marker[:2] != (name, VERSION):
             self._fail(f"{code}:marker", "the first line is not the marker of this projection", path, 1)
-        elif data != text.encode():
-            self._fail(
-                f"{code}:drift", "it shows another bundle than that of the state, or was edited by hand", path, 1
-            )
+        elif data != expected:
+            self._fail(f"{code}:drift", "it shows another bundle than the state, or was edited by hand", path, 1)
 
     def _entry(self, path: str, data: bytes | None, block: str) -> None:
         blocks = find_blocks(data or b"")
+        line = (data or b"").count(b"\n", 0, blocks[0].start) + 1 if blocks else 0
         if data is None:
             self._fail("entry:file", "the entry file is missing", path)
         elif not blocks or not blocks[0].closed:
-            self._fail("entry:marker", "the entry block is missing, or does not end", path)
+            self._fail("entry:marker", "the entry block is missing, or does not end", path, line)
+        elif blocks[0].text.replace("\r", "").strip() != block.strip():
+            words = "the entry block belongs to another bundle than the state, or was edited by hand"
+            self._fail("entry:drift", words, path, line)
         else:
-            line = data.count(b"\n", 0, blocks[0].start) + 1
-            if "".join(blocks[0].text.split("\r")).strip() != block.strip():
-                words = "the entry block belongs to another bundle than the state, or was edited by hand"
-                self._fail("entry:drift", words, path, line)
-            else:
-                self.findings.append(Finding("pass", "entry:marker", "the block belongs to the bundle", path, line))
+            self.findings.append(Finding("pass", "entry:marker", "the block belongs to the bundle", path, line))
         if len(blocks) > 1:
             self._warn("entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
 
