@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, BinaryIO
 
 from memory.errors import MemdeckError
+from memory.state.files.json_text import digest
 from memory.state.files.model import SIGNALS, stamp
 from memory.state.git import is_elsewhere
 from memory.state.projections.markdown import one_line
@@ -19,7 +20,7 @@ from memory.storage.safe_open import open_beneath
 
 from .discover import SourceItem, lines_of
 from .privacy import Cleaner
-from .shapes import PERSON, SessionRecord, read_record
+from .shapes import PERSON, Said, SessionRecord, read_record
 from .signals import MOST, find_signals
 
 _SUMMARY = 160
@@ -57,113 +58,89 @@ def read_item(
     """Return the content of a session; its last line may still be incomplete.
 
     `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
-    as `~`. Secrets are masked. Time is proportional to the file, memory to its longest line, up to `MOST_LINE`. Raises
-    `MemdeckError` (`state.import.unreadable`), never for a bad line.
+    as `~`. Secrets are masked. Time is proportional to the file, memory to what was said and to its longest line, up to
+    `MOST_LINE`. Raises `MemdeckError` (`state.import.unreadable`), never for a bad line.
     """
+    made, clean = ImportedItem(), Cleaner(root, home)
     try:
         with os.fdopen(open_beneath(item.path.name, item.path.parent), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise MemdeckError("state.import.unreadable", f"{item.name} is not a regular file", file=item.name)
-            session = _Session(item, root, Cleaner(root, home))
-            for number, raw in enumerate(lines_of(file), 1):
-                session.line(number, raw)
-            return session.done(datetime.fromtimestamp(found.st_mtime, UTC))
+            records = [*_records(file, item.type, made)]
     except OSError as error:
         words = f"{item.name} cannot be read: {error.strerror}"
         raise MemdeckError("state.import.unreadable", words, file=item.name) from error
+    records = [one for one in records if not (one.alone and one.folder and is_elsewhere(one.folder, root))]
+    said = [] if any(one.aside for one in records) else [*_said(records, clean, made)]
+    made.messages = len(said)
+    made.content_hash = digest({"payload": "\n\n".join(text for _, text in said)})
+    folder = next((one.folder for one in records if one.folder and not one.alone), None)
+    made.elsewhere = folder if folder and is_elsewhere(folder, root) else None
+    made.created_at = stamp(
+        next((one.time for one in records if one.time), datetime.fromtimestamp(found.st_mtime, UTC))
+    )
+    session = next((one.session for one in records if one.session), None) if item.type == "codex-local" else None
+    name = session or item.path.stem
+    made.external_item_id = one_line(clean.text(name))[:200] or item.path.stem
+    made.source_ref = _reference(item, root, clean)
+    title = item.titles.get(name) or next((one.title for one in reversed(records) if one.title), "")
+    first = next((text for who, text in said if who == PERSON), "")
+    lines = (one_line(line) for text in (title, first) for line in text.split("\n"))
+    made.summary = clean.text(next(filter(None, lines), f"Session {one_line(name)}"))
+    if len(made.summary) > _SUMMARY:
+        made.summary = made.summary[: _SUMMARY - 1].rstrip() + "…"
+    return made
 
 
-class _Session:
-    """The content of a session read so far."""
-
-    def __init__(self, item: SourceItem, root: str | os.PathLike[str], clean: Cleaner) -> None:
-        """Begin with nothing."""
-        self._item, self._root, self._clean = item, root, clean
-        self._made = ImportedItem()
-        self._hash = hashlib.sha256(b'{\n  "payload": "')
-        self._seen: set[tuple[str, bytes]] = set()
-        self._aside = False
-        self._id: str | None = None
-        self._folder: str | None = None
-        self._title: str | None = None
-        self._first_text = ""
-        self._time: datetime | None = None
-
-    def line(self, number: int, raw: bytes) -> None:
-        """Read one line; one that is no record is counted, unless it is still being written."""
+def _records(file: BinaryIO, source_type: str, made: ImportedItem) -> Iterator[SessionRecord]:
+    """Yield the records of a file; a line that is none is counted, unless it is still being written."""
+    for number, raw in enumerate(lines_of(file), 1):
         try:
             record: Any = json.loads(raw.decode("utf-8-sig", "replace")) if raw.strip(b"\xef\xbb\xbf \t\r\n") else {}
         except (ValueError, RecursionError):
             record = None
         if isinstance(record, dict):
-            self._take(read_record(record, self._item.type))
+            yield read_record(record, source_type)
         elif raw.endswith(b"\n"):
-            self._made.bad_lines += 1
-            self._made.first_bad_line = self._made.first_bad_line or number
+            made.bad_lines += 1
+            made.first_bad_line = made.first_bad_line or number
 
-    def _take(self, record: SessionRecord) -> None:
-        self._aside = self._aside or record.aside
-        if record.alone and record.folder and is_elsewhere(record.folder, self._root):
-            return
-        self._folder = self._folder or (None if record.alone else record.folder)
-        self._id = self._id or record.session
-        self._title = record.title or self._title
-        self._time = self._time or record.time
-        for who, text in () if self._aside else record.said:
-            self._say(who, text, echo=record.echo)
 
-    def _say(self, who: str, text: str, *, echo: bool) -> None:
-        clean = self._clean.text(text)
-        piece = json.dumps(clean, ensure_ascii=False)[1:-1].encode()
-        mark = who, hashlib.sha256(piece).digest()
-        # The same message occurs as an item of the answer and as an event.
-        if echo and mark in self._seen:
-            return
-        self._seen.add(mark)
-        self._hash.update((b"\\n\\n" if self._made.messages else b"") + piece)
-        self._made.messages += 1
-        if who == PERSON:
-            self._first_text = self._first_text or clean
-        for kind, signal in find_signals(clean):
-            if kind != "keyPaths":
-                self._add(kind, one_line(signal))
-        # Paths are taken from the original text, because cleaning changes those that lead out of the repository.
-        for kind, signal in find_signals(text):
-            if kind == "keyPaths" and (path := self._clean.path(signal)) is not None:
-                self._add(kind, self._clean.text(path))
+def _said(records: Iterable[SessionRecord], clean: Cleaner, made: ImportedItem) -> Iterator[Said]:
+    """Yield what was said, cleaned, and add its signals."""
+    seen: set[Said] = set()
+    for record in records:
+        for who, text in record.said:
+            told = who, clean.text(text)
+            # The same message occurs as an item of the answer and as an event.
+            if record.echo and told in seen:
+                continue
+            seen.add(told)
+            yield told
+            for kind, signal in find_signals(told[1]):
+                if kind != "keyPaths":
+                    _add(made, kind, one_line(signal))
+            # Paths are taken from the original text, as cleaning changes those that lead out of the repository.
+            for kind, signal in find_signals(text):
+                if kind == "keyPaths" and (path := clean.path(signal)) is not None:
+                    _add(made, kind, clean.text(path))
 
-    def _add(self, kind: str, text: str) -> None:
-        """Add a signal, of which only the last ones are kept; a repeated text moves to its last position."""
-        texts = self._made.signals[kind]
-        if text in texts:
-            texts.remove(text)
-        texts.append(text)
-        if len(texts) > MOST:
-            del texts[0]
-            self._made.dropped[kind] += 1
 
-    def done(self, changed: datetime) -> ImportedItem:
-        """Return the session; `changed` is the time of its file."""
-        item, made = self._item, self._made
-        name = self._id if item.type == "codex-local" and self._id else item.path.stem
-        self._hash.update(b'"\n}')
-        made.external_item_id = one_line(self._clean.text(name))[:200] or item.path.stem
-        made.source_ref = self._reference()
-        made.created_at = stamp(self._time or changed)
-        made.content_hash = self._hash.hexdigest()
-        made.summary = self._summary(item.titles.get(name) or self._title or "", name)
-        made.elsewhere = self._folder if self._folder and is_elsewhere(self._folder, self._root) else None
-        return made
+def _add(made: ImportedItem, kind: str, text: str) -> None:
+    """Add a signal, of which only the last ones are kept; a repeated text moves to its last position."""
+    texts = made.signals[kind]
+    if text in texts:
+        texts.remove(text)
+    texts.append(text)
+    if len(texts) > MOST:
+        del texts[0]
+        made.dropped[kind] += 1
 
-    def _reference(self) -> str:
-        """Return a reference to the session file: relative to the repository, else to its source."""
-        real, root = os.path.realpath(self._item.path), os.path.realpath(self._root)
-        if real.startswith(root.rstrip("/") + "/"):
-            return one_line(os.path.relpath(real, root))
-        return one_line(f"{self._item.type}:{self._clean.text(self._item.name)}")
 
-    def _summary(self, title: str, name: str) -> str:
-        lines = (one_line(line) for line in (*title.split("\n"), *self._first_text.split("\n")))
-        clean = self._clean.text(next((line for line in lines if line), f"Session {one_line(name)}"))
-        return clean if len(clean) <= _SUMMARY else clean[: _SUMMARY - 1].rstrip() + "…"
+def _reference(item: SourceItem, root: str | os.PathLike[str], clean: Cleaner) -> str:
+    """Return a reference to the session file: relative to the repository, else to its source."""
+    real, top = os.path.realpath(item.path), os.path.realpath(root)
+    if real.startswith(top.rstrip("/") + "/"):
+        return one_line(os.path.relpath(real, top))
+    return one_line(f"{item.type}:{clean.text(item.name)}")
