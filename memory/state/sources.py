@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
@@ -137,11 +137,10 @@ class SourceSync:
         return f"{self.source}: {', '.join(words for applies, words in said if applies)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Synced:
+class Synced(NamedTuple):
     """The result of a sync, source by source, and its change (None: there was nothing to write)."""
 
-    results: tuple[SourceSync, ...]
+    results: list[SourceSync]
     change: Change | None
 
     @property
@@ -177,7 +176,7 @@ def sync(
             result = SourceSync(source["id"])
             found.append((source["id"], result, list(_read(store.root, home, source, result))))
     if not found:
-        return Synced((), None)
+        return Synced([], None)
     return store.change("state.sync", lambda writing: _write(writing, found, quiet), actor=actor, now=now)
 
 
@@ -190,17 +189,16 @@ def _read(root: Path, home: Path | None, source: Json, result: SourceSync) -> It
         result.failed.append(_why(error, shown_path(folder, root, home)))
         return
     for one in discovered:
-        name = clean(one.name)
         try:
             item = read_item(one, root=root, home=home)
         except (MemdeckError, OSError) as error:
             result.failed.append(clean(_why(error, one.name)))
             continue
-        for kind, count in item.dropped.items():
-            result.warnings.append(f"{name}: the first {count:,} of its {SIGNALS[kind]}s are too many and left out")
+        many = item.dropped.items()
+        told = [f"the first {count:,} of its {SIGNALS[kind]}s are too many and left out" for kind, count in many]
         if item.bad_lines:
-            lines = plural(item.bad_lines, "line")
-            result.warnings.append(f"{name}: {lines} cannot be read, the first is line {item.first_bad_line}")
+            told.append(f"{plural(item.bad_lines, 'line')} cannot be read, the first is line {item.first_bad_line}")
+        result.warnings += [f"{clean(one.name)}: {words}" for words in told]
         if item.elsewhere is not None:
             result.elsewhere.append(shown_path(item.elsewhere, None, home))
         elif item.messages:
@@ -228,7 +226,7 @@ def _write(writing: StateWriting, found: list[_Read], quiet: bool) -> Synced:
         same = same and all(sources[name][key] == value for key, value in fared.items())
         when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
         sources[name] = {**sources[name], **when, **fared}
-    results = tuple(result for _, result, _ in found)
+    results = [result for _, result, _ in found]
     if quiet and not new and same:
         return Synced(results, None)
     if new:
