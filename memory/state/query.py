@@ -39,11 +39,8 @@ _ABOUT_THE_MODE = re.compile(
     r"|problems?|breaks?|careful|avoid|watch|out|changes?|changed|new|recent(?:ly)?|latest|last|unreleased|now|project"
     r"|repository|repo|here|should|worked|working|going|on|happened|do|we|i|there|any|comes?|about|it|this|know)\b"
 )
-_WEIGHTS: dict[tuple[Mode, str], float] = {
-    ("answer", "event"): 0.9, ("answer", "checkpoint"): 0.5, ("changes", "event"): 1.1, ("changes", "checkpoint"): 0.9,
-    ("next", "event"): 0.8, ("next", "checkpoint"): 0.4, ("traps", "event"): 0.8, ("traps", "checkpoint"): 0.4,
-}  # fmt: skip
-"""The weight of the score of an item, by mode and kind; 1 by default."""
+_WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
+"""The weight of the score of an item by its kind; 1 by default."""
 _MEANT, _FACT, _PLACE = 1.5, 1.2, 1.4
 """The weight of an item that is meant for the mode, of the project and its commands against its parts, and of a place
 in a question about where something is.
@@ -75,7 +72,7 @@ _FACTS = (
 )
 _LISTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
     ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
-    ("projectMap.modules", "module", "module", "where is {name}, what is {path}, module",
+    ("projectMap.modules", "module", "module", "where is {name}, what is {path}, what is {name}, module",
      "`{path}` ({name}): {responsibility}", None),
     ("projectMap.entrypoints", "entrypoint", "entrypoint",
      "where is the entry point, main file, where does the program start, {path}", "`{path}`: {role}", None),
@@ -90,12 +87,9 @@ _ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
     ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
     ("next-step", "nextSteps", ("start", "why", "done"), "next"),
 )
-_SIGNALS: tuple[tuple[str, Mode | None], ...] = (
-    ("decisions", "changes"),
-    ("gotchas", "traps"),
-    ("nextStepHints", "next"),
-    ("validationObservations", None),
-)
+_SIGNALS: dict[str, Mode | None] = {
+    "decisions": "changes", "gotchas": "traps", "nextStepHints": "next", "validationObservations": None
+}  # fmt: skip
 
 
 class QueryItem(NamedTuple):
@@ -188,10 +182,10 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
 
 
 def _weight(item: QueryItem, mode: Mode, question: str) -> float:
-    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command", "program") else 1.0
+    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
     where = question.lstrip().lower().startswith("where")
     place = _PLACE if where and item.category in ("path", "module", "entrypoint", "program") else 1.0
-    return _WEIGHTS.get((mode, item.kind), 1.0) * meant * place
+    return _WEIGHTS.get(item.kind, 1.0) * meant * place
 
 
 def _says(item: QueryItem, words: Sequence[str]) -> bool:
@@ -291,6 +285,6 @@ def _of_event(event: Json) -> Iterator[QueryItem]:
         return QueryItem(name, "event", category, f"event:{name}", EVENTS, event["summary"], said, "", created, mode)
 
     if not is_echo(event):
-        for kind, mode in _SIGNALS:
+        for kind, mode in _SIGNALS.items():
             yield from (item(text, kind, mode) for text in event["signals"][kind])
     yield item(event["summary"], "event", None if is_echo(event) else "changes")
