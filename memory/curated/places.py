@@ -113,14 +113,6 @@ _CODE = "memory.workspace.unreadable"
 NOTES, ROOTS = "curated", "roots.json"
 
 
-class Identity(NamedTuple):
-    """The content of `workspace.toml`."""
-
-    workspace_id: str
-    created_at: str
-    realpath_at_creation: str
-
-
 def find_root(start: str | os.PathLike[str], agh_home: Path) -> Path | None:
     """Return the nearest folder upwards with `.agh/workspace.toml`, links resolved; None where there is none.
 
@@ -135,8 +127,8 @@ def find_root(start: str | os.PathLike[str], agh_home: Path) -> Path | None:
     return None
 
 
-def read_identity(store: Store) -> Identity | None:
-    """Return the identity of the workspace whose `.agh` is `store`; None where it has none yet.
+def read_identity(store: Store) -> str:
+    """Return the ULID of the workspace whose `.agh` is `store`; empty where it has none yet.
 
     ConfigError `memory.workspace.unreadable`, with file and line, for an invalid file: it is never replaced.
     """
@@ -145,11 +137,11 @@ def read_identity(store: Store) -> Identity | None:
         stored = store.read(FILE)
     except MemdeckError as error:
         raise config_error(_CODE, error.message, shown, 1, "make it readable; memdeck never replaces it") from error
-    return _identity_of(stored.data, shown) if stored.exists else None
+    return _identity_of(stored.data, shown) if stored.exists else ""
 
 
 @lru_cache(maxsize=16)
-def _identity_of(data: bytes, shown: str) -> Identity:
+def _identity_of(data: bytes, shown: str) -> str:
     toml = read_toml(data, shown, code=_CODE)
     for key, value in toml.values.items():
         if key not in _KEYS:
@@ -162,18 +154,18 @@ def _identity_of(data: bytes, shown: str) -> Identity:
     number = str(toml.values["workspace_id"])
     if not _ULID.fullmatch(number):
         raise config_error(_CODE, "workspace_id is no ULID", shown, toml.line_of("workspace_id"))
-    return Identity(number, str(toml.values["created_at"]), str(toml.values["realpath_at_creation"]))
+    return number
 
 
 def make_identity(store: Store, root: Path, *, actor: str, now: datetime) -> None:
     """Give a workspace an identity where it has none yet. Errors as in `read_identity`."""
     with store.transaction("curated.init", actor=actor, now=now) as transaction:
-        if read_identity(store) is not None:
+        if read_identity(store):
             return
-        made = Identity(new_id(now), format_utc(now), os.path.realpath(root))
-        lines = (f"{key} = {json.dumps(getattr(made, key), ensure_ascii=False)}\n" for key in _KEYS)
+        values = dict(zip(_KEYS, (new_id(now), format_utc(now), os.path.realpath(root)), strict=True))
+        lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
         transaction.write(FILE, "".join(lines).encode("utf-8", "surrogateescape"), base=None)
-        transaction.commit(f"gave the workspace the id {made.workspace_id}")
+        transaction.commit(f"gave the workspace the id {values['workspace_id']}")
 
 
 class Claim(NamedTuple):

@@ -63,10 +63,7 @@ class Side:
     @property
     def workspace_id(self) -> str:
         """The ULID of the workspace; empty for the person's side, and before the first write."""
-        if self.name == "global":
-            return ""
-        found = read_identity(self.store)
-        return "" if found is None else found.workspace_id
+        return "" if self.name == "global" else read_identity(self.store)
 
     def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
         """Return the folder of a scope of this side, that of an agent where one is named."""
@@ -123,7 +120,7 @@ class Side:
         if self.name == "global":
             make_folder(self.store.root)
             return
-        if read_identity(self.store) is None:
+        if not self.workspace_id:
             make_identity(self.store, self.store.root.parent, actor=actor, now=now)
         self._databases()
         self._keep_claim(now)

@@ -32,8 +32,6 @@ _OWN = ("curated.write", "curated.replay", "curated.revert")
 _RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}
 _BACK = ("undo", "revert", "curated.revert")
 """The operations that take something back."""
-_AT_ONCE = 500
-"""How many files are recorded while the lock is held."""
 
 
 class _Last(NamedTuple):
@@ -68,10 +66,8 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
         # What another program did to known memories is noted in the change log, so that it can be taken back.
         known = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files if file in lasts]
         side.store.history.notice(known, now)
-        more = True
-        while more:
-            with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
-                more = side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
+        with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
+            side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
 
 
 def _known(side: Side, db: sqlite3.Connection) -> dict[tuple[str, str], _Last]:
@@ -120,8 +116,8 @@ def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeReco
 
 def _catch_up(
     side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
-) -> bool:
-    """Add the missing decisions, of many files some; return whether more are left: other processes await the lock."""
+) -> None:
+    """Add the missing decisions."""
     lasts = _known(side, db)
     newest = side.store.history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
@@ -131,11 +127,9 @@ def _catch_up(
             add(step.root, step.source, step.before)
             add(step.root, step.name, step.after, change, step.source)
     by_key = {root.key: root for root in folders.values()}
-    files = _differing(side, roots, lasts)
-    for key, name in files[:_AT_ONCE]:
+    for key, name in _differing(side, roots, lasts):
         add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base)
     write_number(db, SEEN, newest)
-    return len(files) > _AT_ONCE and add.count > 0
 
 
 def _steps(side: Side, change: ChangeRecord, folders: Mapping[str, Root]) -> Sequence[Made]:
@@ -153,14 +147,13 @@ def _steps(side: Side, change: ChangeRecord, folders: Mapping[str, Root]) -> Seq
 
 
 class _Adding:
-    """Adds the decisions of one look, in the transaction of the records; `count` says how many."""
+    """Adds the decisions of one look, in the transaction of the records."""
 
     def __init__(
         self, side: Side, profile: str, lasts: dict[tuple[str, str], _Last], db: sqlite3.Connection, now: datetime
     ) -> None:
         """`lasts` is kept up to date with the added decisions."""
         self._side, self._profile, self._lasts, self._db, self._now = side, profile, lasts, db, now
-        self.count = 0
 
     def __call__(
         self, root: Root, name: str, data: bytes | None, change: ChangeRecord | None = None, source: str = ""
@@ -204,7 +197,6 @@ class _Adding:
         recorded(self._side, made, self._now, self._db, event="memory.write.reverted" if back else None)
         self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)
         self._lasts[root.key, name] = _Last(root, made.id, hash_of(data), True)
-        self.count += 1
 
 
 def _reverted(step: Made, db: sqlite3.Connection) -> str | None:
