@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -147,19 +148,18 @@ def opened(context: Context) -> Curated:
 # -- parameters -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class OneOf(Choice):
     """One of some words; another one is an error with a code of its own."""
 
-    def __init__(self, words: Sequence[str], code: str = "memory.validation") -> None:
-        super().__init__(words)
-        object.__setattr__(self, "code", code)
+    code: str = "memory.validation"
 
     def read(self, value: Any, name: str) -> str:
         """Return the word."""
         try:
             return super().read(value, name)
         except UsageError as error:
-            raise UsageError(self.__dict__["code"], error.message, field=name) from None
+            raise UsageError(self.code, error.message, field=name) from None
 
 
 class ContentText(Kind):
@@ -217,17 +217,17 @@ def texts(name: str, does: str) -> Parameter:
     return option(name, f"--{name.replace('_', '-')}", help=does, metavar="TEXT", multiple=True)
 
 
-SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, "memory.scope.invalid"))
+SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, code="memory.scope.invalid"))
 AGENT = text("agent_name", "The agent whose memories are meant too, or alone with the scope agent.")
 SELECTOR = (
     SCOPE,
     AGENT,
     text(
         "agent_tier", "The tier of the agent: workspace (the default) or global.",
-        kind=OneOf(TIERS, "memory.scope.agent_tier_invalid"),
+        kind=OneOf(TIERS, code="memory.scope.agent_tier_invalid"),
     ),
 )  # fmt: skip
-ONE_SCOPE = text("scope", "The scope (default: all).", kind=OneOf(("global", "workspace"), "memory.scope.invalid"))
+ONE_SCOPE = text("scope", "The scope (default: all).", kind=OneOf(("global", "workspace"), code="memory.scope.invalid"))
 TYPE = OneOf(TYPES)
 FILENAME = place("filename", "The file of the memory, with or without .md.")
 SESSION, IN_SESSION = place("session_id", "The session."), text("session_id", "The session.")
