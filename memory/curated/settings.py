@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -147,15 +148,12 @@ UNUSED = frozenset((
 """Keys of agh without an effect here: a file that both programs read may have them."""
 
 
+@dataclass(frozen=True, slots=True)
 class CuratedSettings:
     """The values of all keys; `lines` are the lines of the keys that the file sets."""
 
-    __slots__ = ("lines", "values")
-
-    def __init__(self, values: Mapping[str, Any], lines: Mapping[str, int]) -> None:
-        """Keep the values and lines."""
-        self.values = values
-        self.lines = lines
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a key of `KEYS`."""

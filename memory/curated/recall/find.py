@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
@@ -71,15 +72,19 @@ class RecallFound(NamedTuple):
     candidates: int
 
 
+@dataclass(slots=True)
 class _Candidate:
-    """A memory with what it has of the query, from 0 to 1; `key` is its type and slug."""
+    """A memory with what it has of the query, from 0 to 1."""
 
-    __slots__ = ("key", "letters", "memory", "side", "words")
+    side: Side
+    memory: Memory
+    words: float = 0.0
+    letters: float = 0.0
 
-    def __init__(self, side: Side, memory: Memory, words: float = 0.0, letters: float = 0.0) -> None:
-        """Keep the memory and its values."""
-        self.side, self.memory, self.words, self.letters = side, memory, words, letters
-        self.key = (memory.header.type, memory.slug)
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its type and slug."""
+        return self.memory.header.type, self.memory.slug
 
 
 def is_trivial(text: str) -> bool:
