@@ -35,6 +35,7 @@ from memory.systems.suspects import suspicious_problems
 from memory.workspace import Workspace
 from widgets.chrome.header import Alert
 from widgets.pane.offers import Badge
+from widgets.panes.brief.words import BriefMore
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
@@ -289,4 +290,5 @@ class OverviewPart(Part):
             )
         pane = self.app.panes.mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            pane.say_more(problems, upkeep, notice, news, others, removals)  # type: ignore[attr-defined]
+            more = BriefMore(problems, upkeep, notice, news, others, removals)
+            pane.say_more(more)  # type: ignore[attr-defined]

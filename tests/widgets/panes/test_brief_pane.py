@@ -10,7 +10,7 @@ from widgets.list.rows import Heading
 from widgets.pane.base import Pane
 from widgets.pane.rows import RowKey
 from widgets.panes.brief.pane import BriefPane
-from widgets.panes.brief.words import BriefRow
+from widgets.panes.brief.words import BriefMore, BriefRow
 
 FILES: dict[str, str | bytes] = {
     "tasks.md": """## Pending
@@ -98,14 +98,12 @@ async def test_problems_and_maintenance_come_when_they_are_known() -> None:
     async with showing(pane, FILES, (100, 50)) as (pilot, app):
         await pilot.press("j", "j")
         before = pane.current().ref
-        pane.say_more(
-            [
-                Problem("error", "config.md", 2, "config.value", "a bad value"),
-                Problem("warning", "tasks.md", 2, "link.dangling", "leads nowhere"),
-                Problem("note", "tasks.md", 2, "task.created", "created is missing"),
-            ],
-            [("tasks.md", "3 completed tasks move to the archive")],
+        problems = (
+            Problem("error", "config.md", 2, "config.value", "a bad value"),
+            Problem("warning", "tasks.md", 2, "link.dangling", "leads nowhere"),
+            Problem("note", "tasks.md", 2, "task.created", "created is missing"),
         )
+        pane.say_more(BriefMore(problems, (("tasks.md", "3 completed tasks move to the archive"),)))
         await settled(pilot, app)
         assert pane.current().ref == before
         screen = shown(app)

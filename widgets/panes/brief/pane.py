@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
@@ -15,10 +15,6 @@ from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
 from memory.files.tasks.urgency import urgency_of
-from memory.history.changes import News
-from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.charts import Notice
-from memory.system import BriefLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Contents, Pane
@@ -28,7 +24,7 @@ from widgets.text.styled_text import Line
 from widgets.text.words import until
 
 from .shortened_groups import DOORS, KEPT, MORE, cut, more_words, shown_of
-from .words import BriefRow, days_since, note_of, row_line
+from .words import BriefMore, BriefRow, days_since, note_of, row_line
 
 STALE_DAYS = 7
 """Days after which a task in progress is listed as stale."""
@@ -36,6 +32,12 @@ STALE_DAYS = 7
 MOST_WEIGHED = 500
 """How many tasks of a group are ordered by urgency."""
 
+
+NOTES = {
+    "overdue": "  most urgent first", "today": "  most urgent first", "lost": "  B restores, x dismisses",
+    "waiting": "  (T)",
+}  # fmt: skip
+"""Hints behind the counts of groups: their order, or keys."""
 
 WIDEST_ROW = 110
 """The most cells of a row; in a wider terminal its words stay together at the left."""
@@ -71,12 +73,7 @@ class BriefPane(Pane):
     def __init__(self) -> None:
         super().__init__()
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
-        self._problems: tuple[Problem, ...] = ()
-        self._upkeep: tuple[tuple[str, ...], ...] = ()
-        self._notice: Notice | None = None
-        self._news: tuple[News, ...] = ()
-        self._others: tuple[BriefLine, ...] = ()
-        self._removals: tuple[OutsideRemoval, ...] = ()
+        self._more = BriefMore()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
         self._wanted_group = ""
         self._opened: set[str] = set()
@@ -115,80 +112,47 @@ class BriefPane(Pane):
         return item.group != MORE
 
     def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Measure the titles that have a note after them, and go to a group that was requested."""
+        """Show what was read, and go to a group that was requested."""
         super().put(contents, flash=flash)
         self._seek()
 
     @staticmethod
     def _heading_note(group: Sequence[BriefRow]) -> str:
         """The note of a group's heading: the count, and a hint about order or keys for some groups."""
-        first = group[0].group
-        if first in ("upkeep", "beside"):
-            return ""
-        if first in ("overdue", "today") and len(group) > 1:
-            return f"{len(group)}  most urgent first"
-        if first == "lost":
-            return f"{len(group)}  B restores, x dismisses"
-        return f"{len(group)}  (T)" if first == "waiting" else str(len(group))
+        name, count = group[0].group, len(group)
+        hint = NOTES.get(name, "") if count > 1 or name not in ("overdue", "today") else ""
+        return "" if name in ("upkeep", "beside") else f"{count}{hint}"
 
     def _groups(self, brief: Brief) -> Iterator[tuple[str, list[BriefRow]]]:
-        def tasks(group: str, found: Sequence[Any]) -> list[BriefRow]:
+        def tasks(group: str, found: Iterable[Task]) -> list[BriefRow]:
             return [BriefRow(group, task.file, task.ref, task) for task in found]
 
+        now, zone, more = brief.now, brief.snapshot.zone, self._more
+        old = [task for task in brief.in_progress if days_since(task.started, now, zone) >= STALE_DAYS]
         yield "DRAFTS", [BriefRow("draft", "", draft, time, words) for draft, words, time in self._drafts]
-        yield (
-            "REMOVED BY OTHER PROGRAMS",
-            [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in self._removals],
-        )
-        yield (
-            "ALERTS",
-            [
-                BriefRow("alert", one.file, one.ref, one, ", ".join(one.status_at(brief.now, brief.snapshot.zone)))
-                for one in brief.alerts
-            ],
-        )
-        notice = self._notice
-        if notice is not None:
-            yield (
-                "NEEDS APPROVAL",
-                [
-                    BriefRow("waiting", one.place, one.ref, one, f"{one.role} {one.ask.name}: {one.why}")
-                    for one in notice.waiting
-                ],
-            )
+        gone = [BriefRow("lost", "changes.log", one.id, one, ", ".join(one.titles)) for one in more.removals]
+        yield "REMOVED BY OTHER PROGRAMS", gone
+        states = ((one, ", ".join(one.status_at(now, zone))) for one in brief.alerts)
+        yield "ALERTS", [BriefRow("alert", one.file, one.ref, one, words) for one, words in states]
+        asks = ((one, f"{one.role} {one.ask.name}: {one.why}") for one in more.notice.waiting)
+        yield "NEEDS APPROVAL", [BriefRow("waiting", one.place, one.ref, one, words) for one, words in asks]
         yield "OVERDUE", tasks("overdue", self._urgent(brief, brief.overdue))
         yield "TODAY", tasks("today", self._urgent(brief, brief.due_today))
-        yield "PROBLEMS", [_problem_row(problem) for problem in self._problems if problem.level == "error"]
-        yield (
-            "SINCE YOUR LAST VISIT",
-            [BriefRow("news", one.file, one.ref or "", one, one.title) for one in self._news],
-        )
-        now, zone = brief.now, brief.snapshot.zone
-        stale = [days_since(task.started, now, zone) >= STALE_DAYS for task in brief.in_progress]
-        yield "IN PROGRESS", tasks("progress", [t for t, old in zip(brief.in_progress, stale, strict=True) if not old])
-        title = f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE"
-        yield title, tasks("stale", [t for t, old in zip(brief.in_progress, stale, strict=True) if old])
+        yield "PROBLEMS", [_problem_row(problem) for problem in more.problems if problem.level == "error"]
+        yield "SINCE YOUR LAST VISIT", [BriefRow("news", one.file, one.ref or "", one, one.title) for one in more.news]
+        yield "IN PROGRESS", tasks("progress", (task for task in brief.in_progress if task not in old))
+        yield f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE", tasks("stale", old)
         yield "JOURNAL", [BriefRow("journal", entry.file, entry.ref, entry) for entry in brief.last_entries]
-        if notice is not None:
-            yield (
-                "MUTED",
-                [
-                    BriefRow("muted", "monitors.md", monitor.ref, monitor, f"until {until(end, self.now, self.zone)}")
-                    for monitor, end in notice.muted
-                ],
-            )
-        yield "OTHER MEMORY", [BriefRow("beside", one.system, one.target, one, one.words) for one in self._others]
-        resting = frozenset() if notice is None else notice.resting
-        yield (
-            "NEXT RUNS",
-            [_run_row(run) for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting],
-        )
+        ends = ((monitor, f"until {until(end, self.now, self.zone)}") for monitor, end in more.notice.muted)
+        yield "MUTED", [BriefRow("muted", "monitors.md", monitor.ref, monitor, words) for monitor, words in ends]
+        yield "OTHER MEMORY", [BriefRow("beside", one.system, one.target, one, one.words) for one in more.others]
+        resting = more.notice.resting
+        runs = (run for run in brief.next_runs if run.kind != "monitor" or run.ref not in resting)
+        yield "NEXT RUNS", [_run_row(run) for run in runs]
         yield "THIS WEEK", tasks("week", brief.due_week)
-        yield "WARNINGS", [_problem_row(problem) for problem in self._problems if problem.level == "warning"]
-        yield (
-            "NEXT MAINTENANCE",
-            [BriefRow("upkeep", (*system, file)[0], "", file, words) for file, words, *system in self._upkeep],
-        )
+        yield "WARNINGS", [_problem_row(problem) for problem in more.problems if problem.level == "warning"]
+        moves = [BriefRow("upkeep", (*system, file)[0], "", file, words) for file, words, *system in more.upkeep]
+        yield "NEXT MAINTENANCE", moves
 
     @staticmethod
     def _urgent(brief: Brief, tasks: Sequence[Task]) -> Sequence[Task]:
@@ -208,25 +172,10 @@ class BriefPane(Pane):
         local = now.astimezone(snapshot.zone)
         return f"{local:%A}, {local.day} {local:%B}"
 
-    def say_more(
-        self,
-        problems: Sequence[Problem],
-        upkeep: Sequence[tuple[str, ...]] = (),
-        notice: Notice | None = None,
-        news: Sequence[News] = (),
-        others: Sequence[BriefLine] = (),
-        removals: Sequence[OutsideRemoval] = (),
-    ) -> None:
-        """Show what took longer to find: problems of a check, what the next maintenance would move, monitors that wait
-        for approval or are muted, what others changed since the last visit, and lines of other systems.
-
-        `upkeep` holds a file and a sentence each, and the system if it is another one; `notice` holds what waits for
-        approval and which monitors are muted, `removals` entries that other programs removed. Cursor and
-        scroll position stay.
-        """
-        more = (tuple(problems), tuple(upkeep), notice, tuple(news), tuple(others), tuple(removals))
-        if more != (self._problems, self._upkeep, self._notice, self._news, self._others, self._removals):
-            self._problems, self._upkeep, self._notice, self._news, self._others, self._removals = more
+    def say_more(self, more: BriefMore) -> None:
+        """Show what took longer to find; cursor and scroll position stay."""
+        if more != self._more:
+            self._more = more
             if self.snapshot is not None:
                 self.show(self.snapshot, self.now, flash=False)
         # A requested group that is still missing will not appear any more.

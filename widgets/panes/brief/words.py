@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
+from memory.base.problems import Problem
 from memory.files.values import moment_or_none
+from memory.history.changes import News
+from memory.history.outside import OutsideRemoval
+from memory.monitoring.history.charts import Notice
+from memory.system import BriefLine
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
 
 from .shortened_groups import MORE
+
+
+class BriefMore(NamedTuple):
+    """What takes longer to find than the files: problems of a check, what the next maintenance would move, monitors
+    that wait for an approval or are muted, what others changed since the last visit, lines of other systems, and
+    entries that other programs removed.
+
+    `upkeep` holds a file and a sentence each, and the system if it is another one.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    upkeep: tuple[tuple[str, ...], ...] = ()
+    notice: Notice = Notice()
+    news: tuple[News, ...] = ()
+    others: tuple[BriefLine, ...] = ()
+    removals: tuple[OutsideRemoval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
