@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from textual import events
 from textual.message import Message
@@ -35,16 +35,18 @@ class Load(NamedTuple):
     again: int = 0
 
 
-def month_lines(
-    day: date, today: date, loads: Mapping[date, Load], cell: int, dot: str, check: str, alert: str, again: str
-) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
+MonthLine: TypeAlias = tuple[Line, tuple[tuple[date, int], ...]]
+"""A line of a month with its days, each with the cell where it begins."""
+
+
+def month_lines(day: date, today: date, loads: Mapping[date, Load], cell: int, glyphs: Glyphs) -> list[MonthLine]:
     """The lines of a month: each with its days and the cell where each day begins.
 
     Today is in brackets, and a day with overdue items has the alert sign: nothing is shown by colour alone.
     In days of `TIGHT` cells the brackets leave no room for dots; the agenda lists the items of today.
     """
     names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
-    rows: list[tuple[Line, tuple[tuple[date, int], ...]]] = [
+    rows: list[MonthLine] = [
         (line(Piece(f" {day:%B} {day.year}", "strong")), ()),
         ((), ()),
         (line(Piece(names, "muted")), ()),
@@ -57,25 +59,25 @@ def month_lines(
                 pieces.append(Piece(" " * cell))
                 continue
             places.append((one, place * cell))
-            pieces += _day(one, today, loads.get(one, Load()), cell, dot, check, alert, again)
+            pieces += _day(one, today, loads.get(one, Load()), cell, glyphs)
         rows.append((tuple(pieces), tuple(places)))
         if cell == WIDE:
             rows.append(((), ()))
     return rows
 
 
-def _day(one: date, today: date, load: Load, cell: int, dot: str, check: str, alert: str, again: str) -> list[Piece]:
+def _day(one: date, today: date, load: Load, cell: int, glyphs: Glyphs) -> list[Piece]:
     # The closing bracket after today takes one cell of the room for dots.
     closing = one == today
     room = cell - 3 - closing
     tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
     number = Piece(f"{'[' if one == today else ' '}{one.day:>2}", tone)
     if load.overdue:
-        marks, mark_tone = alert + dot * min(load.open - 1, room - 2 + closing), "alert"
+        marks, mark_tone = glyphs.alert + glyphs.bullet * min(load.open - 1, room - 2 + closing), "alert"
     elif load.open:
-        marks, mark_tone = dot * min(load.open, max(1, room - 1 + closing)), "accent"
+        marks, mark_tone = glyphs.bullet * min(load.open, max(1, room - 1 + closing)), "accent"
     else:
-        marks, mark_tone = (check if load.done else again if load.again else ""), "muted"
+        marks, mark_tone = (glyphs.check if load.done else glyphs.dot if load.again else ""), "muted"
     brackets = [Piece("]", "strong")] if closing else []
     if not room:
         number = Piece(number.text, mark_tone if marks or load.overdue else tone)  # type: ignore[arg-type]
@@ -116,7 +118,7 @@ class Month(Drawing, Widget):
         self.day = self._today = date(2000, 1, 1)
         """The chosen day, and the day of today."""
         self.loads: Mapping[date, Load] = {}
-        self._lines: list[tuple[Line, tuple[tuple[date, int], ...]]] | None = None
+        self._lines: list[MonthLine] | None = None
 
     @property
     def cell(self) -> int:
@@ -139,13 +141,11 @@ class Month(Drawing, Widget):
         self.forget()
 
     @property
-    def rows(self) -> list[tuple[Line, tuple[tuple[date, int], ...]]]:
+    def rows(self) -> list[MonthLine]:
         """The lines of the month, each with its days and the cell where each day begins."""
         if self._lines is None:
             glyphs = self.glyphs
-            self._lines = month_lines(
-                self.day, self._today, self.loads, self.cell, glyphs.bullet, glyphs.check, glyphs.alert, glyphs.dot
-            )
+            self._lines = month_lines(self.day, self._today, self.loads, self.cell, glyphs)
             if len(self._lines) + 1 < self.size.height:
                 self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]
         return self._lines

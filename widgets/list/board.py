@@ -243,7 +243,7 @@ class Board(Horizontal):
 
     def on_resize(self) -> None:
         """Show one column at a time if the width is too small, and no blank lines if the height is."""
-        self._follow_width(self.size.width)
+        self.follow_width(self.size.width)
         roomy = self.size.height >= ROOMY
         if roomy != self._roomy:
             self._roomy = roomy
@@ -254,7 +254,8 @@ class Board(Horizontal):
             self.put(cards)
         self._say()
 
-    def _follow_width(self, width: int) -> None:
+    def follow_width(self, width: int) -> None:
+        """Show one column at a time in so few cells."""
         self.set_class(width < NARROWEST * len(self._columns), "-one")
 
     def action_column(self, step: int) -> None:

@@ -20,7 +20,7 @@ from widgets.chrome.keys import GoPrefix, go_binding
 from widgets.text.drawing import Drawing, LateTimers, Scrolling
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
-from .rows import Continuation, Heading, Note, Selecting, extent, find, is_item, item_from, nearest, owner_of
+from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
 
 GUTTER = 2
 """Cells before each row's content: the cursor's bar and the mark of a selected row."""
@@ -46,7 +46,7 @@ class _ListMessage(Message):
     line_list: LineList
 
 
-class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
+class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
     """A list of rows known by key. A row is its key and nothing else until it is drawn.
 
     `set_rows` takes any sequence of hashable keys; `Heading`, `Continuation` and `Note` among them are rows
@@ -151,6 +151,8 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self._renderer = renderer
         self._rows: Sequence[Hashable] = ()
         self._position = -1
+        self._chosen: frozenset[Hashable] = frozenset()
+        self._range_from: Hashable | None = None
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
         self._pressed: Hashable | None = None
@@ -303,6 +305,85 @@ class LineList(LateTimers, Selecting, GoPrefix, Drawing, Scrolling, can_focus=Tr
         self.scroll_to_region(
             Region(0, top, 1, max(1, min(height, bottom - top))), animate=False, force=True, immediate=True
         )
+
+    # The selection
+
+    @property
+    def selected(self) -> frozenset[Hashable]:
+        """The selected keys, including those of a range that is not ended yet."""
+        return self._chosen if self._range_from is None else self._chosen | self._range_keys()
+
+    @property
+    def has_selection(self) -> bool:
+        """Whether anything is selected, or a range begun."""
+        return bool(self._chosen) or self._range_from is not None
+
+    @property
+    def targets(self) -> tuple[Hashable, ...]:
+        """What an action applies to, in the rows' order: the selected keys, else the key under the cursor."""
+        if selected := self.selected:
+            return tuple([key for key in self._rows if key in selected])
+        return () if self.cursor is None else (self.cursor,)
+
+    def select(self, keys: Iterable[Hashable]) -> None:
+        """Select exactly these keys (those that are items of this list) and end a range."""
+        wanted = set(keys)
+        if not wanted and not self.has_selection:
+            return
+        self._range_from = None
+        self._choose(frozenset(key for key in self._rows if key in wanted and is_item(key)) if wanted else ())
+
+    def select_between(self, start: int, end: int) -> None:
+        """Add the items at two places and all between them to the selection; for the mouse."""
+        low, high = sorted((max(0, start), end))
+        self._range_from = None
+        self._choose(self._chosen | {key for key in self._rows[low : high + 1] if is_item(key)})
+
+    def _choose(self, keys: Iterable[Hashable]) -> None:
+        self._chosen = frozenset(keys)
+        self.refresh()
+        if self.is_attached:
+            self.post_message(self.SelectionChanged(self, self.selected))
+
+    def _range_keys(self) -> frozenset[Hashable]:
+        start = find(self._rows, self._range_from, self._position)
+        if start < 0 or self._position < 0:
+            return frozenset()
+        low, high = sorted((start, self._position))
+        return frozenset(key for key in self._rows[low : high + 1] if is_item(key))
+
+    def _keep_selection(self) -> None:
+        """Drop selected keys that are gone."""
+        if self._range_from is not None and find(self._rows, self._range_from) < 0:
+            self._range_from = None
+        if self._chosen:
+            self._choose(key for key in self._rows if key in self._chosen)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """The list handles Escape only while something is selected; else it is left to the widgets around."""
+        return action != "clear" or self.has_selection
+
+    def action_mark(self) -> None:
+        """Select or unselect the item under the cursor and move on; while there is a range, end and keep it."""
+        if self._range_from is not None:
+            self.action_range()
+        elif self.cursor is not None:
+            self._choose(self._chosen ^ {self.cursor})
+            self.action_move(1)
+
+    def action_range(self) -> None:
+        """Start a range at the cursor, or end it and keep it selected."""
+        if self._range_from is None:
+            self._range_from = self.cursor
+            self._choose(self._chosen)
+        else:
+            keys = self.selected
+            self._range_from = None
+            self._choose(keys)
+
+    def action_clear(self) -> None:
+        """Select nothing."""
+        self.select(())
 
     # Keys
 

@@ -21,27 +21,14 @@ LONGEST_DAY = 100
 OFTEN = "RECURRING OFTEN"
 """The heading of tasks that recur every few days; they are listed once, not on each day."""
 
-ALL_DAY, SHORT_ALL_DAY = "all day", "day"
+ALL_DAY = "all day"
 """The text in place of a time for tasks without one."""
 
-WIDE_ENOUGH = 34
-"""Cells from which there is room for `all day`."""
-
-ROW, NARROW_ROW = (
-    Columns(
-        Column("at", width, importance=3),
-        Column("sign", 1, importance=2),
-        Column("title", minimum=14),
-    )
-    for width in (len(ALL_DAY), 5)
-)
+ROW = Columns(Column("at", len(ALL_DAY), importance=3), Column("sign", 1, importance=2), Column("title", minimum=14))
 """The columns of a task on a day: time, kind of occasion, title."""
 
-OFTEN_ROW, NARROW_OFTEN_ROW = (
-    Columns(
-        Column("sign", 1, importance=3), Column("title", minimum=8), Column("when", width, "right", importance=2), gap=2
-    )
-    for width in (16, 11)
+OFTEN_ROW = Columns(
+    Column("sign", 1, importance=3), Column("title", minimum=14), Column("when", 16, "right", importance=2), gap=2
 )
 """The columns of a task that recurs often: sign, title, how often."""
 
@@ -69,16 +56,14 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
     title = Piece(task.title, "muted" if muted else PRIORITY_TONES.get(task.priority, "plain"))
     if often:
         when = Piece(describe(task.recurring or ""), "muted")
-        columns = OFTEN_ROW if width >= WIDE_ENOUGH else NARROW_OFTEN_ROW
-        return columns.line(width, {"sign": Piece(glyphs.recurring, "muted"), "title": title, "when": when})
+        return OFTEN_ROW.line(width, {"sign": Piece(glyphs.recurring, "muted"), "title": title, "when": when})
     sign = {
         "overdue": Piece(glyphs.alert, "alert"),
         "again": Piece(glyphs.recurring, "muted"),
         "done": Piece(glyphs.check, "muted"),
     }.get(kind, Piece(glyphs.recurring if task.recurring else " ", "muted"))
-    wide = width >= WIDE_ENOUGH
-    untimed = "" if kind == "done" else ALL_DAY if wide else SHORT_ALL_DAY
-    return (ROW if wide else NARROW_ROW).line(
+    untimed = "" if kind == "done" else ALL_DAY
+    return ROW.line(
         width,
         {
             "at": Piece(f"{occasion.at:%H:%M}" if occasion.at else untimed, "muted"),

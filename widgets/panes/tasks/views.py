@@ -206,6 +206,7 @@ class TaskViews(Pane):
             from widgets.list.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES], self.moved)
+            self._board.follow_width(frame.size.width)
             frame.mount(self._board, before=self.instead)
         if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
