@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from memory.files.knowledge.hints import Twin, near_twins
 from memory.files.knowledge.model import KnowledgeItem, edit_knowledge
 from memory.files.snapshot import Snapshot
+from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Labelled, Link, Prose
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
@@ -115,7 +116,8 @@ class KnowledgePane(RecordPane):
         """Return the words in full, then date and reason; for a group how many there are."""
         if item.group:
             count = int(item.about)
-            words = f"{count} {'entry' if count == 1 else 'entries'}. a adds one here."
+            words = f"{count} {'entry' if count == 1 else 'entries'}. {{entry.add|a}} adds one here."
+            words = with_keys(words, self.app)
             return self.lines({"": Prose(words, tone="muted")})
         fact: KnowledgeItem = item.thing
         return self.lines({

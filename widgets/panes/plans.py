@@ -27,7 +27,7 @@ from widgets.text.words import dated, progress_line
 SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
 """The sections of orchestration.md and their names here."""
 
-ROW = Columns(Column("sign", 1, importance=9), Column("title", minimum=12), Column("state", 13, "right", importance=1))
+ROW = Columns(Column("sign", 1, importance=9), Column("title", minimum=12), Column("state", 11, "right", importance=1))
 """The columns of a plan, phase or task: its title, and its state or progress."""
 
 TONES: dict[str, Tone] = {

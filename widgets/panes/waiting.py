@@ -65,9 +65,9 @@ class WaitingPane(TellingPane, RecordPane):
         if source is None:
             return
         for title, hint, found in (
-            ("PROPOSALS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS APPROVAL", "a review", [_ask(one) for one in source.approvals(snapshot, now)]),
-            ("REMOVED BY OTHER PROGRAMS", "a restore, r dismiss", [_removal(one) for one in source.removals()]),
+            ("PROPOSALS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS APPROVAL", "a reviews", [_ask(one) for one in source.approvals(snapshot, now)]),
+            ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
         ):
             if found:
                 yield Heading(title, f"{len(found)}  {hint}")
