@@ -219,8 +219,8 @@ class Shell(LateTimers, App[int]):
         self.glyphs, depth = setup.glyphs, setup.depth
         self.set_class(self.glyphs is ASCII, "-ascii")
         self.add_class(f"-depth-{depth}")
-        if self.glyphs is ASCII or self.no_color or depth == "256":
-            self._filters = plain_filters(self, ascii_signs=self.glyphs is ASCII, exact=depth == "256")
+        if self.glyphs is ASCII or self.no_color:
+            self._filters = plain_filters(self, ascii_signs=self.glyphs is ASCII)
         self.panes = OpenPanes(setup.only)
         self.left_drafts: tuple[Draft, ...] = ()
         """Forms that were never saved, newest first."""

@@ -1,4 +1,4 @@
-"""Depth: how many colours a terminal shows, and the themes whose colours it shows exactly.
+"""Depth: how many colours a terminal shows, and the themes whose colours it shows.
 
 A terminal of 256 colours has a fixed cube of colours; one of 16 has colours that its owner chose. Other colours are
 rounded, which could give the cursor's row, a warning and muted text the same colour. So each depth has its own
@@ -56,7 +56,7 @@ THEMES_256 = themes(
     ("selected", "#1c1c1c", "#e4e4e4", "#262626"),
     ("flash", "#00005f", "#ffffd7", "#303030"),
 )
-"""The same, in colours that a terminal of 256 colours shows exactly."""
+"""The same, in colours of the cube of 256; some greys are shown one step darker."""
 
 BLACK, WHITE = "#000000", "#aaaaaa"
 RED, YELLOW = "#aa0000", "#aa5500"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -20,16 +18,12 @@ FAR = 0.35
 """The difference in brightness from which a background is shown in reverse."""
 
 
-def plain_filters(app: App[Any], *, ascii_signs: bool, exact: bool = False) -> list[LineFilter]:
-    """The line filters of an application: without colours if `NO_COLOR` is set, with ASCII signs only if `ascii_signs`;
-    `exact` means that the terminal has 256 colours.
-    """
+def plain_filters(app: App[Any], *, ascii_signs: bool) -> list[LineFilter]:
+    """Return the line filters of an application: no colours if `NO_COLOR` is set, only ASCII signs if `ascii_signs`."""
     # Textual's own filter for NO_COLOR turns colours into greys, the urgent ones into the faintest.
     filters = [one for one in app._filters if not isinstance(one, Monochrome)]
     if app.no_color:
         filters.append(NoColour(lambda: Color.parse(app.theme_variables["background"])))
-    elif exact:
-        filters.append(ExactColours())
     return [*filters, PlainSigns()] if ascii_signs else filters
 
 
@@ -65,38 +59,6 @@ def _bare(style: Style, ground: float) -> Style:
         meta=style.meta or None,
         link=style.link,
     )
-
-
-class ExactColours(LineFilter):
-    """Replaces colours of the 256-colour cube by their numbers; Rich would use the next darker one for light greys."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
-        """The same segments with numbers for colours; mixed colours, as behind a dialog, are left to Rich."""
-        return [
-            segment if segment.style is None else Segment(segment.text, numbered(segment.style), segment.control)
-            for segment in segments
-        ]
-
-
-@lru_cache(4096)
-def numbered(style: Style) -> Style:
-    """Return a style whose colours are numbers of the cube, where they are exactly in it."""
-    color, bgcolor = (_numbered(one) for one in (style.color, style.bgcolor))
-    return style + Style(color=color, bgcolor=bgcolor) if color or bgcolor else style
-
-
-def _numbered(colour: RichColor | None) -> RichColor | None:
-    number = None if colour is None or colour.triplet is None else _cube().get(tuple(colour.triplet))
-    return None if number is None else RichColor.from_ansi(number)
-
-
-@cache
-def _cube() -> dict[tuple[int, ...], int]:
-    """The fixed colours of a 256-colour terminal, with their numbers; its owner chooses the first sixteen."""
-    steps = (0, 95, 135, 175, 215, 255)
-    cube = [(red, green, blue) for red in steps for green in steps for blue in steps]
-    greys = [(8 + 10 * step,) * 3 for step in range(24)]
-    return {colour: 16 + place for place, colour in enumerate([*cube, *greys])}
 
 
 SIGNS = str.maketrans("“”‘’–—·│─←→↑↓━┃┏┓┗┛▁▂▃▄▅▆▇█▉▊▋▌▍▎▏", "\"\"''--.|-<>^v=#####" + 15 * "|")
