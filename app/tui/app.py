@@ -225,9 +225,9 @@ class MemdeckApp(Shell):
     def make_pane(self, name: PaneName) -> Pane:
         """Create a pane that is opened for the first time."""
         sources: dict[str, Callable[[], object]] = {
-            "changes": lambda: self.outside_changes.log,
+            "changes": lambda: self.outside_changes,
             "contacts": lambda: self.schedule.addresses,
-            "fleet": lambda: self.fleet.source,
+            "fleet": lambda: self.fleet,
             "waiting": lambda: self.proposals,
             "monitors": lambda: self.schedule.pictures,
             "prompt": lambda: self.prompts,

@@ -40,9 +40,6 @@ from .main_screen import MainScreen
 if TYPE_CHECKING:
     from .app import MemdeckApp
 
-WIDEST = 60
-"""Cells of the widest message."""
-
 ACTOR = "human"
 """The actor recorded for changes made in the application."""
 

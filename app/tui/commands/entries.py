@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
-from app.tui.forms.editor import hand_text
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -129,7 +128,7 @@ def _edit_file(app: MemdeckApp, pane: Pane, place: LineRow) -> None:
 
         return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
 
-    return hand_text(app, decode(before), edited, line=place.line)
+    return app.edits.in_editor(decode(before), edited, line=place.line)
 
 
 def _in_editor(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
@@ -138,7 +137,7 @@ def _in_editor(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str)
             return app.say("Nothing was changed.")
         return _write_source(app, pane, item, original, new)
 
-    return hand_text(app, text, edited)
+    return app.edits.in_editor(text, edited)
 
 
 def _write_source(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
-from app.tui.forms.editor import hand_text
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
@@ -131,7 +130,7 @@ def edit(app: MemdeckApp) -> None:
         now = app.clock()
         return app.edits.ask(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: app.refresher.request())
 
-    return app.edits.ask(lambda: inbox.text_of(inbox.get(ref)), lambda text: hand_text(app, text, edited))
+    return app.edits.ask(lambda: inbox.text_of(inbox.get(ref)), lambda text: app.edits.in_editor(text, edited))
 
 
 def reject(app: MemdeckApp) -> None:

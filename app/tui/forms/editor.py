@@ -7,15 +7,11 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING
 
 from memory.base.programs import find_program
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.private.run_folder import temporary_folder
-
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
 
 PLUS = frozenset({"vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe", "jed", "mg", "ne"})
 """The editors that begin at line N when `+N` precedes the file."""
@@ -85,22 +81,6 @@ def edit_text(
     finally:
         if not stays:
             _remove(folder)
-
-
-def hand_text(app: MemdeckApp, text: str, edited: Callable[[str], object], *, line: int = 0) -> None:
-    """Hand a text to the user's editor, at a line from 0; `edited` gets what comes back, errors are shown."""
-    if not app.edits.in_time("The text"):
-        return
-    from textual.app import SuspendNotSupported
-
-    try:
-        new = edit_text(text, app.environ, app.setup.hand_over or app.suspend, line=line, outside=app.top)
-    except MemdeckError as error:
-        app.say_error(error)
-    except SuspendNotSupported:
-        app.say("This terminal cannot be handed over to an editor.", severity="warning")
-    else:
-        edited(new)
 
 
 def keep_text(text: str, name: str) -> str:

@@ -11,6 +11,9 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from textual.app import SuspendNotSupported
+
+from app.tui.forms.editor import edit_text
 from app.tui.shell import ACTOR, Otherwise, Part, ThreadReport
 from memory.errors import BlockedError, MemdeckError
 from memory.files import MEMORY_FILES
@@ -237,6 +240,20 @@ class Edits(Part):
         if self._overtaken:
             self.app.say(f"{what} took too long to open; try again.")
         return not self._overtaken
+
+    def in_editor(self, text: str, edited: Callable[[str], object], *, line: int = 0) -> None:
+        """Hand a text to the user's editor, at a line from 0; `edited` gets what comes back, errors are shown."""
+        if not self.in_time("The text"):
+            return
+        hand_over = self.app.setup.hand_over or self.app.suspend
+        try:
+            new = edit_text(text, self.app.environ, hand_over, line=line, outside=self.app.top)
+        except MemdeckError as error:
+            self.app.say_error(error)
+        except SuspendNotSupported:
+            self.app.say("This terminal cannot be handed over to an editor.", severity="warning")
+        else:
+            edited(new)
 
     def undo_or_redo(self, *, back: bool) -> None:
         """Undo the last change (`back`), or redo the change that was undone last.

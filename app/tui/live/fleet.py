@@ -25,15 +25,20 @@ SHOW_SECONDS = 0.5
 """Seconds between updates of the pane while a refresh is running."""
 
 
-class FleetSource(Part):
-    """The workspaces for the fleet pane; called in threads."""
+class AllWorkspaces(Part):
+    """Reads, shows and searches the fleet. Nothing is opened before its pane is; then one worker refreshes it."""
 
     def set_up(self) -> None:
         """Nothing is opened yet."""
         self._made: EmbeddedFleet | CentralFleet | None = None
         self._mutex = threading.Lock()
-        self.stopped = threading.Event()
-        """Set when nothing more is to be read."""
+        self._stopped = threading.Event()
+        self._busy = False
+        self._found: list[tuple[str, Path]] = []
+        self.destination: Destination | None = None
+        """What to open after this application ended."""
+
+    # What the pane shows; called in threads
 
     @property
     def fleet(self) -> EmbeddedFleet | CentralFleet:
@@ -72,25 +77,7 @@ class FleetSource(Part):
 
     def goes_on(self) -> bool:
         """Return whether to go on: the application still wants results."""
-        return not self.stopped.is_set()
-
-    def close(self) -> None:
-        """Stop the refresh, and close the open workspaces."""
-        self.stopped.set()
-        if self._made is not None:
-            self._made.close()
-
-
-class AllWorkspaces(Part):
-    """Shows the fleet. Nothing is opened before the pane is; then one worker refreshes the workspaces."""
-
-    def set_up(self) -> None:
-        """Nothing is known yet."""
-        self.source = FleetSource(self.app)
-        self._busy = False
-        self._found: list[tuple[str, Path]] = []
-        self.destination: Destination | None = None
-        """What to open after this application ended."""
+        return not self._stopped.is_set()
 
     def refresh(self) -> None:
         """Refresh the workspaces that changed, in a worker, while the pane is visible."""
@@ -103,9 +90,9 @@ class AllWorkspaces(Part):
     def _refresh(self) -> bool:
 
         shown = monotonic()
-        fleet = self.source.fleet
+        fleet = self.fleet
         found = isinstance(fleet, CentralFleet)
-        for _ in fleet.refresh(self.app.clock(), self.source.goes_on):
+        for _ in fleet.refresh(self.app.clock(), self.goes_on):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
@@ -123,7 +110,9 @@ class AllWorkspaces(Part):
 
     def stop(self) -> None:
         """Stop the refresh, and close the open workspaces."""
-        self.source.close()
+        self._stopped.set()
+        if self._made is not None:
+            self._made.close()
 
     # Opening another workspace
 
@@ -139,7 +128,7 @@ class AllWorkspaces(Part):
             self.app.say(f"This view is read-only; `memdeck {item.path}`{where} opens this one.")
         elif item.host != host_name(self.app.environ):
             self.app.say(f"It is on {item.host}: open it there.", severity="warning")
-        elif self.source.is_open(item):
+        elif self.is_open(item):
             self._open_here(pane, entry)
         elif self._may_leave():
             destination = Destination(item.path, (*self.app.way, workspace.root), pane, entry)
@@ -189,7 +178,7 @@ class AllWorkspaces(Part):
 
     def keep_up(self) -> bool:
         """Index what is new in all workspaces; return whether that is complete."""
-        self.source.fleet.keep_up(self.source.goes_on)
+        self.fleet.keep_up(self.goes_on)
         return True
 
     def answer(self, text: str) -> SearchAnswer:
@@ -205,7 +194,7 @@ class AllWorkspaces(Part):
             marks = marks_of_terms(one.snippet, query.terms), marks_of_terms(entry.title, query.terms)
             return Hit(entry, one.score, one.snippet, *marks, fits_all=one.fits_all)
 
-        hits = [hit_of(one) for one in self.source.fleet.glance(text, now, SHOWN)]
+        hits = [hit_of(one) for one in self.fleet.glance(text, now, SHOWN)]
         fitting = tuple(hit for hit in hits if hit.fits_all)
         return SearchAnswer(query, fitting, len(fitting), len(fitting) == SHOWN, partial=tuple(hits[len(fitting) :]))
 

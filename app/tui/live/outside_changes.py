@@ -34,7 +34,6 @@ class OutsideChanges(Part):
 
     def set_up(self) -> None:
         """Nothing changed yet."""
-        self.log = LogSource(self.app)
         self._one = threading.Lock()
         self.count = 0
         self._seen: int | None = None
@@ -176,9 +175,7 @@ class OutsideChanges(Part):
             self.removals = removals
             self.app.refresh_keys()
 
-
-class LogSource(Part):
-    """The change log for the changes pane; called in threads."""
+    # The change log for the pane Changes; called in threads
 
     def newest(self, limit: int) -> Sequence[LoggedChange]:
         """Return the newest changes, the newest first."""
