@@ -18,7 +18,6 @@ from .asks import LONGEST, TOLD, Ask, hidden_in, revealed, unusual_in
 from .consent import Trust
 from .pins import PRIVATE
 from .records import OWN, ConsentDecision
-from .words import all_words, has_expansions
 
 Sign = Literal["-", "+", " "]
 _ROLES = {
@@ -245,18 +244,20 @@ def _lines_of(before: str, after: str) -> list[DiffLine]:
 def warnings_of(command: str) -> tuple[str, ...]:
     """Return warnings about a command; none only means that nothing known was found."""
     command = command[:LONGEST]
-    names = {word.text.rpartition("/")[2] for word in all_words(command)}
+    # Without quotes, which do not change what runs: the words of quoted text may run, too.
+    words = re.split(r"[\s;&|()<>`]+", re.sub(r"[\\'\"]", "", command))
+    names = {word.rpartition("/")[2] for word in words}
     found = [f"holds the hidden character {hidden}"] if (hidden := hidden_in(command)) else []
     piped = ", ".join(sorted(names.intersection(_INTERPRETERS.split())))
     if piped and "|" in command:
         found.append(f"may pipe what it reads into {piped}")
     if piped and re.search(r"\s-\w*[ceE]\b", command):
         found.append(f"runs code given in the command ({piped} -c)")
-    for words, text in _PROGRAMS:
-        if both := sorted(names.intersection(words.split())):
+    for programs, text in _PROGRAMS:
+        if both := sorted(names.intersection(programs.split())):
             found.append(f"{text} ({', '.join(both)})")
     found += [text.format(match[0]) for pattern, text in _PATTERNS if (match := pattern.search(command))]
-    if has_expansions(command):
+    if re.search(r"[$`]", re.sub(r"\\.|'[^']*'", "", command)):
         found.append("some words are known only when it runs ($, `)")
     if unusual := unusual_in(command):
         shown = " ".join(f"{char} U+{ord(char):04X}" for char in unusual[:6])

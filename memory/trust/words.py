@@ -87,21 +87,6 @@ def substituted(word: Word) -> Iterator[SimpleCommand]:
         yield from islice(split(word.text[min(places) :], word.depth + 1), 1, None)
 
 
-def all_words(command: str) -> Iterator[Word]:
-    """Yield every word of a command, those in quoted text included."""
-    pending = [one for simple in split(command) for one in simple.words]
-    while pending:
-        word = pending.pop()
-        yield word
-        pending += [one for simple in nested(word) for one in simple.words]
-
-
-def has_expansions(command: str) -> bool:
-    """Return whether some words are known only when the command runs."""
-    open_text = _QUOTED.sub(lambda quoted: re.sub(r"\\.", "", quoted[3] or "", flags=re.S), command)
-    return "`" in open_text or "$" in open_text
-
-
 def _word(token: str, after: str, depth: int) -> Word:
     parts: list[str] = []
     pattern: list[str] = []
