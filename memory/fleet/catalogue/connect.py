@@ -79,33 +79,27 @@ def told() -> Iterator[None]:
 
     try:
         yield
-    except (
-        psycopg.errors.UndefinedTable,
-        psycopg.errors.UndefinedColumn,
-        psycopg.errors.InvalidSchemaName,
-        psycopg.errors.UndefinedFunction,
-    ) as error:
-        raise UsageError(
-            "fleet.not_initialised",
-            "the database holds no catalogue of this version",
-            "`memdeck fleet init --database URL` makes it",
-        ) from error
-    except psycopg.errors.InsufficientPrivilege as error:
-        raise MemdeckError(
-            "fleet.forbidden", f"the database refuses it: {_first_line(error)}", "see docs/fleet.md for the roles"
-        ) from error
-    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-        if _REFUSED.search(str(error)):
-            raise UsageError(
-                "fleet.login_refused",
-                f"the database refuses the login: {_first_line(error)}",
-                "see docs/fleet.md for logins and TLS",
-            ) from error
-        raise BusyError(
-            "fleet.database_down", f"the database cannot be reached: {_first_line(error)}", "try again later"
-        ) from error
     except psycopg.Error as error:
-        raise MemdeckError("fleet.database", f"the database failed: {_first_line(error)}", "see its log") from error
+        raise _meaning(error) from error
+
+
+def _meaning(error: Exception) -> MemdeckError:
+    """Return what an error of the database means to a person."""
+    from psycopg import InterfaceError, OperationalError, errors
+
+    line = _first_line(error)
+    absent = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName, errors.UndefinedFunction)
+    if isinstance(error, absent):
+        words = "the database holds no catalogue of this version"
+        return UsageError("fleet.not_initialised", words, "`memdeck fleet init --database URL` makes it")
+    if isinstance(error, errors.InsufficientPrivilege):
+        return MemdeckError("fleet.forbidden", f"the database refuses it: {line}", "see docs/fleet.md for the roles")
+    if not isinstance(error, (OperationalError, InterfaceError)):
+        return MemdeckError("fleet.database", f"the database failed: {line}", "see its log")
+    if _REFUSED.search(str(error)):
+        words = f"the database refuses the login: {line}"
+        return UsageError("fleet.login_refused", words, "see docs/fleet.md for logins and TLS")
+    return BusyError("fleet.database_down", f"the database cannot be reached: {line}", "try again later")
 
 
 def _first_line(error: Exception, hidden: str = "") -> str:
