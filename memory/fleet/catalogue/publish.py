@@ -128,11 +128,13 @@ class Publisher:
             elif held.until is None or now >= held.until:
                 late.append(path)
         start = monotonic()
-        for done, path in enumerate([*changed, *unread, *late]):
+        # The status takes longer than what changed: edits elsewhere must not wait for it.
+        edits = [(path, False) for path in changed]
+        for done, (path, status) in enumerate([*edits, *((path, True) for path in (*unread, *changed, *late))]):
             long = done > len(changed) and monotonic() - start >= ROUND_SECONDS
             if not go_on() or (long and not whole):
                 break
-            added, removed = self._publish(path, known[path], now)
+            added, removed = self._publish(path, known[path], now, status=status)
             counts.update(workspaces=bool(added or removed), added=added, removed=removed)
         left = sum(not known[path].watched for path in unread)
         return Published(counts["workspaces"], counts["added"], counts["removed"], left)
@@ -150,7 +152,7 @@ class Publisher:
 
     # -- one workspace ----------------------------------------------------------------------------------------
 
-    def _publish(self, path: Path, held: _Workspace, now: datetime) -> tuple[int, int]:
+    def _publish(self, path: Path, held: _Workspace, now: datetime, *, status: bool) -> tuple[int, int]:
         """Send what changed in a workspace, and its status; return how many entries are new, and how many are gone."""
         import psycopg
         from psycopg.types.json import Jsonb
@@ -175,7 +177,9 @@ class Publisher:
             else:
                 held.unsettled += 1
                 return None
-            held.unsettled, held.watched, held.stamp = 0, watched, stamp
+            held.unsettled, held.watched, held.stamp, held.until = 0, watched, stamp, None
+            if not status:
+                return None
             overview, held.until = self._local.overview(workspace, now, held.problems)
             held.problems = overview.problems
             return overview.json()
