@@ -67,7 +67,7 @@ def state_cases(places: Places, size: str) -> Iterator[Case]:
 def make_state(root: Path, count: int) -> None:
     """Write a repository with a state, so many events that no recall saw, and their checkpoints."""
     from memory.state import bundles
-    from memory.state.analysis import analyse
+    from memory.state.analysis.analyse import analyse
     from memory.state.files.json_text import canonical_bytes, digest, line_bytes
     from memory.state.files.model import CHECKPOINTS, EVENTS, STATE, checkpoint_id, event_id, stamp
     from memory.workspace import Workspace

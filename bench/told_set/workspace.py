@@ -9,7 +9,7 @@ from pathlib import Path
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.system import CuratedMemory
 from memory.state import bundles
-from memory.state.analysis import analyse
+from memory.state.analysis.analyse import analyse
 from memory.state.system import ProjectState
 from memory.systems import system_of
 from memory.workspace import Workspace

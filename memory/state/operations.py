@@ -17,7 +17,7 @@ from memory.systems import system_of
 from memory.workspace import Workspace
 
 from . import bundles
-from .analysis import analyse
+from .analysis.analyse import analyse
 from .bundles import StateChange, key_of
 from .checks.check import validate as findings_of
 from .checks.repair import plan_repair

@@ -19,7 +19,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.maintenance import maintain
 from memory.state import bundles
-from memory.state.analysis import analyse
+from memory.state.analysis.analyse import analyse
 from memory.state.checks.check import validate
 from memory.state.files.model import EVENTS, SCOPES
 from memory.state.files.model import FOLDER as STATE_FOLDER

@@ -5,7 +5,3 @@ of it is run, not even through git.
 """
 
 from __future__ import annotations
-
-from .analyse import analyse
-
-__all__ = ["analyse"]

@@ -35,7 +35,7 @@ def mended(kind: str, value: Any, fresh: Json) -> Json | None:
 def mended_event(line: bytes, before: str) -> Json | None:
     """Return the event of a line in which some values are wrong; `before` is the time of the one above."""
     try:
-        value = load(line, model.EVENTS, "state.events.read", twice=False)
+        value = load(line, model.EVENTS, "state.events.read")
     except MemdeckError:
         return None
     given = value.get("signals") if isinstance(value, dict) else None
@@ -55,7 +55,7 @@ def rescued(data: bytes, last: Json | None, at: str) -> tuple[Json, str, bool]:
     """
     written: Any = {}
     with suppress(MemdeckError):
-        written = load(data, model.STATE, "state.json", twice=False)
+        written = load(data, model.STATE, "state.json")
     parts = written if isinstance(written, dict) else {}
     names = ("bundle", "provider", "maintenance")
     sound: Json = {key: parts[key] for key in names if not faults_of(key, parts.get(key))}

@@ -7,26 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from typing import Any
 
 from memory.document.model import BOM
 from memory.errors import ConfigError
 
-from .model import Json
 
-
-def load(data: bytes, file: str, code: str, *, twice: bool = True) -> Any:
-    """Return the JSON of some bytes; ConfigError `code` with file and line. `twice`: refuse a key that occurs twice.
+def load(data: bytes, file: str, code: str) -> Any:
+    """Return the JSON of some bytes; ConfigError `code` with file and line.
 
     A byte order mark in front, which some editors write, says nothing.
     """
     try:
-        return json.loads(
-            data.removeprefix(BOM).decode("utf-8"),
-            parse_constant=no_constant,
-            object_pairs_hook=_once if twice else None,
-        )
+        return json.loads(data.removeprefix(BOM).decode("utf-8"), parse_constant=no_constant)
     except RecursionError:
         why, line = "it is nested too deeply", 1
     except json.JSONDecodeError as error:
@@ -43,14 +36,6 @@ def load(data: bytes, file: str, code: str, *, twice: bool = True) -> Any:
 def no_constant(text: str) -> Any:
     """Refuse `NaN` and `Infinity`."""
     raise ValueError(f"{text} is no JSON")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {twice[:60]!r} occurs twice")
-    return found
 
 
 def line_of(data: bytes, key: str) -> int:

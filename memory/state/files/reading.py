@@ -271,15 +271,15 @@ def _sources(data: bytes) -> list[Json]:
 
 def _checkpoint(data: bytes, path: str, name: str) -> Json:
     code = "state.checkpoint.schema"
-    checkpoint: Json = _checked(data, path, "checkpoint", code, "state.checkpoint.json", twice=False)
+    checkpoint: Json = _checked(data, path, "checkpoint", code, "state.checkpoint.json")
     if checkpoint["id"] != name:
         raise _wrong(code, path, 0, f"id is {checkpoint['id']}, and the file is called {name}")
     return checkpoint
 
 
-def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "", *, twice: bool = True) -> Any:
+def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "") -> Any:
     """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` if it is not JSON."""
-    value = load(data, path, unread or code, twice=twice)
+    value = load(data, path, unread or code)
     if faults := schema.faults_of(kind, value):
         raise _wrong(code, path, 0, schema.first_of(faults))
     return value

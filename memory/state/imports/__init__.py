@@ -5,8 +5,3 @@ conversations with subagents.
 """
 
 from __future__ import annotations
-
-from .discover import SourceItem, discover
-from .read import ImportedItem, read_item
-
-__all__ = ["ImportedItem", "SourceItem", "discover", "read_item"]

@@ -127,7 +127,6 @@ DAMAGES = (
     Damage("half a state", _halved(STATE), ("state:json",)),
     Damage("state of zeros", _bytes(STATE, b"\0" * 4096), ("state:json",)),
     Damage("state that is no UTF-8", _bytes(STATE, b'{"a": "\xff\xfe"}'), ("state:json",)),
-    Damage("state with a key twice", _text(STATE, '{"schemaVersion": 2, "schemaVersion": 2}'), ("state:json",)),
     Damage("state that is a list", _text(STATE, "[]"), ("state:schema",)),
     Damage("state of version 1", _with(STATE, "schemaVersion", 1), ("state:schema",)),
     Damage("state without maintenance", _with(STATE, "maintenance", None), ("state:schema",)),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.state import bundles
-from memory.state.analysis import analyse
+from memory.state.analysis.analyse import analyse
 from memory.state.files.json_text import line_bytes
 from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
 from memory.state.files.reading import StateFiles

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.state.analysis import analyse, tree
+from memory.state.analysis import tree
+from memory.state.analysis.analyse import analyse
 from memory.state.analysis.documents import cut, plain, sections_of, sentences
 from memory.state.files import schema
 from memory.state.paths import bundle_paths

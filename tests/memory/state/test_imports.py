@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MemdeckError
-from memory.state.imports import ImportedItem, discover, read_item
+from memory.state.imports.discover import discover
 from memory.state.imports.privacy import Cleaner
+from memory.state.imports.read import ImportedItem, read_item
 
 TIME = "2026-03-01T10:00:00.000Z"
 
