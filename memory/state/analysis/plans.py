@@ -46,6 +46,8 @@ _STILL = re.compile(r"\W*(?:unreleased|TB[DA]|not (?:yet )?released|release date
 _FRAGMENTS = re.compile(
     r"(?:\.changeset|newsfragments|changelog\.d|changes\.d|news\.d|\.changes/unreleased|changelog/unreleased|\.unreleased)/[^/]+"
 )
+_CREDIT = re.compile(r"\s*(?:\([^()]*#\d+[^()]*\)|\\?#\d+)\.?\Z")
+"""The number of a change and who made it, at the end."""
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 _LABELS = {
@@ -83,7 +85,7 @@ def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | Non
                 continue
             top = named[0] if soon else section.title
             inner = [one for one in sections if one is section or top in one.above]
-            changes = [some_sentences(item.text, _TEXT) for one in inner for item in one.items]
+            changes = [some_sentences(_CREDIT.sub("", item.text), _TEXT) for one in inner for item in one.items]
             changes = changes or list(filter(None, (" ".join(sentences(one)[1:]) for one in section.paragraphs[:1])))
             if changes:
                 title = named[0] if soon else section.title.strip("[]")
