@@ -221,8 +221,11 @@ def sweep(files: tuple[Displaced, ...], stage: int) -> tuple[Displaced, ...]:
 class FileStep(Step):
     """The step of a running change; the calls come in the order check, prepare, apply, verify, finish.
 
-    `like` is the path of a file that is moved: the created file gets its mode, attributes and time.
+    `like` is the path of a file that is moved: the created file gets its mode, attributes and time. With `adds` the
+    new bytes are only added to the end of the file, and the change has no other step.
     """
+
+    adds = False
 
     def __init__(self, file: FileChange, workspace: Path, path: str, stage: int, label: str, like: str = "") -> None:
         """Plan the step; nothing is read yet."""
@@ -231,6 +234,7 @@ class FileStep(Step):
         self.known = (file.before, file.after)
         self._workspace = workspace
         self._like = like
+        self._added: Stored | None = None
         self._source = -1
         self._found: os.stat_result | None = None
         self._seen = ABSENT
@@ -265,7 +269,7 @@ class FileStep(Step):
 
     def prepare(self) -> None:
         """Write the new bytes on the target's file system and sync them."""
-        if self.file.after is None:
+        if self.file.after is None or self.adds:
             return
         try:
             source, found, moved = self._source, self._found, None
@@ -298,6 +302,9 @@ class FileStep(Step):
 
     def apply(self) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
+        if self.adds:
+            self._added = self.append()
+            return
         try:
             self.enter(self._workspace)
             if not self._unchanged():
@@ -312,6 +319,8 @@ class FileStep(Step):
 
     def verify(self) -> None:
         """Compare the displaced file: ConflictError unless it has the bytes that were checked."""
+        if not self.begun:
+            return
         try:
             self.look_at_staged()
         except OSError as error:
@@ -327,8 +336,8 @@ class FileStep(Step):
 
     def finish(self) -> Stored | None:
         """Return the file as it is now, None where that is not certain: then it is read again."""
-        if self.file.after is None:
-            return None
+        if self.file.after is None or self.adds:
+            return self._added
         try:
             version = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
         except OSError:
@@ -344,7 +353,7 @@ class FileStep(Step):
             os.close(source)
 
     def append(self) -> Stored | None:
-        """Add the new bytes in one write and a sync, instead of replacing the file; the change has no other step.
+        """Add the new bytes in one write and a sync, instead of replacing the file.
 
         A crash in the middle leaves a torn last line, which the next addition ends with a newline. Returns the file as
         it is now, None where another program added to it as well. ConflictError (crossed) where the file was changed

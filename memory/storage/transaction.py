@@ -268,6 +268,8 @@ class Transaction:
         self._committed = True
         planned = [file for file in self._files.values() if file.before != file.after]
         planned.sort(key=lambda file: file.after is None)
+        if self._appended is not None and len(planned) > 1:
+            raise ValueError("a file is added to in a change of its own")
         part, accepted = self._options.get("part"), self._options.get("accepted")
         change = Change(
             new_id(self.now) if part is None else part_id(self.now, *part),
@@ -285,10 +287,7 @@ class Transaction:
             self._store.together.review(self._store, change)
         if planned or self._folders:
             try:
-                if self._appended is not None and planned:
-                    self._add(change)
-                else:
-                    self._carry_out(change, self._open)
+                self._carry_out(change, self._open)
             except OSError as error:
                 raise write_failed(error, self._store.place.path) from error
         return change
@@ -307,6 +306,8 @@ class Transaction:
             )
             for number, file in enumerate(change.files)
         ]
+        for step in steps:
+            step.adds = step.file.path == self._appended
         durable = True
         try:
             self._check(steps)
@@ -321,7 +322,8 @@ class Transaction:
             if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
                 raise _unrecorded(self._log.warnings)
             self._put_marks()
-            files = tuple((step.path, step.before, step.after) for step in steps)
+            # An addition is not taken back by its record: a torn line is ended by the next one.
+            files = tuple((step.path, step.before, step.after) for step in steps if not step.adds)
             with _room_for_records():
                 self._journal.begin(Intent(change.id, change.time, files, tuple(folders)), durable=durable)
             self._put_in_place(steps, places, folders)
@@ -366,29 +368,6 @@ class Transaction:
         if not self._store.lock.intact():
             raise BusyError("file.lock_lost", "another program removed the workspace's lock file", "try again")
 
-    def _add(self, change: Change) -> None:
-        """Carry out a change that only appends to a file."""
-        store = self._store
-        if len(change.files) > 1:
-            raise ValueError("a file is added to in a change of its own")
-        (file,) = change.files
-        step = FileStep(file, store.workspace, store.shown(file.path), -1, change.id)
-        try:
-            self._check([step])
-            with _room_for_records():
-                self._journal.begin(Intent(change.id, change.time, ()), durable=False)
-            recorded = self._recorded_change(change, change.files)
-            self._log.begin(recorded)
-            self._put_marks()
-            stored = step.append()
-            self._made = True
-            with self._warning():
-                store.remember(file.path, stored)
-                self._log.done(recorded, store, self._regions)
-        finally:
-            step.close()
-            self._end([], durable=False)
-
     def _look_at_held(self, *, sync: bool = False) -> None:
         """Raise ConflictError unless the held files are unchanged; with `sync`, sync them to the disk first.
 
@@ -428,9 +407,10 @@ class Transaction:
                 os.close(fsio.open_folder(path.split("/"), self._store.workspace, made))
             for number, step in enumerate(steps, 1):
                 step.apply()
-                if number == len(steps) or _sync_between(step, steps[number]):
+                if step.begun and (number == len(steps) or _sync_between(step, steps[number])):
                     self._sync([step.folder])
-            self._sync([places.stage])
+            if not any(step.adds for step in steps):
+                self._sync([places.stage])
             for step in steps:
                 step.verify()
             self._look_at_held()
