@@ -296,8 +296,8 @@ class FleetIndex:
                 if (path := paths.get(hit.entry.room)) is not None
             )
 
-        found = self._index.read(read)
-        found = self._index.write(read) if found is None else found
+        found = self._index.look(read)
+        found = self._index.change(read) if found is None else found
         if found is None:
             raise BusyError("fleet.index", f"the index in {self._folder.path} cannot be used now", "try again later")
         return found
@@ -310,7 +310,7 @@ class FleetIndex:
             looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
             return {str(one.overview.path): one for one in looks}
 
-        return self._index.read(read) or {}
+        return self._index.look(read) or {}
 
     def _current(self) -> dict[str, bool]:
         """Return each indexed workspace, and whether the stamps of its files are as they were indexed."""
@@ -322,7 +322,7 @@ class FleetIndex:
                 for path, watched, stamp in rows
             }
 
-        return self._index.read(read) or {}
+        return self._index.look(read) or {}
 
     # -- keeping up -------------------------------------------------------------------------------------------
 
@@ -338,7 +338,7 @@ class FleetIndex:
         left: dict[str, WorkspaceFailure] = {}
         changed = [path for path in paths if not current.get(path)]
         for number, path in enumerate(changed, 1):
-            done = self._index.write(partial(self._one, path=path, go_on=go_on)) if go_on() else None
+            done = self._index.change(partial(self._one, path=path, go_on=go_on)) if go_on() else None
             if isinstance(done, WorkspaceFailure):
                 left[path] = done
                 self.forget([path])
@@ -350,7 +350,7 @@ class FleetIndex:
         """Save a status, for all processes."""
         words, path = json.dumps(look.json()), os.fsencode(look.overview.path)
         put = "INSERT INTO room (path, look) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET look = excluded.look"
-        self._index.write(lambda index: index.connection.execute(put, (path, words)))
+        self._index.change(lambda index: index.connection.execute(put, (path, words)))
 
     def forget(self, paths: Sequence[str]) -> None:
         """Remove workspaces from the index."""
@@ -363,7 +363,7 @@ class FleetIndex:
                     index.connection.execute("DELETE FROM room WHERE id = ?", row)
 
         if paths:
-            self._index.write(work)
+            self._index.change(work)
 
     def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> bool | WorkspaceFailure:
         return self._local.one(Path(path), lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))

@@ -28,35 +28,26 @@ class Searched(Protocol):
         """Yield its search records, file by file."""
 
 
-class IndexDatabase:
+class IndexDatabase(Derived):
     """The database of an index; safe to share between threads, of which some may read while another writes."""
 
     def __init__(self, folder: StateFolder | None, name: str, more: str = "") -> None:
         """Open nothing yet. `more` are tables that the index has in addition to its own; without a folder it is in
         memory.
         """
-        self._database = Derived(folder, name, VERSION, f"{TABLES};{more}")
+        super().__init__(folder, name, VERSION, f"{TABLES};{more}")
 
-    def read(self, work: Callable[[SearchIndex], T]) -> T | None:
+    def look(self, work: Callable[[SearchIndex], T]) -> T | None:
         """Return the result of `work` on the index as it is; None if there is none."""
         with suppress(sqlite3.Error):
-            return self._database.read(lambda connection: work(SearchIndex(connection)))
+            return self.read(lambda connection: work(SearchIndex(connection)))
         return None
 
-    def write(self, work: Callable[[SearchIndex], T]) -> T | None:
+    def change(self, work: Callable[[SearchIndex], T]) -> T | None:
         """Return the result of `work`, run again on a new index if the old one is damaged; None while it is busy."""
         with suppress(sqlite3.Error):
-            return self._database.write(lambda connection: work(SearchIndex(connection)))
+            return self.write(lambda connection: work(SearchIndex(connection)))
         return None
-
-    @property
-    def size(self) -> int:
-        """Its bytes on disk."""
-        return self._database.size
-
-    def close(self) -> None:
-        """Close the connections; the next use opens them again."""
-        self._database.close()
 
 
 class Searcher:
@@ -92,7 +83,7 @@ class Searcher:
 
     def ask(self, query: Query, limit: int) -> SearchAnswer | None:
         """Return the answer of the index as it is, None if there is none; `fresh` returns whether it is up to date."""
-        return self._database.read(lambda index: index.ask(query, limit))
+        return self._database.look(lambda index: index.ask(query, limit))
 
     def fresh(self) -> bool:
         """Return whether the index matches the files as they are now; takes only a few `stat` calls."""
@@ -100,7 +91,7 @@ class Searcher:
 
     def coverage(self) -> float:
         """Return the share of the files that the index holds in their current state, from 0 to 1."""
-        stamps = self._database.read(lambda index: index.stamps())
+        stamps = self._database.look(lambda index: index.stamps())
         if stamps is None:
             return 0.0
         now = {source.file: source.stamp for source in self._by_file({})}
@@ -119,7 +110,7 @@ class Searcher:
         for _ in range(_TRIES):
             refused.clear()
             before = self._at_rest()
-            done = self._database.write(work)
+            done = self._database.change(work)
             if not done or (before is not None and self._at_rest() == before):
                 break
         self.refused = refused
@@ -147,6 +138,6 @@ def search_records(records: Iterable[Record], query: Query, limit: int) -> Searc
         index.update(grouped_by_file(records), {})
         return index.ask(query, limit)
 
-    answer = database.write(work)
+    answer = database.change(work)
     database.close()
     return SearchAnswer(query) if answer is None else answer
