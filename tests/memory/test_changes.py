@@ -25,9 +25,6 @@ from tests.reviewing import let_agents
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
 
-HOUSE = Path(__file__).parents[2]
-
-
 @pytest.fixture
 def reopened(tmp_path: Path) -> Callable[[], Workspace]:
     """Return a function that opens the sample files as a new process would."""
@@ -292,11 +289,6 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     workspace.revert(run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
     assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
-
-
-def find_twin(workspace: Workspace) -> str:
-    """Return the ref of one of two tasks that are alike to the byte."""
-    return next(task.ref for task in workspace.snapshot().tasks if task.title == "Twin")
 
 
 def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: Workspace, reopened) -> None:

@@ -294,10 +294,6 @@ def test_plain_words_cost_in_proportion(piece: str) -> None:
     assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], look, MEGABYTE // TIMES)
 
 
-PIECES = ("pass", "password", "PWD", "secret", "client_", "my-", "token", "Bearer ", "bearer", ": ", "=", ":", " ",
-          "\n", "swordfish", "Hunter", ".", ",", "`", "**", "x", "_", "-", "é", "ask Alice")  # fmt: skip
-
-
 @pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])
 @pytest.mark.parametrize("around", ["plain words of a text\n", "a_b t-c .com/ xoxo bearer of\n"])
 def test_a_long_text_holds_what_a_short_one_holds(text: str, around: str) -> None:

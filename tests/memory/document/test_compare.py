@@ -43,10 +43,6 @@ def test_regions_lead_from_one_to_the_other(before: bytes, after: bytes) -> None
         assert bool(regions) == (before != after)
 
 
-def _contents(document: Document) -> list[bytes]:
-    return sorted(entry.raw.rstrip() for _, part in document.all_sections() for entry in part.entries)
-
-
 def test_a_new_time_in_the_front_matter_changes_the_region_of_the_top_alone() -> None:
     """The regions of a document that was given another time are those from before with the top, or without one."""
     before = parse(b"---\nupdated: monday\n---\n## One\n### x\n- a: 1\n### y\n")
