@@ -209,18 +209,24 @@ class CuratedMemory(System):
         if kinds is None or self.name in kinds:
             yield from map(_record, self._read(refused))
             for root in self._roots():
-                yield from self._index_records(root)
+                yield from self._index_records(root, refused)
 
     def _hand_written(self, root: Root) -> Iterator[tuple[int, str, str]]:
         """Yield the lines of an index that people wrote; see `hand_written`."""
         text = self._files.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
         return hand_written(text, {one.filename for one in self.look().memories if one.root == root})
 
-    def _index_records(self, root: Root) -> Iterator[Record]:
-        """Yield the lines of an index that people wrote, so that search finds them."""
+    def _index_records(self, root: Root, refused: MutableMapping[str, MemdeckError] | None) -> list[Record]:
+        """Return the lines of an index that people wrote, so that search finds them; errors as in `_read`."""
         path = f"{FOLDER}/{root.folder}/{INDEX}"
-        for number, text, _ in self._hand_written(root):
-            yield Record(self.name, path, text[:200], text, UnreadText(number, text))
+        try:
+            found = list(self._hand_written(root))
+        except MemdeckError as error:
+            if refused is None:
+                raise
+            refused[path] = error
+            return []
+        return [Record(self.name, path, INDEX, text, UnreadText(number, text)) for number, text, _ in found]
 
     def also_told(self) -> Iterator[Record]:
         """Yield the person's own memories, and what looks suspicious in the indexes and is no line of a memory."""
@@ -240,8 +246,8 @@ class CuratedMemory(System):
         for made, one in ((_record(one), one) for one in self._read(refused)):
             yield FileRecords(made.file, f"{one.hash}-{made.date}", lambda made=made: [made])  # type: ignore[misc]
         for root in self._roots():
-            lines = list(self._index_records(root))
-            mark = digest("\n".join(one.text for one in lines).encode("utf-8", "replace"))
+            lines = self._index_records(root, refused)
+            mark = digest(repr([one.item for one in lines]).encode("utf-8", "replace"))
             yield FileRecords(f"{FOLDER}/{root.folder}/{INDEX}", mark, lambda lines=lines: lines)  # type: ignore[misc]
 
     def items(self) -> Iterator[Item | Skipped]:

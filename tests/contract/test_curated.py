@@ -353,4 +353,17 @@ def test_what_nothing_reads_is_told(memory: Place) -> None:
         ("notes.txt", "memory.file.unread"), ("drafts", "memory.file.unread"), ("MEMORY.md", "line.unread")
     }  # fmt: skip
     (winch,) = memory.json("search", "winch shed")["results"]
-    assert (winch["file"].rpartition("/")[2], winch["title"]) == ("MEMORY.md", "The winch is in the shed.")
+    assert (winch["file"].rpartition("/")[2], winch["snippet"]) == ("MEMORY.md", "The winch is in the shed.")
+
+
+def test_an_index_that_is_a_link_stops_no_search(memory: Place) -> None:
+    """It is a problem of check, and what the other files have is found."""
+    index = memory.work / MEMORY / "MEMORY.md"
+    index.unlink()
+    outside = memory.top / "elsewhere.md"
+    outside.write_text("the capstan is rusty\n")
+    index.symlink_to(outside)
+    assert [one["title"] for one in memory.json("search", "anchor boat")["results"]] == ["Anchor"]
+    assert memory.json("search", "capstan rusty")["results"] == []
+    told = memory("check", "-o", "json").data["problems"]
+    assert [one["file"].rpartition("/")[2] for one in told if ".agh" in one["file"]] == ["MEMORY.md"]

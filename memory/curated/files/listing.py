@@ -60,7 +60,7 @@ def hand_written(text: str, there: Collection[str]) -> Iterator[tuple[int, str, 
     for number, line in enumerate(text.splitlines()):
         found = _OURS.fullmatch(line)
         if line.strip() and (found is None or found["file"] not in there):
-            yield number, line.strip(), "" if found is None else found["file"]
+            yield number, line, "" if found is None else found["file"]
 
 
 def strangers(store: Store, root: Root) -> list[str]:
