@@ -339,7 +339,7 @@ class Shell(LateTimers, App[int]):
     ) -> None:
         """Run `work` in a thread; `then` gets its result, `failed` its error (default: a message), both in this thread.
 
-        Workers of a group run one after the other; an `exclusive` one cancels those before it.
+        An `exclusive` worker cancels those of its group; without it they run beside each other.
         """
 
         def run() -> None:

@@ -224,7 +224,6 @@ class Pane(LateTimers, PaneWithEntry):
         self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
-        """The saved views by name, each as `look` returned it."""
         self._remark = ""
         self.moves = 0
         """How often the person moved to another place here. Requests from before a move no longer move the cursor."""

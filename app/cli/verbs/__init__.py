@@ -23,7 +23,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "archive": ("memory.maintenance.operations:archive", "Move tasks completed a while ago to the archive."),
         "prune": ("memory.maintenance.operations:prune", "Move old journal entries to the archive."),
         "notify": ("memory.monitoring.operations:notify", "Say where messages about monitors go, and send a test."),
-        "restore": ("memory.history.operations:restore", "Bring an archived entry back, or an earlier version of one."),
+        "restore": ("memory.history.operations:restore", "Bring an archived entry back to where it came from."),
         "changes": ("memory.history.operations:changes", "List, show and revert what was changed, by whomever."),
         "undo": ("memory.history.operations:undo", "Take back the newest change made in your name."),
         "redo": ("memory.history.operations:redo", "Redo the change that was undone last."),
@@ -45,7 +45,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "disconnect": ("connect:disconnect", "Take away what connect wrote, byte for byte."),
         "git": ("git:git", "Set git up to merge memory files by their entries."),
         "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),
-        "keys": ("keys:keys", "List the keys of the application, and problems with them."),
+        "keys": ("keys:keys", "List the keys of the application, with your own."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }

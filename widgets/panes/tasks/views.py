@@ -168,7 +168,7 @@ class TaskViews(Pane):
         return bool(value[0])
 
     def look(self) -> dict[str, str]:
-        """The arrangement that a saved view keeps, including view and group."""
+        """Return how the pane is arranged, with view and group, for the next start."""
         return {**super().look(), "view": self.view_name, "group": self.group}
 
     def restore(self, view: Mapping[str, str]) -> None:
