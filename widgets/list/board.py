@@ -34,6 +34,9 @@ MANY = 2_000
 ROOMY = 18
 """Lines from which cards have a blank line between them."""
 
+WIDEST = 200
+"""Cells of a column that is not laid out yet."""
+
 MARGINS = 3
 """Cells that a column's title loses to margins: its name is aligned with the text of its cards."""
 
@@ -220,8 +223,6 @@ class Board(Horizontal):
         column, alone = self._columns[number], self.has_class("-one")
         glyphs: Glyphs = getattr(self.app, "glyphs", UNICODE)
         column.set_class(number == self._active, "-active")
-        if not column.is_mounted:
-            return
         above, below = column.beyond(self.lines)
         # In a column without cards nothing else shows that it is active.
         bar = glyphs.cursor if number == self._active and not column.cards.rows else " "
@@ -233,7 +234,8 @@ class Board(Horizontal):
         )
         more = (glyphs.up if above else "") + (glyphs.down if below else "")
         rest = f"  {self._counts[number]}{after}  {more}".rstrip()
-        room = max(1, column.outer_size.width - MARGINS - len(before) - cell_width(rest))
+        # Before its first layout a column has no width yet.
+        room = max(1, (column.outer_size.width or WIDEST) - MARGINS - len(before) - cell_width(rest))
         column.say(f"{bar} {before}{clip(column.lane.title, room)}{rest}")
 
     def on_mount(self) -> None:

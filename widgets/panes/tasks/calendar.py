@@ -9,6 +9,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.message import Message
 
 from memory.files.tasks.agenda import Agenda, month_of
@@ -188,10 +189,14 @@ class Calendar(Horizontal):
         if self._agenda is not None and self.day is not None and self._days is not None:
             self.month.show(self.day, self._agenda.today, self._days.loads)
 
-    def on_resize(self) -> None:
+    def fit(self, size: Size) -> None:
         """Fit the month to the room, or hide it."""
-        self.set_class(self.size.width < NARROW or self.size.height < LOW, "-alone")
-        self.month.set_class(self.size.width < WIDE or self.size.height < 16, "-tight")
+        self.set_class(size.width < NARROW or size.height < LOW, "-alone")
+        self.month.set_class(size.width < WIDE or size.height < 16, "-tight")
+
+    def on_resize(self) -> None:
+        """Fit the month to the new room."""
+        self.fit(self.size)
         self.month.forget()
         self._show_month()
 

@@ -206,12 +206,13 @@ class TaskViews(Pane):
             from widgets.list.board import Board, Lane
 
             self._board = Board([Lane(*lane) for lane in LANES], [CardList(self) for _ in LANES], self.moved)
-            self._board.follow_width(frame.size.width)
+            self._board.follow_width(frame.content_size.width)
             frame.mount(self._board, before=self.instead)
         if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
 
             self._calendar = Calendar(self)
+            self._calendar.fit(frame.content_size)
             frame.mount(self._calendar, before=self.filter_bar)
         for cards in self._lists:
             cards.select(())
