@@ -183,8 +183,7 @@ class OutsideChanges(Part):
         if workspace is None:
             return []
         found = undo_redo.list_changes(workspace, limit=limit)
-        # Those of another log have no place in the order of this one.
-        return [logged(one.record._replace(seq=0) if one.place else one.record) for one in found]
+        return [logged(one.record) for one in found]
 
     def stamp(self) -> object:
         """Return a stamp: the newest change, how many there are, and how many are undone."""
@@ -204,7 +203,6 @@ def logged(record: ChangeRecord) -> LoggedChange:
     """Convert a change of the log to the form that the pane lists."""
     return LoggedChange(
         record.id,
-        record.seq,
         record.time,
         record.actor,
         (unturned(record.summary) if record.undone_by else record.summary) or record.operation,

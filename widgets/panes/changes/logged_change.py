@@ -18,7 +18,7 @@ class ChangedEntry:
 
 @dataclass(frozen=True, slots=True)
 class LoggedChange:
-    """One change as this pane lists it; `place` is its number in the order of all changes.
+    """One change as this pane lists it.
 
     `actor` is `human`, `cli`, `maintain`, `agent:<name>` or `outside`; `undone_by` is the change that undid it;
     `kept` means that its bytes are still stored, so that it can be undone. `turns_ref` is the change that this one
@@ -26,7 +26,6 @@ class LoggedChange:
     """
 
     ref: str
-    place: int
     time: datetime
     actor: str
     summary: str
