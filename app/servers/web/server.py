@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from aiohttp import WSCloseCode, web
-from textual_serve.server import Server, to_int
+from textual_serve.server import Server
 
 from app.servers.loopback import HOST, open_port
 
@@ -52,7 +52,7 @@ class GuardedServer(Server):
 
     async def handle_index(self, request: web.Request) -> web.Response:
         """Return the page, which loads nothing from elsewhere; `fontsize` in the address is the size of letters."""
-        values = {"title": self._title, "host": self._guard.host, "size": to_int(request.query.get("fontsize", ""), 16)}
+        values = {"title": self._title, "host": self._guard.host, "size": _number(request, "fontsize", 16)}
         text = PAGE.read_text(encoding="utf-8")
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", escape(str(value)))
@@ -70,7 +70,7 @@ class GuardedServer(Server):
             download_manager=self.download_manager,
         )
         try:
-            await session.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
+            await session.start(_number(request, "width", 80), _number(request, "height", 24))
             await self._process_messages(websocket, session)
         except Exception:  # our page never sends a message that cannot be read
             await websocket.close(code=WSCloseCode.PROTOCOL_ERROR)
@@ -117,3 +117,9 @@ def serve(folder: str, port: int, say: Callable[[str], None]) -> None:
     say(guard.address)
     # No access log: addresses contain the token.
     web.run_app(server.make_application(), sock=listening, access_log=None, print=None)
+
+
+def _number(request: web.Request, name: str, usual: int) -> int:
+    """Return a number in the address of a page, the usual one where it has none of at most five digits."""
+    asked = request.query.get(name, "")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else usual
