@@ -21,6 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -282,7 +283,7 @@ def _searches(url: str) -> dict[str, float]:
     chance = random.Random(3)
     times: list[float] = []
     slowest: dict[str, float] = {}
-    with CentralFleet(url) as central:
+    with closing(CentralFleet(url)) as central:
         for query in QUERIES:
             central.search(query, NOW)
         for _ in range(SEARCHES):
@@ -303,7 +304,7 @@ def _edits(connection: Any, hosts: Sequence[Host], url: str) -> dict[str, float]
     agents = [host.agent() for host in hosts]
     times = []
     try:
-        with CentralFleet(url) as central:
+        with closing(CentralFleet(url)) as central:
             _until_alive(connection, hosts)
             for number in range(EDITS):
                 host = hosts[number % len(hosts)]

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         files = sorted(str(path) for path in top.glob("*/.aiter/memory/*.md"))
         note(files=len(files), bytes=sum(os.stat(path).st_size for path in files))
         fleet = EmbeddedFleet(LocalWorkspaces(folder / "state", "here"))
-        with fleet:
+        with closing(fleet):
             note(walk_ms=_took(lambda: sum(1 for _ in os.walk(top))), scan_ms=_took(lambda: fleet.scan(top, NOW)))
             note(read_ms=_took(lambda: [Path(path).read_bytes() for path in files]))
             note(index_seconds=round(_took(lambda: fleet.search("deploy", NOW)) / 1000, 1))

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, stamp_of, watched_of
@@ -43,14 +43,6 @@ class EmbeddedFleet:
         self.host = local.host
         self._list = WorkspaceList(local.state_home)
         self._index = FleetIndex(local)
-
-    def __enter__(self) -> Self:
-        """Return the fleet."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the index."""
-        self.close()
 
     # -- the list ---------------------------------------------------------------------------------------------
 

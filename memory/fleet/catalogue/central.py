@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.jobs import ask
@@ -72,14 +72,6 @@ class CentralFleet:
         self._open: Database | None = None
         self._ended = False
         self._mutex = threading.RLock()
-
-    def __enter__(self) -> Self:
-        """Return the fleet."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the connection."""
-        self.close()
 
     def listed(self) -> tuple[FleetWorkspace, ...]:
         """Return the workspaces by host and path."""

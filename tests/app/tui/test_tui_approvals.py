@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from contextlib import closing
 from datetime import UTC
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,9 @@ def told(workspace: Workspace, folder: Path) -> dict[str, int]:
         return json.loads(done.stdout)
 
     listed = tell("trust", "list")
-    (finding,) = [one for one in tell("doctor")["checks"] if "to approve" in one["message"]]
-    said = re.search(r"(\d+) wait", finding["message"])
-    with EmbeddedFleet(LocalWorkspaces(folder / "state", "here", config_home=folder / "config")) as fleet:
+    (finding,) = [one for one in tell("doctor")["checks"] if "commands, addresses" in one["message"]]
+    said = re.search(r"(\d+) needing approval", finding["message"])
+    with closing(EmbeddedFleet(LocalWorkspaces(folder / "state", "here", config_home=folder / "config"))) as fleet:
         fleet.add(workspace.root, NOW)
         (row,) = fleet.overview(NOW)
     return {

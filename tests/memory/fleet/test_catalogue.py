@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 import subprocess
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def test_secrets_never_leave_the_host(database: str, tmp_path: Path) -> None:
     agent = RunningAgent(database, "here", tmp_path / "state", lambda: {path: "full"})
     try:
         agent.settle()
-        with CentralFleet(database) as central:
+        with closing(CentralFleet(database)) as central:
             assert {hit.entry.title for hit in central.search("printer", NOW)[0] if hit.fits_all} >= {"Printer"}
             tuple(central.check(NOW))
             tuple(central.maintain(NOW, actor="maintain"))
@@ -89,7 +90,7 @@ def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
         assert "unusualwordtwo" in _contents(database)["entry"]
         wanted[two] = "names"
         agent.settle()
-        with CentralFleet(database) as central:
+        with closing(CentralFleet(database)) as central:
             assert {hit.workspace for hit in central.search("visit", NOW)[0]} == {one, two}
             assert {hit.workspace for hit in central.search("unusualword*", NOW)[0]} == {one}
             # What is said about a line may quote it.
@@ -110,7 +111,7 @@ def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
 
 
 def _answers(url: str) -> list[object]:
-    with CentralFleet(url) as central:
+    with closing(CentralFleet(url)) as central:
         found: list[object] = [one.json() for one in central.listed()]
         for query in ("renew", "task", "old", "in:journal", "tag:certificates", "renew beta", "visit"):
             found.append([hit.json() for hit in central.search(query, NOW, 0)[0]])
@@ -171,14 +172,14 @@ def test_the_database_goes_down(tmp_path: Path) -> None:
         try:
             agent.settle()
             own.stop("immediate")
-            with pytest.raises(BusyError) as down, CentralFleet(url) as central:
+            with pytest.raises(BusyError) as down, closing(CentralFleet(url)) as central:
                 central.listed()
             assert down.value.code == "fleet.database_down"
             _journal(path, "## 2024-01-14\n\n### 09:00 - Written meanwhile\n- hello\n")
             until(lambda: any("fleet.database" in words for words in agent.told), lambda: agent.told)
             own.start()
             agent.settle()
-            with CentralFleet(url) as central:
+            with closing(CentralFleet(url)) as central:
                 assert [hit.entry.title for hit in central.search("meanwhile", NOW)[0]] == ["Written meanwhile"]
                 (done,) = central.maintain(NOW, actor="maintain")
                 assert done.error is None
@@ -225,7 +226,7 @@ def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
         shutil.copyfile(own.data / "server.crt", known)
         other = certificate(tmp_path, "other")
         base = f"postgresql://rita:correct%20horse@localhost:{port}/{name}?hostaddr=127.0.0.1"
-        with CentralFleet(f"{base}&sslmode=verify-full&sslrootcert={known}") as central:
+        with closing(CentralFleet(f"{base}&sslmode=verify-full&sslrootcert={known}")) as central:
             assert central.listed() == ()
             with central._connected() as database:
                 assert database.pgconn.ssl_in_use
@@ -235,7 +236,7 @@ def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
             f"{base.replace('localhost', 'db.example')}&sslmode=verify-full&sslrootcert={known}",
             f"{base.replace('correct', 'wrong')}&sslmode=verify-full&sslrootcert={known}",
         ):
-            with pytest.raises(UsageError) as refused, CentralFleet(wrong) as central:
+            with pytest.raises(UsageError) as refused, closing(CentralFleet(wrong)) as central:
                 central.listed()
             assert refused.value.code == "fleet.login_refused"
             assert "horse" not in str(refused.value)

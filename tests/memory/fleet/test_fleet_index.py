@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -151,7 +152,7 @@ def test_many_ask_while_files_change(top: Path, fleet: EmbeddedFleet) -> None:
             if failed or (hits[0].workspace.name, hits[0].fits_all) != ("gamma", True):
                 wrong.append((hits, failed))
 
-    with other:
+    with closing(other):
         threads = [threading.Thread(target=ask, args=(one,)) for one in (fleet, other, fleet, other)]
         for thread in threads:
             thread.start()
