@@ -64,6 +64,9 @@ def duplicate(line: int, key: str) -> tuple[int, str, str]:
 # Line ends only in YAML, and a mark that it drops: with them its lines and ours would differ.
 _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_HALF = re.compile("[\ud800-\udbff]|[\udc00-\udc7f\udd00-\udfff]")
+"""Half a character that stands for no byte of the file."""
 
 
 def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:
@@ -153,15 +156,26 @@ def _key(node: yaml.Node) -> str:
         raise FrontRefused("key", _line(node))
     if node.value == "<<" and not node.style:
         raise FrontRefused("merge", _line(node))
-    return str(node.value)
+    return _text(node)
+
+
+def _text(node: yaml.ScalarNode) -> str:
+    """Return the text of a scalar: halves of a character, escaped as in JSON (`\\ud83d\\ude80`), are put together.
+
+    Raises FrontRefused for half a character alone.
+    """
+    text = _HALVES.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), str(node.value))
+    if _HALF.search(text):
+        raise FrontRefused("character", _line(node))
+    return text
 
 
 def _value(node: yaml.Node, problems: list[tuple[int, str, str]]) -> object:
     """Return a value as text, list or mapping; of equal keys in a mapping the first counts, with a problem added."""
     import yaml
 
-    if not isinstance(node, yaml.CollectionNode):
-        return node.value
+    if isinstance(node, yaml.ScalarNode):
+        return _text(node)
     if not isinstance(node, yaml.MappingNode):
         return [_value(one, problems) for one in node.value]
     found: dict[str, object] = {}

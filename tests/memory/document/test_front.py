@@ -92,6 +92,11 @@ def test_values_that_yaml_would_turn(value: str) -> None:
     assert FrontMatter.read(_wrap(f"key: {value}")).get("key") == value
 
 
+def test_halves_of_a_character_that_are_escaped_are_one() -> None:
+    """As JSON writes what is beyond 16 bits."""
+    assert FrontMatter.read(_wrap('key: "to the \\ud83d\\ude80"')).get("key") == "to the \U0001f680"
+
+
 @pytest.mark.parametrize("front", ["", "---\n---\n", "---\n...\n", "---\n\n# only a comment\n---", "---\r\n---\r\n"])
 def test_empty_front_matter(front: str) -> None:
     """No lines, no keys, no problem."""
@@ -119,6 +124,7 @@ def test_empty_front_matter(front: str) -> None:
         ("a: 1\nb: [1", 3, "front.syntax"),
         ("a: 1\n\tb: 2", 2, "front.syntax"),
         ('a: "\\UFFFFFFFF"', 1, "front.syntax"),
+        ('a: "\\ud83d"', 1, "front.character"),
         ("a: 1\nb: \x00", 2, "front.character"),
         ("a: 1\r\nb: caf\udce9", 2, "front.character"),
         ("a: 1\nb: x\u2028c: 2", 2, "front.character"),
