@@ -29,7 +29,7 @@ from .keys.type_ahead import apart
 from .lean_output import leaner, staying
 from .main_screen import MainScreen
 from .pane_state import PaneState
-from .shell import Changed, Progress, Setup, Shell, ThreadReport
+from .shell import Changed, Setup, Shell, ThreadReport
 
 if TYPE_CHECKING:
     from widgets.input.editors import SafeInput
@@ -324,10 +324,6 @@ class MemdeckApp(Shell):
         """Deliver the result of a thread."""
         with self.overlays.coming_late(True):
             message.deliver()
-
-    def on_progress(self, message: Progress) -> None:
-        """Deliver the progress of a job."""
-        message.deliver()
 
     def on_form_edited(self, message: Form.Edited) -> None:
         """Save a draft of the form that was edited."""

@@ -86,17 +86,6 @@ class ThreadReport(Message):
     deliver: Callable[[], object]
 
 
-@dataclass(eq=False, repr=False)
-class Progress(Message):
-    """A job made progress, or another job started."""
-
-    deliver: Callable[[], object]
-
-    def can_replace(self, message: Message) -> bool:
-        """Only the last of a burst matters."""
-        return isinstance(message, Progress)
-
-
 def internal(error: Exception) -> MemdeckError:
     """Wrap an unexpected error as a MemdeckError that can be shown: its type and its message."""
     return MemdeckError("internal", f"{type(error).__name__}: {error}")

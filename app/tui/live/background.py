@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from app.tui.shell import Part, Progress
+from app.tui.shell import Part, ThreadReport
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
@@ -103,7 +103,7 @@ class Jobs(Part):
         """
         if self._left:
             return None
-        job = Job(words, lambda: self.app.post_message(Progress(self.show)))
+        job = Job(words, lambda: self.app.post_message(ThreadReport(self.show)))
 
         def run() -> Any:
             try:

@@ -20,7 +20,7 @@ from widgets.panes import panes_for
 SIZES = {"wide": WIDE, "usual": USUAL, "small": SMALL}
 LOOKS = [
     *(Picture(f"{pane.id}-usual", pane.id, USUAL) for pane in panes_for(())),
-    *(Picture(f"{pane}-wide", pane, WIDE) for pane in ("brief", "tasks", "journal", "knowledge", "plans")),
+    *(Picture(f"{pane}-wide", pane, WIDE) for pane in ("brief", "tasks", "journal")),
     *(Picture(f"{pane}-small", pane, SMALL) for pane in ("brief", "tasks", "journal")),
     Picture("form", "tasks", WIDE, ("e",)),
     Picture("form-small", "tasks", SMALL, ("e",)),
@@ -32,8 +32,6 @@ LOOKS = [
     Picture("calendar", "tasks", WIDE, ("c",)),
     Picture("year", "journal", USUAL, ("c",)),
     Picture("maintain", "tasks", WIDE, ("M",)),
-    Picture("contacts-person", "contacts", WIDE, ("G",)),
-    Picture("arrange", "tasks", WIDE, ("z",)),
     Picture("conflict", "tasks", WIDE, (*CONFLICT, "m", "t"), story=True),
     Picture("history", "tasks", WIDE, ("H",), story=True),
     Picture("take-back", "tasks", WIDE, ("0", "j", "X"), story=True),
