@@ -51,6 +51,8 @@ _INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|al
 _MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
 _LENGTH, _MESSAGE_LENGTH = 420, 360
 """Characters of the content of an entry in a brief, and for a message."""
+_GIT_SECONDS = 2.0
+"""Seconds for which the start of a session waits for what git knows of removed files; a message does not."""
 _DOUBT = 160
 """Characters of what is in doubt about an entry."""
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
@@ -240,7 +242,7 @@ def _composed(
     suspects = suspects_of(workspace) if any(block.suspicion for block in blocks) else []
     doubts: dict[str | None, str] = {}
     with suppress(MemdeckError, OSError):
-        for one in findings_of(workspace):
+        for one in findings_of(workspace, _GIT_SECONDS if tells_rest else 0):
             doubts.setdefault(one.ref, f" [{safe_line(one.told)[:_DOUBT]}]")
     once: dict[str | int, PromptBlock] = {}
     for at, block in enumerate(blocks):

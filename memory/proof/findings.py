@@ -37,6 +37,7 @@ _OF_STATE = ("state#gotcha-", "state#next-step-")
 _SOURCES = ("typed", "curated", "memory")
 """Those whose text is that of the file, line by line."""
 _MOST = 1_000
+_PATIENT = 10.0
 
 
 class Finding(NamedTuple):
@@ -79,14 +80,18 @@ class Finding(NamedTuple):
         return {**self._asdict(), "line": self.line + 1, "other": self.other or None, "newer": self.newer or None}
 
 
-def findings_of(workspace: Workspace) -> tuple[Finding, ...]:
-    """Return the entries in doubt, without those that a person called still true; all of them if that is damaged."""
+def findings_of(workspace: Workspace, seconds: float = _PATIENT) -> tuple[Finding, ...]:
+    """Return the entries in doubt, without those that a person called still true; all of them if that is damaged.
+
+    git is asked for removed files at most for so many `seconds`, and not again before the history changes; with 0 only
+    what is known of them counts.
+    """
     known: Mapping[str, Sequence[str]] = {}
     with suppress(MemdeckError):  # `problems_of` tells it.
         known = _CONFIRMED.read(workspace.state)
     return tuple(
         one
-        for one in _every(workspace)
+        for one in _every(workspace, seconds)
         if one.subject not in known.get(one.ref, ()) and one.subject not in known.get(one.other, ())
     )
 
@@ -162,7 +167,7 @@ def _refuse_agents(actor: str) -> None:
         raise RefusedError("proof.person_only", f"only a person may say that, not {actor[:80]}", "ask the person")
 
 
-def _every(workspace: Workspace) -> tuple[Finding, ...]:
+def _every(workspace: Workspace, seconds: float) -> tuple[Finding, ...]:
     """Return all entries in doubt, those that were confirmed too."""
     loaded = {one.shown: one for one in instructions(workspace.root, workspace.home, os.environ)}
     texts = [Text(one.shown, one.text, 0, "", one.shown, one.shown) for one in loaded.values()]
@@ -176,17 +181,17 @@ def _every(workspace: Workspace) -> tuple[Finding, ...]:
                 texts.append(Text(place, text, one.line, one.date, ref, one.title, one.kind in _SOURCES))
     git = project_root(workspace.root) / ".git"
     stamp = f"{_stamp(git / 'logs/HEAD')} {_stamp(git / 'index')}"
-    return _found(workspace.root, workspace.state.folder, tuple(texts), stamp)
+    return _found(workspace.root, workspace.state.folder, tuple(texts), stamp, seconds)
 
 
 @lru_cache(maxsize=2)
-def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str) -> tuple[Finding, ...]:
+def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str, seconds: float) -> tuple[Finding, ...]:
     """Return the findings about texts; `stamp` begins with that of the history, of which removed files are kept."""
 
     def gone(root: Path) -> Mapping[str, str]:
         answers = Answers(folder, "gone-files.json", stamp.partition(" ")[0])
-        known: Mapping[str, str] = answers.read().get("gone") or gone_paths(root)
-        if known:  # It may also be that git did not answer.
+        known: Mapping[str, str] = answers.read().get("gone") or {}
+        if not known and seconds and (known := gone_paths(root, seconds)):  # None may mean that git did not answer.
             answers.write({"gone": known})
         return known
 

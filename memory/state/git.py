@@ -75,12 +75,13 @@ def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:
     return found
 
 
-def gone_paths(root: str | os.PathLike[str]) -> dict[str, str]:
+def gone_paths(root: str | os.PathLike[str], seconds: float = _SECONDS) -> dict[str, str]:
     """Return the files that the last commits removed, each with the name that a rename gave it, "" where it was
-    deleted; the newest counts. Files that exist again may be among them.
+    deleted; the newest counts. Files that exist again may be among them. None where git takes longer than `seconds`.
     """
     within = (f"--max-count={_MOST_COMMITS}", "--no-merges", "--find-renames", "--diff-filter=DR")
-    words = iter((_git(root, *_LOG, *within, "--format=", "--name-status", "-z") or "").split("\0"))
+    said = _git(root, *_LOG, *within, "--format=", "--name-status", "-z", seconds=seconds)
+    words = iter((said or "").split("\0"))
     found: dict[str, str] = {}
     for word in words:
         status = word.strip()
@@ -96,7 +97,7 @@ def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
     return said.strip() if said else None
 
 
-def _git(root: str | os.PathLike[str], *words: str) -> str | None:
+def _git(root: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -> str | None:
     """Return what a command of git prints about the repository at `root`; None where it fails."""
     top = os.path.realpath(root)
     program = find_program("git", os.environ.get("PATH", os.defpath), outside=top)
@@ -107,7 +108,7 @@ def _git(root: str | os.PathLike[str], *words: str) -> str | None:
         "GIT_CEILING_DIRECTORIES": os.path.dirname(top), "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
         "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C.UTF-8",
     }  # fmt: skip
-    how: Any = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": _SECONDS, "env": environment}
+    how: Any = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": seconds, "env": environment}
     try:
         done = subprocess.run([program, "-C", top, *_OPTIONS, *words], check=False, **how)
     except (OSError, subprocess.TimeoutExpired):
