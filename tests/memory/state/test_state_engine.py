@@ -109,30 +109,15 @@ def test_an_engine_that_nobody_approved_does_not_run(repository: Repository, per
     assert "Use SQLite for the cache" in found.after["currentFocus"]["currentState"]
 
 
-def test_an_approval_is_for_one_command(repository: Repository, person: Person) -> None:
-    """Another command, another approval."""
-    person.approve(person.configure("true"))
-    person.configure("false")
-    assert "not approved" in shown(repository).document["note"]
-
-
 @pytest.mark.parametrize(
     ("command", "timeout", "why"),
     [
         ("exit 3", 20, "exit code 3"),
         ("sleep 30", 0.3, "did not answer within 0.3 seconds"),
         ("echo hello", 20, "its answer"),
-        ("echo '```json'; cat; echo '```'", 20, "its answer"),
         ("echo '{}'", 20, "is no bundle"),
-        ("echo '[1]'", 20, "is no bundle"),
-        ("head -c 100", 20, "its answer"),
-        ("printf '\\377\\376'", 20, "its answer"),
         ("kill -9 $$", 20, "signal 9"),
         ("nonesuch-program", 20, "exit code 127"),
-        ("yes", 0.3, "did not answer within 0.3 seconds"),
-        ("trap '' TERM; while :; do sleep 1; done", 0.3, "did not answer within 0.3 seconds"),
-        ("exec <&-; echo '{}{}'", 20, "Extra data"),
-        ("""echo '{"a": NaN}'""", 20, "NaN is no JSON"),
         ("head -c 200000 /dev/zero | tr '\\0' '['", 20, "nested too deeply"),
     ],
 )

@@ -51,29 +51,6 @@ def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> 
     assert status_of(repository.memory, repository.at)["next"]["command"] == "memdeck state sync --all"
 
 
-def test_a_source_keeps_how_its_sync_ended(repository: Repository) -> None:
-    """Never synced at first, then passed with its count and time, then failed with its reason; no key is missing."""
-    repository.add_source()
-    (before,) = repository.json(SOURCES)
-    assert set(before) == {
-        "id", "type", "path", "createdAt", "updatedAt", "lastSyncedAt", "lastSyncStatus", "lastSyncError",
-        "lastImportedCount",
-    }  # fmt: skip
-    assert (before["lastSyncStatus"], before["lastSyncedAt"], before["lastSyncError"]) == ("never", None, None)
-    repository.session("one", ["DECISION: Use SQLite"])
-    repository.sync()
-    (passed,) = repository.json(SOURCES)
-    assert (passed["lastSyncStatus"], passed["lastImportedCount"], passed["createdAt"]) == (
-        "passed", 1, before["createdAt"],
-    )  # fmt: skip
-    assert passed["lastSyncedAt"] == passed["updatedAt"] == stamp(repository.at)
-    (repository.home / ".claude").rename(repository.home / "elsewhere")
-    repository.sync()
-    (failed,) = repository.json(SOURCES)
-    assert (failed["lastSyncStatus"], failed["lastImportedCount"]) == ("failed", 0)
-    assert failed["lastSyncError"]
-
-
 def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
     """A taken id, a missing path, an unknown type and a name without letters are refused with their codes."""
     repository.add_source()
@@ -353,15 +330,6 @@ def test_maintenance_of_a_damaged_state_warns_and_stops_nothing(repository: Repo
     report = repository.system.maintain(repository.later(), actor="maintain")
     assert report.rules == ()
     assert "state.json" in report.warnings[0]
-
-
-def test_what_is_pruned_is_counted_in_the_report(repository: Repository) -> None:
-    """The rule says how many events went, and where to."""
-    repository.recall()
-    repository.later(days=100)
-    rule = repository.system.maintain(repository.at, actor="maintain").rules[-1]
-    assert (rule.before, rule.archived) == (1, 1)
-    assert rule.moves[0].to.startswith(f"{ARCHIVE}/prune-")
 
 
 # -- status ---------------------------------------------------------------------------------------------------------
