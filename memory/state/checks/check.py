@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -186,28 +187,31 @@ class Examination:
         lines = stored.data.removeprefix(BOM).split(b"\n")
         kept: dict[int, tuple[Json, bytes]] = {}
         twice: list[Json] = []
-        placed = [*zip(found.items, found.lines, strict=True)]
-        for event, line in placed:
+        highest = 0
+        for event, line in zip(found.items, found.lines, strict=True):
             number = number_of(event["id"])
             if number in kept:
                 self._fail("history:ids", f"{event['id']} occurs twice", path, line)
                 twice += [event] if kept[number][0] != event else []
-            elif kept and number < max(kept):
+            elif number < highest:
                 self._fail("history:ordering", f"{event['id']} follows a later one", path, line)
             kept.setdefault(number, (event, lines[line - 1]))
+            highest = max(highest, number)
         for number in islice(self._missing(found.items), SHOWN):
             self._fail("history:continuity", f"{event_id(number)} is in neither the history nor the archive", path)
         for bad in found.bad:
-            above = [event["createdAt"] for event, line in placed if line < bad.line]
-            new = mended_event(lines[bad.line - 1], above[-1] if above else self.at)
+            above = bisect(found.lines, bad.line)
+            new = mended_event(lines[bad.line - 1], found.items[above - 1]["createdAt"] if above else self.at)
             if new is not None:
                 kept.setdefault(number_of(new["id"]), (new, line_bytes(new).rstrip(b"\n")))
-        for event in twice:
-            # Two that were made at once, on two branches: the second waits behind all others.
-            number = max([*kept, *self.memory.archived_numbers()]) + 1
+        # Two that were made at once, on two branches: the second waits behind all others.
+        for number, event in enumerate(twice, max([0, *kept, *self.memory.archived_numbers()]) + 1):
             new = {**event, "id": event_id(number)}
             kept[number] = (new, line_bytes(new).rstrip(b"\n"))
-        self.kept, self.counts["historyEventCount"] = {number: kept[number][0] for number in sorted(kept)}, len(placed)
+        self.kept, self.counts["historyEventCount"] = (
+            {number: kept[number][0] for number in sorted(kept)},
+            len(found.items),
+        )
         if not stored.exists or found.bad or [*self.kept.values()] != [*found.items]:
             data = b"".join(kept[number][1] + b"\n" for number in self.kept)
             action = f"keep {plural(len(kept), 'event')} that can be read, in the order of their ids"
