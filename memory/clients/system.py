@@ -52,7 +52,6 @@ class ClientMemories(System):
         self.workspace = workspace
         self._stores: dict[Source, ClientStore] = {}
         self._last: ClientsLook | None = None
-        self._known: tuple[object, tuple[Problem, ...]] | None = None
 
     # -- where ----------------------------------------------------------------------------------------------------
 
@@ -153,23 +152,11 @@ class ClientMemories(System):
         return with_memory(instructions(self.workspace.root, self.workspace.home, os.environ), self.look().folders)
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
-        """Return the findings about the folders, about deletions by clients, and about the text of any memory."""
-        found = (*self._deleted(), *self._checked())
+        """Return the findings about the folders, about copies of what other systems hold, and about deletions."""
+        systems = (system for system in self.workspace.systems() if system.name != self.name)
+        others = [record for system in systems for record in system.records(_LASTING, {})]
+        found = (*self._deleted(), *problems_in(self.look().folders, others))
         return tuple(one for one in found if names is None or one.file in names)
-
-    def _checked(self) -> tuple[Problem, ...]:
-        """Return the findings about the folders; the last ones as long as no memory of any system changes."""
-        look, workspace = self.look(), self.workspace
-        others = [
-            record
-            for system in workspace.systems()
-            if system.name != self.name
-            for record in system.records(_LASTING, {})
-        ]
-        state = (look.folders, [(one.file, one.title, one.text) for one in others])
-        if self._known is None or self._known[0] != state:
-            self._known = (state, tuple(problems_in(look.folders, others)))
-        return self._known[1]
 
     def _deleted(self) -> Iterator[Problem]:
         """Yield a finding for each folder from which its client deleted memories."""
