@@ -28,10 +28,10 @@ def process_cases(places: Places, size: str) -> Iterator[Case]:
     verbs = {
         "memdeck --version": (lambda: ["--version"], 2),
         "memdeck --help": (lambda: ["--help"], None),
-        "memdeck tasks add": (lambda: ["tasks", "add", f"Added {next(count)}", "-w", str(root())], 6),
+        "memdeck tasks add": (lambda: ["tasks", "add", f"Added {next(count)}", "-w", str(root())], 9),
         "memdeck tasks edit": (
             lambda: ["tasks", "edit", FIRST_TITLE, "--set", f"notes=turn {next(count)}", "-w", str(root())],
-            6,
+            9,
         ),
         "memdeck tasks list": (lambda: ["tasks", "list", "-w", str(root())], None),
         "memdeck --maintain, nothing to do": (
@@ -54,7 +54,7 @@ def process_cases(places: Places, size: str) -> Iterator[Case]:
                 given = json.dumps({"session_id": f"bench{next(count)}", "cwd": str(folder), **more}).encode()
                 return _spent(places, [memdeck(), "hook", event], folder, given)
 
-            yield Case(f"memdeck hook {event}, {what}", hook, None, FLOOR, 6)
+            yield Case(f"memdeck hook {event}, {what}", hook, None, FLOOR, 9)
 
 
 def make_curated(places: Places, root: Path) -> None:
