@@ -22,7 +22,6 @@ DEFAULT_SCOPE = {"user": "global", "feedback": "global", "project": "workspace",
 """The scope of a write that names none, by type; never `agent`."""
 INDEX = "MEMORY.md"
 SYSTEM = "_system"
-INBOX = "_inbox"
 
 Json: TypeAlias = "dict[str, Any]"
 
