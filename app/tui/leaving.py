@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 GRACE = 0.3
 """Seconds that the application has to end by itself."""
 
-WRITING = 1.2
-"""The most seconds that the end waits for changes that are being written. A longer one is completed or rolled back by
-the next program that opens the workspace.
+WRITING = 10.0
+"""The most seconds that the end waits for changes that are being written: a busy machine takes seconds for what takes
+an idle one a tenth. A longer one is completed or rolled back by the next program that opens the workspace.
 """
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
