@@ -60,7 +60,7 @@ QUIET = "### [HIGH] Later\n- due: 2025-01-02\n"
 
 
 async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -> None:
-    """Enter, o and a double click on `… and 3 more` open the tasks, only those that are overdue, whatever narrowed them."""
+    """Enter, o and a double click on `… and 3 more` open the tasks that are overdue, whatever narrowed them before."""
     app = make_app(make_workspace(tmp_path, {"tasks.md": LATE + QUIET}), pane="brief")
     async with running(app) as pilot:
         for how in ("enter", "o", "click"):
