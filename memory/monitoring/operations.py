@@ -7,7 +7,6 @@ from datetime import timedelta
 
 from memory.base.clock import format_utc
 from memory.base.cron import describe
-from memory.base.values import is_absent
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
@@ -35,8 +34,7 @@ from .run.ledger import MonitorLedger, key_of, ledger_of
 from .run.report import Watch
 from .run.run import ACTOR, WatchServices, keep_watch
 from .run.schedule import overdue
-from .settings import kind_of
-from .thresholds.threshold import DEFAULTS, parse_threshold
+from .thresholds.threshold import DEFAULTS
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""
@@ -238,12 +236,6 @@ def _check_kept(ledger: MonitorLedger) -> None:
         raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
 
 
-def _check_threshold(text: str | None, kind: str | None) -> None:
-    """Reject a threshold that cannot be parsed, with the column of the error."""
-    if kind and text is not None and text.strip() and not is_absent(text):
-        parse_threshold(text, kind.strip().casefold())
-
-
 @monitors.changes(
     "add",
     "added",
@@ -267,7 +259,6 @@ def _check_threshold(text: str | None, kind: str | None) -> None:
 def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), **fields: str | None) -> Edit:
     """Add a monitor; its command does not run until a person approves it."""
     values = given(**fields) | pairs(changes)
-    _check_threshold(values.get("threshold"), values.get("type"))
     return runnable(lambda snapshot: add_monitor(snapshot, name, values, now=call.now))(call.snapshot)
 
 
@@ -300,8 +291,6 @@ def edit(
         if values or unset:
             raise UsageError("usage.arguments", "--text replaces the whole monitor", "give either --text or fields")
         return runnable(lambda look: replace_monitor_text(look, ref, text, now=call.now))(call.snapshot)
-    if values.get("threshold"):
-        _check_threshold(values["threshold"], values.get("type") or kind_of(find_monitor(call.snapshot, ref)))
     return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=call.now))(call.snapshot)
 
 
