@@ -11,7 +11,7 @@ first due time is only claimed, and maintenance runs at the next one: opening it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -61,8 +61,8 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep:
     `upkeep` is the schedule of maintenance for a workspace that names none. Raises the errors of reading the files.
     """
     snapshot = workspace.snapshot()
-    maintenance = snapshot.config.get("maintenanceSchedule") or upkeep
-    expressions = tuple(dict.fromkeys([*_expressions(snapshot), *([maintenance] if maintenance else [])]))
+    beats, maintenance = snapshot.config.get("expression"), snapshot.config.get("maintenanceSchedule") or upkeep
+    expressions = {beats, maintenance, *(monitor.interval for monitor in snapshot.monitors.monitors)} - {None, ""}
     if not expressions:
         return Ahead(False, False, False, now + LONGEST)
     with closing(ledger_of(workspace)) as ledger:
@@ -70,20 +70,13 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep:
         watch = (
             bool(ledger.held(now))
             or bool(ledger.unwritten())
-            or is_due(snapshot.config.get("expression"), claims.get(BEAT), now, snapshot.zone)
+            or is_due(beats, claims.get(BEAT), now, snapshot.zone)
             or _may_run(snapshot, trust, claims, now)
         )
         last = _last_maintenance(workspace, claims, now)
         maintains = is_due(maintenance, last, now, snapshot.zone)
     runs = [run for one in expressions if (run := next_due(one, now, snapshot.zone)) is not None]
-    return Ahead(True, watch, maintains, min([*runs, now + LONGEST]), bool(snapshot.config.get("expression")))
-
-
-def _expressions(snapshot: Snapshot) -> Iterator[str]:
-    """Yield each schedule expression in use, once."""
-    found = [snapshot.config.get("expression"), snapshot.config.get("maintenanceSchedule")]
-    found += [monitor.interval for monitor in snapshot.monitors.monitors]
-    yield from dict.fromkeys(one for one in found if one)
+    return Ahead(True, watch, maintains, min([*runs, now + LONGEST]), bool(beats))
 
 
 def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datetime], now: datetime) -> bool:
