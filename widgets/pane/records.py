@@ -23,7 +23,6 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
-from .offers import Badge
 from .unread import unread_rows
 
 MOST = 200
@@ -126,11 +125,6 @@ class RecordPane(OutlinePane):
             rows.append(row)
         return [*rows, *unread_rows(self.files[0], snapshot, self.unread, first=len(rows))] if self.unread else rows
 
-    @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Return how many there are; a system counts them itself."""
-        return Badge()
-
     def counts(self, item: Any) -> bool:
         """Return whether the filter counts an item."""
         return not item.group
@@ -140,8 +134,8 @@ class RecordPane(OutlinePane):
         return (item.ref, item.title, item.mark)
 
     def place(self, item: Any) -> str:
-        """Return its name on the command line: the ref without the system's name."""
-        return str(item.ref).partition("#")[2]
+        """Return its name on the command line: the ref, in a pane of another system without the system's name."""
+        return "" if item.group else str(item.ref) if self.unread else str(item.ref).partition("#")[2]
 
     def text(self, item: Any) -> str:
         """Return the text that the filter searches."""

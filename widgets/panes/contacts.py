@@ -164,10 +164,6 @@ class ContactsPane(RecordPane):
         """Return the name; for a route its channel and prefix."""
         return f"{item.title} {item.values.get('prefix', '')}".strip()
 
-    def place(self, item: Record) -> str:
-        """Return the ref."""
-        return "" if item.group else item.ref
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return every column, what belongs to the contact, and the channels that a notification would use now."""
         part = item.values["part"]

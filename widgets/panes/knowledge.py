@@ -104,10 +104,6 @@ class KnowledgePane(RecordPane):
         """Return how many facts and decisions there are."""
         return Badge(len(snapshot.knowledge.items))
 
-    def place(self, item: Record) -> str:
-        """Return the ref."""
-        return "" if item.group else item.ref
-
     def detail_title(self, item: Record) -> str:
         """Return section and topic."""
         return item.title if item.group else " / ".join(filter(None, (item.values["section"], item.values["topic"])))

@@ -125,10 +125,6 @@ class MonitorsPane(RecordPane):
         start = picture.blocked_since
         return "" if start is None else from_when(start, self.now, self.zone)
 
-    def place(self, item: Record) -> str:
-        """Return the ref."""
-        return item.ref
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the state and history, the check and its times, and what an alert does."""
         # A cell of padding at the left, one for the scrollbar at the right.
