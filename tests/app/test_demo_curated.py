@@ -56,6 +56,21 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert not any(problem.level == "error" for problem in check_all(shop))
 
 
+def test_changes_and_decisions_name_memories_by_their_titles(shop: Workspace) -> None:
+    """Also those that were forgotten; no file names and no paths."""
+    said = [change.summary for change in shop.store.history.list()]
+    assert {
+        "remembered 'Refunds' (workspace)",
+        "renewed 'Deploy window' (workspace)",
+        "forgot 'Worker restart' (workspace)",
+        "took 2 candidates of support-4411 from the inbox; 1 failed",
+    } <= set(said)
+    titles = [made["title"] for made in overview(shop).decisions]
+    assert {"Worker restart", "Deploy window"} <= set(titles)
+    assert "Release days" not in titles
+    assert not [text for text in (*said, *titles) if ".md" in text or "_system" in text]
+
+
 def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
     """An undo in the sample takes back what a person did in it, and not its beginning."""
     for actor in ("cli", "human"):

@@ -16,6 +16,7 @@ from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
+from memory.files.refs import short
 from memory.storage import Change
 from memory.storage.transaction import Transaction
 
@@ -74,7 +75,8 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
         transaction.write(index, data, base=stored.base)
     elif stored.base is not None:
         transaction.remove(index, base=stored.base)
-    change = transaction.commit(f"{WORDS[decision.op]} {decision.target_filename} ({root.label})")
+    title = short(decision.title) if decision.title else decision.target_filename
+    change = transaction.commit(f"{WORDS[decision.op]} {title} ({root.label})")
     side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
     return change
 

@@ -9,6 +9,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from memory.base.scan import scan
+from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
 from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
 from memory.curated.model import Json, Root
@@ -78,6 +80,17 @@ class Decision(NamedTuple):
     def source_file(self) -> str:
         """The file whose bytes are `prior`: the target itself, or the file that an update moves."""
         return self.targets[0] if self.op == "update" and self.targets else self.target_filename
+
+    @property
+    def title(self) -> str:
+        """The title of its memory, after or before it; empty where neither is known, or the content scan rejects it."""
+        if "name" in self.header or self.prior is None:
+            return str(self.header.get("name", ""))
+        try:
+            name = read(self.prior, self.root)[0].name
+        except BadFile:
+            return ""
+        return "" if any(hit.action == "reject" for hit in scan((name,))) else name
 
     def keyed(self, before: str, own: str | None, now: datetime) -> Decision:
         """Return it with its key and id; `before` is the newest decision on the same file, `own` the caller's key.

@@ -162,7 +162,7 @@ def _keep(side: Side, root: Root, path: str, text: str, call: OperationCall) -> 
 
     def plan(transaction: Transaction) -> str:
         transaction.write(f"{root.folder}/{path}", text.encode("utf-8", "replace"), base=None)
-        return f"wrote {path} ({root.label})"
+        return f"kept the report of the dream of {utc_day(call.now)} ({root.label})"
 
     side.change("curated.dream", plan, actor=call.actor, now=call.now)
 

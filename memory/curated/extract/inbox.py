@@ -86,6 +86,10 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 
+def _candidates(number: int) -> str:
+    return f"{number:,} {'candidate' if number == 1 else 'candidates'}"
+
+
 def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], call: OperationCall) -> str:
     """Put candidates into the inbox of a side as one file and return its path; an existing file of that name stays."""
     path = f"{folder_of(curated, side, 'inbox_path')}/{check_session(session)}/{name}"
@@ -96,7 +100,7 @@ def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Js
         if transaction.read(path).exists:
             return ""
         transaction.write(path, data, base=None)
-        return f"put {len(rows)} {'candidate' if len(rows) == 1 else 'candidates'} of {session} into the inbox"
+        return f"put {_candidates(len(rows))} of {session} into the inbox"
 
     side.change("curated.inbox", plan, actor=call.actor, now=call.now)
     return path
@@ -170,7 +174,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
             return ""
         transaction.write(target, data.strip() + b"\n", base=transaction.read(target).base)
         transaction.remove(record["path"], base=stored.base)
-        return f"put {record['id']} back into the inbox"
+        return f"put a failed candidate of {session} back into the inbox"
 
     return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)
 
@@ -263,7 +267,8 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
             transaction.write(file.path, left, base=stored.data)
         else:
             transaction.remove(file.path, base=stored.data)
-        return f"consumed {file.name} of {file.session}: {number} candidates, {len(bad)} failed"
+        failed = f"; {len(bad)} failed" if bad else ""
+        return f"took {_candidates(number)} of {file.session} from the inbox{failed}"
 
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
     if not number or not side.change("curated.extract", put_away, actor=UPKEEP, now=now):

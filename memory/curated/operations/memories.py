@@ -19,6 +19,7 @@ from memory.curated.places import check_selector
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.settings import seconds_of
 from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.files.refs import short
 from memory.search.rank import Text, rank
 from memory.storage.transaction import Transaction
 
@@ -54,7 +55,7 @@ def note(curated: Curated, args: Json, call: OperationCall) -> Json:
         nonlocal path
         path = free_path(f"{FOLDER}/{name}", lambda one: transaction.read(f"{root.folder}/{one}").exists)
         transaction.write(f"{root.folder}/{path}", text.encode(), base=None)
-        return f"noted {path} ({root.label})"
+        return f"kept the note {short(' '.join(content.split()))} ({root.label})"
 
     side.change("curated.note", plan, actor=call.actor, now=call.now)
     side.records.event("memory.write.committed", call.now, root=root, target_id=path, operation="note")

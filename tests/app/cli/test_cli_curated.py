@@ -230,7 +230,7 @@ def test_the_other_verbs_see_it(memdeck: Memdeck, cur: Callable[..., Any], shop:
     ]
     assert "curated    1 memory" in memdeck("status").out
     change = memdeck("changes", "list", "-o", "json").data["changes"][0]
-    assert "project_deploy-window.md" in change["summary"]
+    assert change["summary"] == "remembered 'Deploy window' (workspace)"
     assert memdeck("undo").code == 0
     assert not (shop / ".agh/memory/project_deploy-window.md").exists()
     report = memdeck("--maintain", "--no-exec", "-o", "json").data

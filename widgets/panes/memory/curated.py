@@ -245,7 +245,7 @@ def _dream(run: Json) -> Record:
 
 
 def _decision(one: Json) -> Record:
-    made = _other(one["id"], "decisions", f"{one['target_filename'] or ''}  {one['reason']}".strip(), one,
+    made = _other(one["id"], "decisions", f"{one['title']}  {one['reason']}".strip(), one,
                   one["decided_at"], one["op"], tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
     values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
     return replace(made, values={**made.values, **values})
