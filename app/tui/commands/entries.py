@@ -147,12 +147,19 @@ def _write_source(app: MemdeckApp, pane: Pane, item: Any, original: str, text: s
 
     def otherwise(error: MemdeckError) -> None:
         if isinstance(error, ConflictError):
-            return app.refresher.request(lambda: ask_source(app, pane, item, text))
+            return app.refresher.request(lambda: _merge(app, pane, item, original, text))
         if isinstance(error, NotFoundError):
             return app.refresher.request(lambda: _source_gone(app, pane, item, original, text))
         return _ask_again(app, error, pane, item, original, text)
 
     return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+
+
+def _merge(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str, fresh: Any = None) -> None:
+    """Merge a text with its entry, which others changed meanwhile, and write the result."""
+    return ask_source(
+        app, pane, item, text, lambda entry, settled: _write_source(app, pane, entry, original, settled), fresh
+    )
 
 
 def _source_gone(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
@@ -161,7 +168,7 @@ def _source_gone(app: MemdeckApp, pane: Pane, item: Any, original: str, text: st
     def renamed(fresh: Any) -> None:
         if pane.source_text(fresh) == original:
             return _write_source(app, pane, fresh, original, text)
-        return ask_source(app, pane, item, text, fresh)
+        return _merge(app, pane, item, original, text, fresh)
 
     title = str(getattr(item, "title", ""))
     return ask_gone(app, pane, text, title=title, ref=pane.ref(item), renamed=renamed)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memory.document import Entry
-from memory.errors import ConflictError, MemdeckError, UsageError
+from memory.errors import MemdeckError, UsageError
 from memory.files.merging import open_entry
 from memory.storage.log.merging import Choice, FileConflict, Key, Take, Written, taking_each
 from widgets.dialogs.pick import Pick, PickOption
@@ -65,8 +65,10 @@ def ask_fields(
 # $EDITOR
 
 
-def ask_source(app: MemdeckApp, pane: Pane, item: Any, text: str, fresh: Any = None) -> None:
-    """Ask about the parts of an entry's text that both sides changed, then write it."""
+def ask_source(
+    app: MemdeckApp, pane: Pane, item: Any, text: str, write: Callable[[Any, str], None], fresh: Any = None
+) -> None:
+    """Ask about the parts of an entry's text that both sides changed; `write` gets the entry and its text."""
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
     theirs = None if fresh is None else getattr(fresh, "entry", None)
     if theirs is None:
@@ -77,34 +79,23 @@ def ask_source(app: MemdeckApp, pane: Pane, item: Any, text: str, fresh: Any = N
         app.say_error(error)
         return app.copy(text)
 
-    def write(answers: Answers) -> None:
+    def answered(answers: Answers) -> None:
         try:
-            texts = [answers[str(place)] for place, _ in enumerate(merge.differences)]
-            settled = merge.settled(texts)
-            build = pane.from_source(fresh, settled.text, app.clock())
+            settled = merge.settled([answers[str(place)] for place, _ in enumerate(merge.differences)])
         except MemdeckError as error:
             app.say_error(error)
             return app.copy(text)
-
-        def otherwise(error: MemdeckError) -> None:
-            if isinstance(error, ConflictError):
-                return app.refresher.request(lambda: ask_source(app, pane, item, text))
-            app.copy(text)
-            return app.say_error(error)
-
-        if build is None:
-            return None
-        return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+        return write(fresh, settled.text)
 
     questions = [
         ThreeWayQuestion(str(place), one.name, one.base, one.ours, one.theirs)
         for place, one in enumerate(merge.differences)
     ]
     if not questions:
-        return write({})
+        return answered({})
     return app.overlays.ask(
         ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
-        write,
+        answered,
         left=lambda: app.copy(text, "Nothing was written; your text is in the clipboard."),
     )
 
