@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual._xterm_parser import XTermParser
 from textual.events import Key
@@ -24,6 +24,7 @@ from widgets.input.filter_bar import FilterBar
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
+    from textual.screen import Screen
 
 
 ESC, ALT = "\x1b", "alt+"
@@ -88,6 +89,8 @@ class TypeAhead(Part):
         self._looks = 0
         self._turn = 0
         self._editor: Widget | None = None
+        self._screen: Screen[Any] | None = None
+        """The screen that got the last key."""
 
     @property
     def idle(self) -> bool:
@@ -107,7 +110,7 @@ class TypeAhead(Part):
         return False
 
     def _begin(self, key: Key) -> None:
-        screen = self.app.screen
+        screen = self._screen = self.app.screen
         focused = screen.focused
         leaves = key.key in _LEAVING and focused is not None and isinstance(focused.parent, FilterBar)
         self._editor = focused if leaves else None
@@ -125,7 +128,8 @@ class TypeAhead(Part):
         """Pass on what waits, once what the key of that turn opened is ready."""
         if not self._waits or turn != self._turn:
             return
-        if self._acted or self._editor is not None:
+        if self._acted or self._editor is not None or self.app.screen is not self._screen:
+            # The answer of a dialog that was left is handled before that.
             self.app.call_after_refresh(self._look)
         else:
             await self._look()
