@@ -54,7 +54,7 @@ def read_json(path: Path) -> Any:
         raise UsageError("convert.unreadable", f"{path}:1: a number or the nesting is too large", "mend it") from None
 
 
-def markdown_files(folder: Path) -> Iterator[Path]:
+def markdown_files(folder: Path, ending: str = ".md") -> Iterator[Path]:
     """Yield the Markdown files below a folder in the order of their paths; hidden ones and links are left out."""
     if not os.path.isdir(folder):
         raise _unreadable(folder, "it is no folder")
@@ -63,7 +63,7 @@ def markdown_files(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in names:
             path = os.path.join(top, name)
-            if name.endswith(".md") and not name.startswith(".") and not os.path.islink(path):
+            if name.endswith(ending) and not name.startswith(".") and not os.path.islink(path):
                 found.append(path)
         if len(found) > MOST_FILES:
             raise _unreadable(folder, f"it holds more than {MOST_FILES:,} files")

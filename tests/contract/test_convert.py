@@ -428,3 +428,22 @@ def test_copies_of_syncing_programs_are_named_in_every_system(place: Place, form
     problems = place.json("check", folder=folder)["problems"]
     assert {Path(one["file"]).name for one in problems if one["code"] == "file.conflicted_copy"} == copies
     assert before == {query: len(place.json("search", query, folder=folder)["results"]) for query in before}
+
+
+def test_rules_of_cursor_and_memory_banks(workspace: Place) -> None:
+    """Each rule is a memory, also with a pattern that is no YAML; parts of a bank are entries, its boxes tasks."""
+    workspace.write(
+        ".cursor/rules/tests.mdc",
+        "---\ndescription: How tests are written\nglobs: *.test.ts\nalwaysApply: false\n---\n- Use vitest, no jest\n",
+    )
+    workspace.write("bank/activeContext.md", "# Active\n\n## Focus\nMoving the carts\n\n## Next\n- [ ] Migrate\n")
+    workspace.write("bank/decisionLog.md", "# Log\n\n## Use SQLite for carts\nRedis lost them twice\n")
+    rules = workspace.json("convert", "cursor-rules:.", "files")
+    assert (rules["converted"], rules["skipped"]) == (1, [])
+    assert workspace.json("convert", "memory-bank:bank", "files")["converted"] == 3
+    known = workspace.read(".aiter/memory/knowledge.md").decode()
+    assert "- How tests are written\n  - Use vitest, no jest\n" in known
+    assert "- Focus\n  Moving the carts\n" in known
+    assert known.index("## Decisions Made") < known.index("- Use SQLite for carts\n  Redis lost them twice\n")
+    assert [one["title"] for one in workspace.json("tasks", "list")["tasks"]] == ["Migrate"]
+    assert workspace.json("convert", "memory-bank:bank", "files")["converted"] == 0

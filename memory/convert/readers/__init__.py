@@ -36,6 +36,10 @@ FORMATS: dict[str, Format] = {
     "task-master": Format("a tasks.json of task-master, or its project", "trackers", "read_task_master"),
     "kiro": Format("a folder of Kiro's specs, or a tasks.md", "trackers", "read_specs"),
     "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", "trackers", "read_specs"),
+    "cursor-rules": Format(
+        "a project with .cursor/rules, that folder, or one rule", "instructions", "read_cursor_rules"
+    ),
+    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", "instructions", "read_memory_bank"),
 }
 
 

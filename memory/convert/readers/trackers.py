@@ -19,7 +19,7 @@ _SECTIONS = {
 }  # fmt: skip
 """The section of a task by its status or the mark in its box; any other is pending."""
 _PRIORITIES = {"0": "HIGH", "1": "HIGH", "3": "LOW", "4": "LOW", "high": "HIGH", "critical": "HIGH", "low": "LOW"}
-_BOX = re.compile(r"(\s*)[-*] \[([ xX~-])\]\*? +(.*)")
+BOX = re.compile(r"(\s*)[-*] \[([ xX~-])\]\*? +(.*)")
 _NUMBER = re.compile(r"(?:(?:\d+(?:\.\d+)*\.?|T\d+)\s+)?(?:\[[A-Z0-9]+\]\s*)*")
 
 
@@ -92,13 +92,14 @@ def read_specs(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the tasks of each tasks.md in a folder of specs, or of one file; their steps are in their text."""
     files = [path] if not os.path.isdir(path) else [one for one in markdown_files(path) if one.name == "tasks.md"]
     for file in files:
-        yield from _checklist(file)
+        yield from checklist(file, file.parent.name)
 
 
-def _checklist(file: Path) -> Iterator[Item | Skipped]:
+def checklist(file: Path, tag: str) -> Iterator[Item]:
+    """Yield the boxes of a file as tasks with a tag; what is indented below one is its text."""
     boxes: list[tuple[int, str, str, list[str]]] = []
     for number, line in enumerate(read_text(file).split("\n"), 1):
-        found = _BOX.fullmatch(line.rstrip("\r"))
+        found = BOX.fullmatch(line.rstrip("\r"))
         if found and not found[1]:
             boxes.append((number, found[2].lower(), found[3], []))
         elif line.startswith("#") or not line.strip():
@@ -108,4 +109,4 @@ def _checklist(file: Path) -> Iterator[Item | Skipped]:
     for number, mark, title, steps in boxes:
         fields = {"section": _SECTIONS.get(mark, "pending")}
         plain = title_of(_NUMBER.sub("", title, count=1) or title)
-        yield Item("task", plain, "\n".join(steps), f"{file}:{number}", "", (file.parent.name,), fields)
+        yield Item("task", plain, "\n".join(steps), f"{file}:{number}", "", (tag,), fields)
