@@ -1,4 +1,5 @@
-"""Checks claims of entries about the repository without a model: files that they name, and scripts that they run.
+"""Checks claims of entries about the repository without a model: the files that they name, the scripts that they run,
+and the versions of packages that they say.
 
 A name `holds` if it exists, is `changed` if it was renamed, and is `gone` if the history shows its removal; all others
 are unknown. Only `changed` and `gone` are told: precision comes before recall.
@@ -9,7 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -17,6 +20,7 @@ from typing import Literal, NamedTuple
 from pathspec import GitIgnoreSpec
 
 from memory.base.ignored import ignored_by
+from memory.base.safe_text import visible
 from memory.document.lines import decode
 from memory.storage.safe_open import read_within
 
@@ -30,6 +34,12 @@ _PATH = re.compile(
 )
 _SCRIPT = re.compile(r"\b(?:npm|pnpm|yarn|bun) run ([a-z][\w:.-]*)")
 _TARGET = re.compile(r"(?:^|[`;&]\s*|\$ )(make|just) ([a-z][\w.-]*)")
+_PACKAGE = re.compile(
+    r"(?<![\w/@.-])`?([a-z@][\w@/-]{1,60})`?(?: is (?:at|on)| at)? (?:version |v)?(\d+(?:\.\d+){1,3})(?![\w.]*\w)"
+)
+_VERSION = re.compile(r"(?:\^|~|={1,3}|~=)? *v?(\d+)(?:\.[\w.+-]+)?")
+"""A version of a manifest that allows one major version only."""
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])? *(.*)")
 _ELSEWHERE = re.compile(r"\bcd |--prefix|--filter|--cwd|-[wCF] |--workspace|://")
 """Words of a line that is about another folder."""
 _PAST = re.compile(
@@ -114,6 +124,29 @@ class Repository:
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
+    @cached_property
+    def _packages(self) -> dict[str, tuple[str, str]]:
+        """The packages that the manifests name, each with its version there and the manifest."""
+        found: dict[str, tuple[str, str]] = {}
+        with suppress(ValueError, TypeError, AttributeError, RecursionError):
+            manifest = json.loads(self._text("package.json") or "{}")
+            for group in ("dependencies", "devDependencies"):
+                found |= {name: (str(said), "package.json") for name, said in manifest.get(group, {}).items()}
+        with suppress(ValueError, TypeError, AttributeError, RecursionError):
+            project = tomllib.loads(self._text("pyproject.toml")).get("project", {})
+            needed = (_REQUIREMENT.match(one) for one in project.get("dependencies", ()))
+            found |= {one[1].casefold(): (one[2], "pyproject.toml") for one in needed if one}
+        return found
+
+    def package(self, name: str, version: str) -> Proof:
+        """Return whether a manifest asks for the major version of a package that is said."""
+        wanted, manifest = self._packages.get(name.casefold(), ("", ""))
+        known = _VERSION.fullmatch(wanted)
+        if known is None:
+            return Proof("unknown")
+        same = known[1] == version.partition(".")[0]
+        return Proof("holds") if same else Proof("changed", f"{manifest} has {name} {visible(wanted)[:40]}")
+
     def _targets(self, program: str) -> frozenset[str] | None:
         """The targets of the Makefile or justfile; None where there is none, or where not all are in it."""
         names = ("Makefile", "makefile", "GNUmakefile") if program == "make" else ("justfile", "Justfile", ".justfile")
@@ -143,6 +176,8 @@ def proofs_of(text: Text, repository: Repository) -> Iterator[tuple[int, Proof]]
             for found in _PATH.finditer(line):
                 if not _MADE.match(found[1]):
                     yield number, repository.path(found[1])
+            for found in _PACKAGE.finditer(line):
+                yield number, repository.package(found[1], found[2])
         if not _ELSEWHERE.search(line) and (inside or "`" in line):
             for found in _SCRIPT.finditer(line):
                 yield number, repository.script("npm", found[1])

@@ -162,3 +162,24 @@ def test_a_renamed_file_is_written_into_entries_by_its_new_name(repository: Plac
     assert repository("undo").code == 0
     assert repository("relink", "nothing like it").error == "proof.not_found"
     assert [code for code, _ in doubts(repository)].count("memory.changed") == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("express is at version 3.1", [("memory.changed", "package.json has express ^4.18.0")]),
+        ("`@nestjs/core` 9.4 serves the API", [("memory.changed", "package.json has @nestjs/core 10.0.1")]),
+        ("requests 1.9 is pinned", [("memory.changed", "pyproject.toml has requests ==2.31")]),
+        ("express 4.17 serves the pages", []),
+        ("left-pad 1.2 pads", []),
+        ("express 3.1 was replaced", []),
+        ("any-range 1.0 will do", []),
+    ],
+)
+def test_the_version_of_a_package_is_compared(workspace: Place, said: str, found: list[tuple[str, str]]) -> None:
+    """Another major version than the manifest asks for is told, and nothing where it allows several or is silent."""
+    needed = {"express": "^4.18.0", "@nestjs/core": "10.0.1", "any-range": ">=1 <9"}
+    workspace.write("package.json", json.dumps({"dependencies": needed}))
+    workspace.write("pyproject.toml", '[project]\ndependencies = ["requests[socks]==2.31"]\n')
+    assert workspace("knowledge", "add", said).code == 0
+    assert doubts(workspace) == found
