@@ -24,7 +24,7 @@ PANES = (
     ("6", "ACTIVE"),
     ("7", "Disk Space"),
     ("gc", "Channels"),
-    ("8", "Sent"),
+    ("8", "Rules and preferences"),
     ("9", "NEEDS APPROVAL"),
     ("0", "Changes"),
     ("2", "PENDING"),
