@@ -20,7 +20,7 @@ from memory.clients.sources import project_root
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
 from memory.search.entries import path_of
 from memory.search.records import derived_ref
-from memory.state.git import gone_paths
+from memory.state.git import gone_paths, has_commit
 from memory.storage.changes import may_need_review
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.answers import Answers
@@ -196,7 +196,7 @@ def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str,
         return known
 
     found = [_contradicted(older, newer) for older, newer in contradictions(texts)]
-    repository = Repository(root, gone)
+    repository = Repository(root, gone, lambda root, said: has_commit(root, said, seconds) if seconds else None)
     for text in texts:
         for line, proof in proofs_of(text, repository):
             if proof.band in ("changed", "gone"):

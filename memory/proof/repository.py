@@ -1,5 +1,5 @@
 """Checks claims of entries about the repository without a model: the files that they name, the scripts that they run,
-and the versions of packages that they say.
+and the versions of packages and the commits that they say.
 
 A name `holds` if it exists, is `changed` if it was renamed, and is `gone` if the history shows its removal; all others
 are unknown. Only `changed` and `gone` are told: precision comes before recall.
@@ -40,6 +40,9 @@ _PACKAGE = re.compile(
 _VERSION = re.compile(r"(?:\^|~|={1,3}|~=)? *v?(\d+)(?:\.[\w.+-]+)?")
 """A version of a manifest that allows one major version only."""
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])? *(.*)")
+_COMMIT = re.compile(r"\bcommit `?(?=[a-f]*\d)([0-9a-f]{7,40})(?![\w-])")
+_MOST_COMMITS = 20
+"""How many commits git is asked for."""
 _ELSEWHERE = re.compile(r"\bcd |--prefix|--filter|--cwd|-[wCF] |--workspace|://")
 """Words of a line that is about another folder."""
 _PAST = re.compile(
@@ -67,10 +70,17 @@ class Proof(NamedTuple):
 class Repository:
     """The files and scripts of a repository now, and the files that it had; read when it is first asked."""
 
-    def __init__(self, root: Path, gone: Callable[[Path], Mapping[str, str]]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        gone: Callable[[Path], Mapping[str, str]],
+        has_commit: Callable[[Path, str], bool | None],
+    ) -> None:
         """`gone` returns the files that commits removed, with their new names."""
         self._root = root
         self._find_gone = gone
+        self._has_commit = has_commit
+        self._commits: dict[str, bool | None] = {}
 
     @cached_property
     def _gone(self) -> dict[str, str]:
@@ -147,6 +157,15 @@ class Repository:
         same = known[1] == version.partition(".")[0]
         return Proof("holds") if same else Proof("changed", f"{manifest} has {name} {visible(wanted)[:40]}")
 
+    def commit(self, said: str) -> Proof:
+        """Return whether a commit is in the history."""
+        if said not in self._commits and len(self._commits) < _MOST_COMMITS:
+            self._commits[said] = self._has_commit(self._root, said)
+        there = self._commits.get(said)
+        if there is None:
+            return Proof("unknown")
+        return Proof("holds") if there else Proof("gone", f"the repository has no commit {said}")
+
     def _targets(self, program: str) -> frozenset[str] | None:
         """The targets of the Makefile or justfile; None where there is none, or where not all are in it."""
         names = ("Makefile", "makefile", "GNUmakefile") if program == "make" else ("justfile", "Justfile", ".justfile")
@@ -176,6 +195,8 @@ def proofs_of(text: Text, repository: Repository) -> Iterator[tuple[int, Proof]]
             for found in _PATH.finditer(line):
                 if not _MADE.match(found[1]):
                     yield number, repository.path(found[1])
+            for found in _COMMIT.finditer(line):
+                yield number, repository.commit(found[1])
             for found in _PACKAGE.finditer(line):
                 yield number, repository.package(found[1], found[2])
         if not _ELSEWHERE.search(line) and (inside or "`" in line):

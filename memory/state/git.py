@@ -91,6 +91,13 @@ def gone_paths(root: str | os.PathLike[str], seconds: float = _SECONDS) -> dict[
     return found
 
 
+def has_commit(root: str | os.PathLike[str], said: str, seconds: float = _SECONDS) -> bool | None:
+    """Return whether a commit is in the repository; None without git, or in a clone without the whole history."""
+    if (_git(root, "rev-parse", "--is-shallow-repository", seconds=seconds) or "").strip() != "false":
+        return None
+    return _git(root, "cat-file", "-e", f"{said}^{{commit}}", seconds=seconds) is not None
+
+
 def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
     """Return the id of a file's content in a commit; `path` is relative to `root`. None where it is not in it."""
     said = _git(root, "rev-parse", "--verify", "--end-of-options", f"{commit}:./{path}")

@@ -183,3 +183,14 @@ def test_the_version_of_a_package_is_compared(workspace: Place, said: str, found
     workspace.write("pyproject.toml", '[project]\ndependencies = ["requests[socks]==2.31"]\n')
     assert workspace("knowledge", "add", said).code == 0
     assert doubts(workspace) == found
+
+
+def test_a_commit_is_looked_up(repository: Place) -> None:
+    """One that is not in the history is told, and one that is in it is not, shortened or whole."""
+    whole = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=repository.work, env=repository.environment, check=True, capture_output=True
+    ).stdout.decode()
+    before = doubts(repository)
+    for said in (whole.strip(), whole[:8], "0123456789"):
+        assert repository("knowledge", "add", f"Timeouts: see commit {said}").code == 0
+    assert set(doubts(repository)) - set(before) == {("memory.gone", "the repository has no commit 0123456789")}
