@@ -30,6 +30,8 @@ def read_cursor_rules(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
         try:
             text = read_text(file)
         except UsageError as error:
+            if file == path:
+                raise
             yield Skipped(str(file), error.message)
             continue
         front = parse(text.encode()).front
