@@ -102,7 +102,9 @@ def problems_of(workspace: Workspace, names: Collection[str] | None = None) -> l
     try:
         _CONFIRMED.read(workspace.state)
     except MemdeckError as error:
-        found.append(Problem("error", str(error.details.get("file", "")), 1, error.code, error.message))
+        file = str(error.details.get("file", ""))
+        if file.endswith(_CONFIRMED.name):  # What is wrong with the folders above it is told by `doctor`.
+            found.append(Problem("error", file, 1, error.code, error.message))
     return found
 
 
