@@ -92,6 +92,14 @@ def read_note(path: Path) -> MarkdownFile | Skipped:
     return MarkdownFile(front, text[len(document.front) :], document.front.count("\n") + 1)
 
 
+def parts_of(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the parts of a Markdown text: the heading, the text below it, and the line of the heading, from 1."""
+    document = parse(text.encode())
+    for index, number, block, _ in document.blocks():
+        line = document.line_of(index, number) if index >= 0 or number is not None else 0
+        yield block.title, block.body, line + 1
+
+
 def texts(value: object) -> tuple[str, ...]:
     """Return a value of the front matter as texts: a list of texts, or a text with commas."""
     if isinstance(value, str):

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from memory.base.items import Item, Skipped, skipped_text
 from memory.clients.memories import flattened
-from memory.convert.outside import MarkdownFile, markdown_files, read_note, read_text, rest_of, title_of
-from memory.document import parse
+from memory.convert.outside import MarkdownFile, markdown_files, parts_of, read_note, read_text, rest_of, title_of
 from memory.document.lines import read_bullets
 
 _INDEX = "MEMORY.md"
@@ -41,10 +40,8 @@ def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
 
 def _lists(path: Path) -> Iterator[Item | Skipped]:
     """Yield the bullets of a file; the text between them is prose, which cannot become an entry."""
-    document = parse(read_text(path).encode())
-    for index, number, block, _ in document.blocks():
-        line = document.line_of(index, number) if index >= 0 or number is not None else 0
-        yield from _bullets(path, block.title, block.body, line + 1)
+    for heading, body, line in parts_of(read_text(path)):
+        yield from _bullets(path, heading, body, line)
 
 
 def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | Skipped]:

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from pathlib import Path
 
 from memory.base.items import Item, Skipped
-from memory.convert.outside import markdown_files, read_text, rest_of, title_of
+from memory.convert.outside import lines_of, markdown_files, parts_of, read_text, rest_of, title_of
 from memory.document import parse
 from memory.errors import UsageError
 
@@ -48,14 +48,12 @@ def read_memory_bank(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the parts of each file of a memory bank below their headings, and its boxes as tasks."""
     for file in markdown_files(path):
         try:
-            document = parse(read_text(file).encode())
+            text = read_text(file)
         except UsageError as error:
             yield Skipped(str(file), error.message)
             continue
         kind = "decision" if file.stem in _DECISIONS else "note"
-        for index, number, block, _ in document.blocks():
-            line = document.line_of(index, number) if index >= 0 or number is not None else 0
-            if any(line.strip() and not BOX.fullmatch(line.rstrip("\r")) for line in block.body.split("\n")):
-                title = title_of(block.title) or file.stem
-                yield Item(kind, title, block.body.strip("\n"), f"{file}:{line + 1}", tags=(file.stem,))
-        yield from checklist(file, file.stem)
+        for heading, body, line in parts_of(text):
+            if any(one.strip() and not BOX.fullmatch(one) for one in lines_of(body)):
+                yield Item(kind, title_of(heading) or file.stem, body.strip("\n"), f"{file}:{line}", tags=(file.stem,))
+        yield from checklist(file, text, file.stem)

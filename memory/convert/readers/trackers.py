@@ -92,13 +92,13 @@ def read_specs(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
     """Yield the tasks of each tasks.md in a folder of specs, or of one file; their steps are in their text."""
     files = [path] if not os.path.isdir(path) else [one for one in markdown_files(path) if one.name == "tasks.md"]
     for file in files:
-        yield from checklist(file, file.parent.name)
+        yield from checklist(file, read_text(file), file.parent.name)
 
 
-def checklist(file: Path, tag: str) -> Iterator[Item]:
-    """Yield the boxes of a file as tasks with a tag; what is indented below one is its text."""
+def checklist(file: Path, text: str, tag: str) -> Iterator[Item]:
+    """Yield the boxes in the text of a file as tasks with a tag; what is indented below one is its text."""
     boxes: list[tuple[int, str, str, list[str]]] = []
-    for number, line in enumerate(read_text(file).split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         found = BOX.fullmatch(line.rstrip("\r"))
         if found and not found[1]:
             boxes.append((number, found[2].lower(), found[3], []))
