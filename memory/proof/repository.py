@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
@@ -125,23 +125,31 @@ class Repository:
         return ".." not in path.split("/") and os.path.lexists(self._root / path)
 
     @cached_property
+    def _manifest(self) -> dict[str, Any]:
+        """The content of package.json, empty where there is none or it cannot be read."""
+        with suppress(ValueError, RecursionError):
+            found = json.loads(self._text("package.json") or "{}")
+            return found if isinstance(found, dict) else {}
+        return {}
+
+    @cached_property
     def _scripts(self) -> frozenset[str] | None:
         """The scripts of package.json; None where there is none, or where it has inner packages with their own."""
+        found = self._manifest
+        if "workspaces" in found or self._there("pnpm-workspace.yaml"):
+            return None
         try:
-            found = json.loads(self._text("package.json") or "null")
-            plain = isinstance(found, dict) and "workspaces" not in found and not self._there("pnpm-workspace.yaml")
-            return frozenset(found["scripts"]) if plain else None
-        except (ValueError, KeyError, TypeError, RecursionError):
+            return frozenset(found["scripts"])
+        except (KeyError, TypeError):
             return None
 
     @cached_property
     def _packages(self) -> dict[str, tuple[str, str]]:
         """The packages that the manifests name, each with its version there and the manifest."""
         found: dict[str, tuple[str, str]] = {}
-        with suppress(ValueError, TypeError, AttributeError, RecursionError):
-            manifest = json.loads(self._text("package.json") or "{}")
+        with suppress(AttributeError):
             for group in ("dependencies", "devDependencies"):
-                found |= {name: (str(said), "package.json") for name, said in manifest.get(group, {}).items()}
+                found |= {name: (str(said), "package.json") for name, said in self._manifest.get(group, {}).items()}
         with suppress(ValueError, TypeError, AttributeError, RecursionError):
             project = tomllib.loads(self._text("pyproject.toml")).get("project", {})
             needed = (_REQUIREMENT.match(one) for one in project.get("dependencies", ()))
