@@ -93,9 +93,10 @@ def gone_paths(root: str | os.PathLike[str], seconds: float = _SECONDS) -> dict[
 
 def has_commit(root: str | os.PathLike[str], said: str, seconds: float = _SECONDS) -> bool | None:
     """Return whether a commit is in the repository; None without git, or in a clone without the whole history."""
-    if (_git(root, "rev-parse", "--is-shallow-repository", seconds=seconds) or "").strip() != "false":
-        return None
-    return _git(root, "cat-file", "-e", f"{said}^{{commit}}", seconds=seconds) is not None
+    if _git(root, "cat-file", "-e", f"{said}^{{commit}}", seconds=seconds) is not None:
+        return True
+    shallow = _git(root, "rev-parse", "--is-shallow-repository", seconds=seconds)
+    return False if shallow is not None and shallow.strip() == "false" else None
 
 
 def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
