@@ -58,9 +58,10 @@ def says_something(message: str) -> bool:
 
 def parts_asked(message: str) -> set[str]:
     """Return the parts of the brief that a question asks for, such as what is due; none if it is about more."""
-    words = set(map(stem, tokens(without_contractions(message))))
-    if not _QUESTION.match(message) or _subjects(without_contractions(message)) - _PARTS.keys():
+    text = without_contractions(message)
+    if not _QUESTION.match(message) or _subjects(text) - _PARTS.keys():
         return set()
+    words = set(map(stem, tokens(text)))
     return {part for word in words & _PARTS.keys() for part in _PARTS[word]}
 
 
