@@ -48,6 +48,11 @@ def visible(text: str, *, newlines: bool = False) -> str:
     return _SUSPECT.sub(_show_in_lines if newlines else _show, text.replace("\r\n", "\n"))
 
 
+def one_line(text: str) -> str:
+    """Return a text on one line, with runs of white space as one space, and hiding or control characters as escapes."""
+    return visible(" ".join(text.split()))
+
+
 def _has_blank_letters(text: str) -> bool:
     """Return whether a text has one of the hidden characters that Python calls printable."""
     return any(letter in text for letter in "\u115f\u1160\u3164\uffa0\u17b4\u17b5")

@@ -100,7 +100,7 @@ def outside_removals(workspace: Workspace, now: datetime) -> tuple[OutsideRemova
 
 def _by_checkout(workspace: Workspace, history: History, records: Sequence[ChangeRecord]) -> set[str]:
     """Return the ids of changes that left each file as the commit has it that git had just moved the work tree to."""
-    from memory.state.git import blob_at, moves_of  # loads what starts programs, which few looks need
+    from memory.base.git import blob_at, moves_of  # loads what starts programs, which few looks need
 
     def matches(record: ChangeRecord, commit: str) -> bool:
         versions = [(file.path, history.versions(record, file)) for file in record.files]

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memory.base.git import gone_paths, has_commit
 from memory.base.problems import Problem
 from memory.base.values import folded
 from memory.clients.instructions import instructions
@@ -20,7 +21,6 @@ from memory.clients.sources import project_root
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
 from memory.search.entries import path_of
 from memory.search.records import derived_ref
-from memory.state.git import gone_paths, has_commit
 from memory.storage.changes import may_need_review
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.answers import Answers

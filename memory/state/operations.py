@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memory.base.git import top_of
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
 from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, said
@@ -29,7 +30,6 @@ from .files.config import setting
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, Json, plural
 from .files.store import StateStore
-from .git import top_of
 from .projections.files import render_projections
 from .query import ask
 from .recall.recall import SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from memory.base.git import recent_work
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 from memory.search.rank import FLOOR, Text, rank
 
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
-from .git import recent_work
 from .projections.files import path_of
 
 Mode = Literal["answer", "changes", "next", "traps"]

@@ -6,10 +6,10 @@ import os
 import re
 from typing import Any
 
+from memory.base.git import is_foreign, most_changed
+from memory.base.safe_text import one_line
 from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
-from memory.state.git import is_foreign, most_changed
-from memory.state.projections.markdown import one_line
 
 from .commands import ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from memory.state.projections.markdown import one_line
+from memory.base.safe_text import one_line
 
 from .tree import Tree
 

@@ -14,7 +14,7 @@ from fnmatch import fnmatch
 from itertools import product
 from typing import Any
 
-from memory.state.projections.markdown import one_line
+from memory.base.safe_text import one_line
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
 from .tree import Tree, is_aside, is_generated, language_of

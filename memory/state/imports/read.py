@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
+from memory.base.git import is_elsewhere
+from memory.base.safe_text import one_line
 from memory.errors import MemdeckError
 from memory.state.files.json_text import digest
 from memory.state.files.model import SIGNALS, stamp
-from memory.state.git import is_elsewhere
-from memory.state.projections.markdown import one_line
 from memory.storage.safe_open import open_beneath
 
 from .discover import SourceItem, lines_of

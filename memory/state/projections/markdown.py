@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 
-from memory.base.safe_text import visible
+from memory.base.safe_text import one_line
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _COMMENT = re.compile(r"<!--|-->|<!|\?>")
 # An underscore or a number sign inside a word means nothing to Markdown.
 _SPECIAL = re.compile(r"[\\`*\[<|~]|(?<=<)!|\A>|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#|#(?=\s|\Z)|&(?=#?\w{1,40};)")
 _OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))")
-
-
-def one_line(text: str) -> str:
-    """Return a text on one line, with runs of white space as one space, and hiding or control characters as escapes."""
-    return visible(" ".join(text.split()))
 
 
 def inline(text: str) -> str:

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from memory.base.safe_text import one_line
 from memory.state.projections.files import NAMES, marker, marker_of, render_projections
-from memory.state.projections.markdown import code, inline, one_line
+from memory.state.projections.markdown import code, inline
 
 HASH = "ab" * 32
 EMPTY = {

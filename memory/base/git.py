@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory.base.programs import find_program
-from memory.state.projections.markdown import one_line
-from memory.storage.safe_open import read_within
+from .programs import find_program
+from .safe_text import one_line
 
 _SECONDS = 10
 _OFF = (
@@ -203,5 +203,11 @@ def _first_line(folder: str, name: str) -> str:
 
 
 def _read(folder: str, name: str) -> str:
-    """Return a file of git as text; "" where it is missing, too large, or leads out of its folder."""
-    return (read_within(name, folder, _MOST_BYTES) or b"").decode("utf-8", "replace")
+    """Return the beginning of a file of git as text; "" where it is missing, a link, or no regular file."""
+    try:
+        descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    with os.fdopen(descriptor, "rb") as file:
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return file.read(_MOST_BYTES).decode("utf-8", "replace") if is_file else ""
