@@ -208,6 +208,8 @@ def _read(folder: str, name: str) -> str:
         descriptor = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return ""
-    with os.fdopen(descriptor, "rb") as file:
-        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return file.read(_MOST_BYTES).decode("utf-8", "replace") if is_file else ""
+    try:
+        data = os.pread(descriptor, _MOST_BYTES, 0) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)
+    return data.decode("utf-8", "replace")

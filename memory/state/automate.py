@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory.errors import MemdeckError
@@ -18,14 +19,22 @@ from .sources import sync
 if TYPE_CHECKING:
     from memory.storage import Change
 
-    from .system import ProjectState
+    from .files.store import StateStore
+    from .machine_notes import MachineNotes
+    from .recall.recall import Engine
 
 
 @dataclass(slots=True)
 class Cycle:
-    """One cycle by `automation.*` and `retention.*`. A dry run syncs nothing and writes nothing."""
+    """One cycle by `automation.*` and `retention.*`. A dry run syncs nothing and writes nothing.
 
-    system: ProjectState
+    `unattended` knows which sources may be read, `engine` replaces the deterministic one in a recall.
+    """
+
+    store: StateStore
+    unattended: MachineNotes
+    engine: Engine | None
+    home: Path | None
     actor: str
     now: datetime
     dry_run: bool
@@ -37,7 +46,7 @@ class Cycle:
 
         Errors of the settings and of the state are raised, because no step can run without them.
         """
-        memory = self.system.store.memory()
+        memory = self.store.memory()
         settings, _ = memory.config["automation"], memory.state
         rules: list[RuleReport] = []
         for name, step in (("sync", self._sync), ("recall", self._recall), ("prune", self._prune)):
@@ -53,10 +62,10 @@ class Cycle:
         if not settings["importSyncBeforeRecall"]:
             yield said("sync", "off: automation.importSyncBeforeRecall is false")
             return
-        store, wanted = self.system.store, []
-        for source in store.memory().sources:
+        wanted = []
+        for source in self.store.memory().sources:
             if settings["provider"] in ("auto", source["type"].partition("-")[0]):
-                if why := self.system.unattended.refusal(source):
+                if why := self.unattended.refusal(source):
                     self.warnings.append(f"{source['id']}: {why}")
                 else:
                     wanted.append(source["id"])
@@ -65,7 +74,7 @@ class Cycle:
         elif self.dry_run:
             yield said("sync", f"would read {plural(len(wanted), 'source')}", acts=True)
         else:
-            done = sync(store, wanted, home=self.system.home, actor=self.actor, now=self.now, quiet=True)
+            done = sync(self.store, wanted, home=self.home, actor=self.actor, now=self.now, quiet=True)
             self.changes.append(done.change)
             for one in done.results:
                 self.warnings += [f"{one.source}: {words}" for words in (*one.failed, *one.warnings)]
@@ -76,18 +85,17 @@ class Cycle:
         if not settings["autoRecall"]:
             yield said("recall", "off: automation.autoRecall is false")
             return
-        store = self.system.store
-        memory = store.memory()
-        shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.system.engine())
+        memory = self.store.memory()
+        shown = preview(memory, scope_of_recall(memory.config), None if self.dry_run else self.engine)
         self.warnings += filter(None, [shown.document["note"]])
         words = f"{plural(len(shown.events), 'event')}: {shown.summary}"
         if shown.events and not self.dry_run:
-            self.changes.append(apply(store, shown, actor=self.actor, now=self.now).change)
+            self.changes.append(apply(self.store, shown, actor=self.actor, now=self.now).change)
         planned = f"would recall {words}" if self.dry_run else words
         yield said("recall", planned if shown.events else "no event waits", acts=bool(shown.events))
 
     def _prune(self, _settings: Json) -> Iterator[RuleReport]:
-        done = prune(self.system.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
+        done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
         self.changes += done.changes
         self.warnings += done.warnings
         words = f"would take {done.text()}" if self.dry_run and done.any else done.text()

@@ -182,7 +182,8 @@ class ProjectState(System):
             if not force and not self.unattended.is_due(now, minutes):
                 rule = said("automate", f"the last cycle was less than {minutes} minutes ago")
                 return Report(dry_run, now, (rule,))
-            report = Cycle(self, actor, now, dry_run).report()
+            cycle = Cycle(self.store, self.unattended, self.engine(), self.home, actor, now, dry_run)
+            report = cycle.report()
         except MemdeckError as error:
             return Report(dry_run, now, (), (f"project state: {error}",))
         if not dry_run:
