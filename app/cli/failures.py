@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from app.cli.printing import OutputClosed, Paint, Printer, tell
+from memory.base.safe_text import one_line
 from memory.errors import AmbiguousError, EntryChoice, MemdeckError
 
 INTERRUPTED = 130
@@ -75,11 +76,6 @@ def _try_to_print(writer: Printer, document: dict[str, object]) -> None:
     with suppress(OutputClosed, MemdeckError):
         writer.document(document)
         writer.flush()
-
-
-def one_line(text: str) -> str:
-    """Return the text on one line."""
-    return " ".join(text.split())
 
 
 def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:

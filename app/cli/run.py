@@ -8,10 +8,11 @@ from contextlib import suppress
 
 import click
 
+from memory.base.safe_text import one_line
 from memory.errors import UsageError
 
 from .commands import command_of
-from .failures import one_line, output_of, report, report_made
+from .failures import output_of, report, report_made
 from .forms import MAINTAIN, form_of
 from .printing import OutputClosed
 from .root import root

@@ -78,6 +78,16 @@ def _joins(text: str, place: int) -> bool:
     return all(char > "\x7f" and not _SUSPECT.match(char) for char in around)
 
 
+def cut(text: str, most: int = 60) -> str:
+    """Return a text of at most `most` characters: a longer one is cut, with "…" as its last."""
+    return text if len(text) <= most else text[: most - 1] + _ELLIPSIS
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: `1 event`, `2,000 events`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def escape(char: str) -> str:
     r"""Return the escape that shows a character, such as `\x1b` or `\u202e`; one that is not UTF-8 as its byte."""
     code = ord(char)

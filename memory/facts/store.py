@@ -9,6 +9,7 @@ from threading import RLock
 from typing import NamedTuple
 
 from memory.base.retry import retry
+from memory.base.safe_text import cut
 from memory.base.told import Gate
 from memory.document.compare import lines_of
 from memory.errors import ConfigError
@@ -261,5 +262,4 @@ def _count(facts: Sequence[object]) -> str:
 
 
 def _short(text: str) -> str:
-    text = one_line(text)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return cut(one_line(text))

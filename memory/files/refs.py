@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+from memory.base.safe_text import cut
 from memory.base.values import folded, is_absent
 from memory.document.lines import encode
 from memory.document.nodes import bare
@@ -284,7 +285,7 @@ def _words(noun: str) -> str:
 
 def short(name: str) -> str:
     """Return a name in quotes, cut after 60 characters."""
-    return repr(name if len(name) <= 60 else name[:59] + "…")
+    return repr(cut(name))
 
 
 # -- items of the small files ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from memory.base.clock import say_span
-from memory.base.safe_text import visible
+from memory.base.safe_text import cut, one_line, plural
 from memory.files.monitors import Monitor
 
 from .checks.result import Result
@@ -21,13 +21,7 @@ _LONGEST = 100
 
 def plain(text: str, length: int = _LONGEST) -> str:
     """Return text on one line, safe for files and screens, cut to a length."""
-    line = " ".join(visible(text, newlines=True).split())
-    return line if len(line) <= length else line[: length - 1] + "…"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun: `1 occurrence`, `2 occurrences`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return cut(one_line(text), length)
 
 
 def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:

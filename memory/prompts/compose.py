@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from memory.base.safe_text import visible
+from memory.base.safe_text import cut, one_line, visible
 from memory.base.told import fenced, harmless, why_not
 
 _LONGEST = 700
@@ -121,10 +121,7 @@ class AgentPrompt(NamedTuple):
 
 def safe_line(text: str) -> str:
     """Return a text on one line, hidden characters made visible, cut if very long; it holds no tag."""
-    line = visible(" ".join(text.split()) if "\n" in text else text)
-    if len(line) > _LONGEST:
-        line = line[: _LONGEST - 1] + "…"
-    return harmless(line)
+    return harmless(cut(one_line(text), _LONGEST))
 
 
 def composed(

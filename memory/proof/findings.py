@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from memory.base.git import gone_paths, has_commit
 from memory.base.problems import Problem
+from memory.base.safe_text import cut
 from memory.base.values import folded
 from memory.clients.instructions import instructions
 from memory.clients.sources import project_root
@@ -212,14 +213,10 @@ def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str,
 
 
 def _contradicted(older: Claim, newer: Claim) -> Finding:
-    words = f"{_short(older.words)!r}, but {newer.of.file}:{newer.line + 1} says {_short(newer.words)!r}"
+    words = f"{cut(older.words, 80)!r}, but {newer.of.file}:{newer.line + 1} says {cut(newer.words, 80)!r}"
     subject = f"{older.key}: {older.value}, {newer.value}".replace("\0", "")
     one, other = older.of, newer.of
     return Finding(one.ref, one.title, one.file, older.line, "older", words, subject, other.ref, other.title)
-
-
-def _short(words: str) -> str:
-    return words if len(words) <= 80 else words[:79] + "…"
 
 
 def _stamp(path: Path) -> str:

@@ -8,10 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 
-from .files.model import FOLDER, Json, plural
+from .files.model import FOLDER, Json
 from .recall.recall import apply, preview, scope_of_recall
 from .retention import prune
 from .sources import sync

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from memory.base.safe_text import plural
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage import Change
 
@@ -25,7 +26,6 @@ from .files.model import (
     SOURCES,
     STATE,
     Json,
-    plural,
     stamp,
 )
 from .files.reading import StateFiles

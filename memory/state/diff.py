@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from memory.base.safe_text import plural
+
 from .files.json_text import canonical
-from .files.model import KEYS, SECTIONS, Json, plural
+from .files.model import KEYS, SECTIONS, Json
 
 _NAMES = ("title", "path", "label")
 _TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "removed", "edited")

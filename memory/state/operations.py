@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base.git import top_of
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
 from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, said
@@ -28,7 +29,7 @@ from .diff import SectionDiff, titles_of
 from .files.config import KEYS as SETTINGS
 from .files.config import setting
 from .files.json_text import canonical
-from .files.model import KEYS, SIGNALS, Json, plural
+from .files.model import KEYS, SIGNALS, Json
 from .files.store import StateStore
 from .projections.files import render_projections
 from .query import ask

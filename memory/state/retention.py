@@ -12,11 +12,12 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
 from .files.json_text import canonical_bytes, line_bytes, load
-from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, plural, stamp
+from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, stamp
 from .files.reading import StateFiles, checkpoint_path, read_events
 from .files.store import StateStore, StateWriting
 

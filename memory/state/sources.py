@@ -10,11 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
 from .files import schema
 from .files.json_text import canonical_bytes
-from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, plural, stamp
+from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports.discover import discover

@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import TypeVar
 
 from memory.base.git import recent_work
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 
 from .diff import SectionDiff, diff_bundles
-from .files.model import SCOPES, Json, plural, scope_of
+from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
 from .recall.grouping import group_events
 from .recall.recall import SHOWN_GROUPS, next_events

@@ -11,6 +11,7 @@ from typing import Any
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.base.sync_copies import copies_in
 from memory.document import Document
 from memory.document.model import BOM
@@ -27,7 +28,7 @@ from .bundles import edit
 from .checks.check import validate
 from .commands import engine_ask, engine_of, validation_asks
 from .files import model
-from .files.model import Json, is_entry_file, plural
+from .files.model import Json, is_entry_file
 from .files.reading import read_events
 from .files.store import StateStore, entry_path
 from .machine_notes import MachineNotes

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from memory.base.safe_text import cut
 from memory.document.lines import decode
 from memory.document.model import Document, parse
 from memory.document.nodes import Entry
@@ -209,6 +210,6 @@ def touched_in(units: Sequence[Touched]) -> str:
     if not units:
         return "changed"
     first = units[0]
-    title = first.title if len(first.title) <= 60 else first.title[:59] + "…"
+    title = cut(first.title)
     more = f" and {len(units) - 1} more" if len(units) > 1 else ""
     return f"{first.kind} {title!r}{more}"

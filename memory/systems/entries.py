@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from memory.base.dates import time_bound
-from memory.base.safe_text import visible
+from memory.base.safe_text import cut, visible
 from memory.base.values import alike
 from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.snapshot import kind_of
@@ -701,11 +701,6 @@ def _check(name: str, value: Any, depth: int) -> None:
         raise UsageError("entry.value", f"{name[:40]} is no number", "send a number")
     elif isinstance(value, int) and abs(value) > 10**15:
         raise UsageError("entry.value", f"{name[:40]} is too large", "send a smaller number")
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text, or its beginning with "…" if it is longer than `most` characters."""
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def refuse_cut(item: EntryItem, text: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
+from memory.base.safe_text import plural
 from memory.files.knowledge.hints import Twin, near_twins
 from memory.files.knowledge.model import KnowledgeItem, edit_knowledge
 from memory.files.snapshot import Snapshot
@@ -97,7 +98,7 @@ class KnowledgePane(RecordPane):
         items = snapshot.knowledge.items
         decisions = sum(item.kind == "decision" for item in items)
         facts = len(items) - decisions
-        return _plural(facts, "fact") + (f", {_plural(decisions, 'decision')}" if decisions else "")
+        return plural(facts, "fact") + (f", {plural(decisions, 'decision')}" if decisions else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -203,10 +204,6 @@ def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
         (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
     )
     return [*facts, *decisions]
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word if count == 1 else word + 's'}"
 
 
 def _unique(ref: str, seen: dict[str, int]) -> str:

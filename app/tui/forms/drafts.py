@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.tui.shell import Part, ThreadReport
+from memory.base.safe_text import cut
 from memory.errors import MemdeckError
 from memory.storage.changes import new_id
 from memory.storage.private.drafts import Draft, Drafts, this_process
@@ -264,7 +265,7 @@ def _version(draft: Draft) -> str:
 
 def about(draft: Draft) -> str:
     """Return the subject of a draft in a few words: what kind of entry, new or not, and its title."""
-    title = draft.title if len(draft.title) <= 60 else draft.title[:59] + "…"
+    title = cut(draft.title)
     if draft.new and draft.title not in draft.values.values():
         # Only the form's title describes it yet.
         return title

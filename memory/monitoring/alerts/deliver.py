@@ -14,10 +14,11 @@ from datetime import datetime, tzinfo
 from typing import Literal
 
 from memory.base.clock import format_local
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute
 from memory.monitoring.run.ledger import Message, MonitorLedger
-from memory.monitoring.words import plain, plural
+from memory.monitoring.words import plain
 
 _HTTP = re.compile(r"error=(\d{3})\b")
 PING_SECONDS = 10.0

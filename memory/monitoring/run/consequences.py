@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.clock import format_utc
+from memory.base.safe_text import plural
 from memory.document import Document, Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
@@ -188,7 +189,7 @@ class Consequences:
             lines = [line for one in news for line in self._lines(one)[:1]]
             sent = sum(one.delivery is not None and one.delivery.told == "yes" for one in news)
             if sent:
-                lines.append(f"Notification sent for {words.plural(sent, 'monitor')}")
+                lines.append(f"Notification sent for {plural(sent, 'monitor')}")
             self.notes.append(JournalNote(now, words.ALERT, tuple(lines)))
             return
         for one in news:
@@ -208,7 +209,7 @@ def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[
         documents[MONITORS] = _with_statuses(snapshot, statuses, format_utc(now))
     if notes:
         documents[JOURNAL] = _with_notes(snapshot, notes, now)
-    parts = [f"checked {words.plural(len(statuses), 'monitor')}"] if statuses else []
+    parts = [f"checked {plural(len(statuses), 'monitor')}"] if statuses else []
     parts += [note.title for note in notes[:3]]
     if len(notes) > 3:
         parts.append(f"{len(notes) - 3:,} more entries")

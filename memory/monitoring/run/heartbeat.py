@@ -13,9 +13,10 @@ from typing import Any
 
 from memory.base.clock import format_local
 from memory.base.cron import BadCron, describe, latest_run
+from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
-from memory.monitoring.words import plain, plural
+from memory.monitoring.words import plain
 
 TITLE = "Heartbeat Check"
 NOTE = "heartbeat"

@@ -12,12 +12,13 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.document.model import BOM
 from memory.errors import MemdeckError
 from memory.state.files import model
 from memory.state.files.config import DEFAULT_BYTES, config_faults, unknown_keys
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, line_of, load, ordered_bytes
-from memory.state.files.model import Json, event_id, is_entry_file, moment, number_of, plural, stamp
+from memory.state.files.model import Json, event_id, is_entry_file, moment, number_of, stamp
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import first_of
 from memory.state.files.store import NEVER_SYNCED, checkpoint_of, entry_path

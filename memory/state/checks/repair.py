@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory.base.safe_text import plural
 from memory.errors import RefusedError
 from memory.state.files.config import DEFAULTS
-from memory.state.files.model import plural
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
 from memory.state.retention import put_batch

@@ -120,8 +120,3 @@ def scope_of(event: Json) -> str:
 def is_echo(event: Json) -> bool:
     """Return whether an event was written along with a bundle, so that it contains nothing beyond the bundle."""
     return bool(event["sourceId"] == LOCAL_SOURCE and str(event["sourceRef"]).startswith(OWN_REF))
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 event`, `2 events`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

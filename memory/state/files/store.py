@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.base.retry import retry
+from memory.base.safe_text import cut, one_line
 from memory.errors import RefusedError
 from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, refuse_foreign, render_projections
@@ -209,5 +210,4 @@ def tool_run(name: str, command: str, bundle_hash: str, created: str, summary: s
 
 def short(text: str) -> str:
     """Return a text on one line that is short enough for a summary."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return cut(one_line(text), _LONGEST)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from memory.base.safe_text import plural
 from memory.errors import ConflictError, UsageError
 from memory.state.diff import SectionDiff, diff_bundles, effect, effect_text
-from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, plural, stamp
+from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, Json, number_of, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
 from memory.storage import Change

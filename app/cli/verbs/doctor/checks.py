@@ -19,12 +19,12 @@ from app.hooks.sessions import failures
 from app.tui.keys.key_file import read_keymap
 from app.version import __version__
 from memory.base.programs import find_program
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of
 from memory.monitoring.run.schedule import overdue
-from memory.monitoring.words import plural
 from memory.review import Inbox
 from memory.storage import Store
 from memory.storage.own_folders import config_home
