@@ -18,7 +18,7 @@ from memory.search.records import Record
 from memory.storage import ABSENT, Change, Stored
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import KEEP
-from memory.storage.log.rows import time_text
+from memory.storage.log.rows import OF_FILE, key, time_text
 from memory.storage.transaction import Transaction
 
 from .index import Gauge, gauge, holds_text, line_for, links_of, with_lines, with_words, without
@@ -37,6 +37,8 @@ from .stores import ClientStore, is_memory
 
 REMINDED = timedelta(days=7)
 """How long it is told that a client deleted memories."""
+_LOOKED_BACK = 50
+"""In how many of its newest changes an index is searched for a line that it had."""
 
 
 @dataclass(frozen=True)
@@ -274,13 +276,18 @@ class Lost:
     path: str
     record: ChangeRecord
 
+    @property
+    def shown(self) -> str:
+        """The path for people."""
+        return f"{self.store.source.shown}/{self.path}"
+
     def json(self) -> dict[str, object]:
         """Return it for programs."""
         source = self.store.source
         return {
             "client": source.client,
             "scope": source.scope,
-            "file": f"{source.shown}/{self.path}",
+            "file": self.shown,
             "change": self.record.id,
             "time": self.record.time.isoformat().replace("+00:00", "Z"),
         }
@@ -316,9 +323,10 @@ def leave_deleted(lost: Sequence[Lost], *, actor: str, now: datetime) -> None:
 
 
 def bring_back(lost: Sequence[Lost], *, actor: str, now: datetime) -> tuple[Change, ...]:
-    """Write deleted memories back with their last bytes, one change for each folder; the index gets their lines.
+    """Write deleted memories back with their last bytes, one change for each folder.
 
-    ConflictError `change.thinned` where the bytes of one are no longer kept.
+    The index gets their lines, as they were if the log still has them. ConflictError
+    `change.thinned` where the bytes of one are no longer kept.
     """
     made = []
     for store in dict.fromkeys(one.store for one in lost):
@@ -331,16 +339,19 @@ def bring_back(lost: Sequence[Lost], *, actor: str, now: datetime) -> tuple[Chan
                 )
             files[one.path] = (None, data)
         count = len(files)
-        files.update(dict(index_lines(store, files)))
+        files.update(dict(index_lines(store, files, again=True)))
         words = f"brought back {count} {'memory' if count == 1 else 'memories'} of {store.source.title}"
         made.append(FolderWriter(store, actor, now).write_all(files, "clients.restore", words))
     return tuple(made)
 
 
 def index_lines(
-    store: ClientStore, files: Mapping[str, tuple[bytes | None, bytes]]
+    store: ClientStore, files: Mapping[str, tuple[bytes | None, bytes]], *, again: bool = False
 ) -> Iterator[tuple[str, tuple[bytes | None, bytes]]]:
-    """Yield the indexes with a line for each file among these that is new and not named, as `write_all` takes them."""
+    """Yield the indexes with a line for each file among these that is new and not named, as `write_all` takes them.
+
+    With `again` a line that the index had before is used again, in the order of then.
+    """
     tops = {path.removesuffix(posixpath.basename(path)) for path in files} if store.source.indexed else set()
     for top in sorted(tops):
         index = top + INDEX
@@ -352,9 +363,24 @@ def index_lines(
             for path, (before, _) in files.items()
             if before is None and path.startswith(top) and path != index and path.removeprefix(top) not in named
         ]
-        lines = [
+        earlier = _earlier_lines(store, index) if again else {}
+        lines = [line for file, line in earlier.items() if top + file in new]
+        lines += [
             line_for(ClientMemory(store.source, path, Stored(files[path][1], ABSENT)), path.removeprefix(top))
             for path in new
+            if path.removeprefix(top) not in earlier
         ]
         if lines:
             yield index, (base, with_lines(data, lines))
+
+
+def _earlier_lines(store: ClientStore, index: str) -> Mapping[str, str]:
+    """Return the lines that an index had for single files when it was seen last and before, by file, in their order."""
+    found: dict[str, str] = {}
+    path, history = store.shown(index), store.history
+    newest = history.records(OF_FILE, [key(path)], _LOOKED_BACK)
+    for data in (history.last_bytes(path), *(history.before(record.id, path) for record in newest)):
+        text = decode(data or b"")
+        lines = text.splitlines()
+        found |= {link.file: lines[link.line] for link in links_of(text) if link.entry and link.file not in found}
+    return found

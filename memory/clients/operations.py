@@ -251,11 +251,7 @@ def remove(context: Context, ref: str) -> Result:
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:
     """Bring back memories that clients deleted: all of the last week, or FILEs, with their lines in the index."""
     lost = _system(context).look().lost(None if files else context.now)
-    chosen = [
-        one
-        for one in lost
-        if not files or {one.path, posixpath.basename(one.path), f"{one.store.source.shown}/{one.path}"} & set(files)
-    ]
+    chosen = [one for one in lost if not files or {one.path, posixpath.basename(one.path), one.shown} & set(files)]
     if files and not chosen:
         raise NotFoundError("clients.not_lost", f"no client deleted {files[0][:80]!r}", "see --list")
     rows = [(str(one.json()["time"]), TITLES[one.store.source.client], one.path) for one in chosen]

@@ -17,7 +17,7 @@ from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.text.styled_text import Line, line
 
-from .offers import Badge, Build, FormPlan, Removal
+from .offers import Badge, Build, Call, FormPlan, Removal
 from .rows import LineRow, RowKey, keep
 
 if TYPE_CHECKING:
@@ -191,6 +191,10 @@ class PaneOverrides(Widget):
 
     def removing(self, items: Sequence[Any]) -> Removal | None:  # noqa: ARG002
         """The question before removing entries, and the edit that removes them."""
+        return None
+
+    def bringing_back(self, items: Sequence[Any]) -> Call | None:  # noqa: ARG002
+        """The call that brings back deleted entries among the items; None if there are none."""
         return None
 
     def source_text(self, item: Any) -> str | None:

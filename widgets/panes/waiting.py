@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
@@ -15,8 +15,12 @@ from widgets.list.rows import Heading
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes.detail import view_lines
 from widgets.panes.changes.words import plain_actor
+from widgets.panes.memory.clients import deletions
 from widgets.panes.telling import TellingPane
 from widgets.text.styled_text import Piece, Tone, line
+
+if TYPE_CHECKING:
+    from memory.clients.folders import Lost
 
 
 class WaitingSource(Protocol):
@@ -68,6 +72,7 @@ class WaitingPane(TellingPane, RecordPane):
             ("PROPOSALS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
             ("NEEDS APPROVAL", "a reviews", [_ask(one) for one in source.approvals(snapshot, now)]),
             ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
+            ("DELETED BY CLIENTS", "a restores, r dismisses", [_deletion(one) for one in deletions(snapshot, now)]),
         ):
             if found:
                 yield Heading(title, f"{len(found)}  {hint}")
@@ -92,10 +97,12 @@ class WaitingPane(TellingPane, RecordPane):
                     Title(item.title), Spacer(), Labelled("what", one.role), Labelled("in", one.ask.file),
                     Labelled("why", one.why), Spacer(), Caption("WOULD RUN"), Prose(text),
                 ]  # fmt: skip
-            case _:
-                entries = item.thing.entries
+            case OutsideRemoval(entries=entries):
                 rows = [line(title, Piece(f"  {file}", "muted")) for file, _, title in entries]
                 return [Title(item.title), Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
+            case lost:
+                files = tuple(line(one.path) for one in lost)
+                return [Title(item.title), Labelled("folder", lost[0].store.source.shown), Spacer(), Lines(files)]
 
     def _proposal_detail(self, item: Record, one: WaitingProposal) -> list[DetailLine]:
         parts: list[DetailLine] = [
@@ -151,3 +158,13 @@ def _removal(one: OutsideRemoval) -> Record:
     values = {"part": "removals", "file": " ".join(one.files)}
     return Record(one.id, ", ".join(one.titles), "removed", ", ".join(one.files), one.time.isoformat(), sign="alert",
                   tone="warn", values=values, thing=one)  # fmt: skip
+
+
+def _deletion(lost: Sequence[Lost]) -> Record:
+    source = lost[0].store.source
+    values = {"part": "removals", "file": source.shown}
+    count = "1 memory" if len(lost) == 1 else f"{len(lost):,} memories"
+    title = f"{count}, {source.title}"
+    when = lost[0].record.time.isoformat()
+    return Record(source.shown, title, "deleted", lost[0].path, when, sign="alert", tone="warn", values=values,
+                  mark=len(lost), thing=lost)  # fmt: skip

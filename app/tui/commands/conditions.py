@@ -254,6 +254,8 @@ def _run(now: Situation) -> bool:
 def _archived(now: Situation) -> bool:
     if removal_of(now.pane, now.app.outside_changes.removals) is not None:
         return True
+    if now.pane is not None and now.pane.bringing_back(now.items):
+        return True
     return now.pane_id == "archive" and not getattr(now.item, "group", True)
 
 
@@ -338,7 +340,7 @@ SORTS = Condition(_sorts, "This list has one order only.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
 VERSIONS = Condition(_versions, "This has no history of its own.")
-ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an archived entry.")
+ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or a deleted entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
 RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor, and not an open task with an action.")
 MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")

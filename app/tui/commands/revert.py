@@ -138,11 +138,14 @@ def leave(app: MemdeckApp, removals: Sequence[OutsideRemoval]) -> None:
 
 
 def restore(app: MemdeckApp) -> None:
-    """Bring the archived entry back to where it came from, or the entries that another program removed."""
+    """Bring back an archived entry to where it came from, or what another program or a client removed."""
     here = removal_of(app.pane, app.outside_changes.removals)
     if here is not None:
         return bring_back(app, here)
     pane, workspace, now = app.shown_pane, app.shown_workspace, app.clock()
+    deleted = pane.bringing_back(pane.selected())
+    if deleted is not None:
+        return app.edits.change(deleted.operation, deleted, taken_back=True)
     item: Any = pane.current()
     ref = item.ref
     _step_off(pane)

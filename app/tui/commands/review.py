@@ -14,6 +14,7 @@ from memory.review.model import WaitingProposal
 from memory.storage.log.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
+from widgets.panes.memory.clients import restoring
 
 from .revert import bring_back, leave
 
@@ -44,6 +45,8 @@ def accept(app: MemdeckApp) -> None:
     others = [one for one in _things(app) if not isinstance(one, WaitingProposal)]
     if others and isinstance(others[0], OutsideRemoval):
         return bring_back(app, others[0])
+    if others and isinstance(others[0], list):
+        return app.edits.change("clients.restore", restoring(others[0]), taken_back=True)
     if others:
         return app.consent.review()
     return app.edits.once_seen(lambda: _accept(app))
@@ -139,6 +142,8 @@ def reject(app: MemdeckApp) -> None:
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
         return leave(app, removals)
+    if deleted := [one for one in _things(app) if isinstance(one, list)]:
+        return app.edits.change("clients.restore", restoring([one for found in deleted for one in found], keep=True))
     if not chosen:
         return app.consent.review()
     inbox, now = _inbox(app), app.clock()

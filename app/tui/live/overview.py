@@ -36,6 +36,7 @@ from memory.workspace import Workspace
 from widgets.chrome.header import Alert
 from widgets.pane.offers import Badge
 from widgets.panes.brief.words import BriefMore
+from widgets.panes.memory.clients import deletions
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
@@ -188,7 +189,8 @@ class OverviewPart(Part):
         found = brief(snapshot, now)
         notice = self.app.schedule.notice(snapshot, now)
         latest = _ahead(workspace, now)
-        waiting = len(notice.waiting) + len(outside.waiting) + self.app.proposals.count()
+        deleted = len(deletions(snapshot, now))
+        waiting = len(notice.waiting) + len(outside.waiting) + deleted + self.app.proposals.count()
         alerts = (
             not_read(snapshot.refusals.values())
             + clock_behind(latest)
@@ -212,7 +214,7 @@ class OverviewPart(Part):
                 *overdue_problems(workspace, now),
             )
         alerts += tuple(
-            Alert(line(Piece(one.message.partition(",")[0], "warn")), "problem")
+            Alert(line(Piece(one.message.partition(",")[0], "warn")), "waiting")
             for one in problems
             if one.code == "clients.deleted"
         )

@@ -170,6 +170,35 @@ async def test_a_memory_of_a_client_is_changed_once_its_folder_is_allowed(demo: 
         assert (folder / "tabs.md").read_text().endswith("---\n\nYes.\n")
 
 
+async def test_what_a_client_deleted_waits_and_comes_back_by_one_key(demo: Workspace) -> None:
+    """One row of Waiting brings back all of it, u deletes it again; B in the tab brings back a single memory."""
+    root, home = os.path.realpath(demo.root), demo.home
+    assert home is not None
+    folder = home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory"
+    folder.mkdir(parents=True)
+    texts = {f"rule-{number}.md": f"---\nname: Rule {number}\ntype: feedback\n---\n\nYes.\n" for number in range(3)}
+    texts["MEMORY.md"] = "".join(f"- [Rule {number}](rule-{number}.md) - always\n" for number in range(3))
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    demo.notice(NOW)
+    for number in range(3):
+        (folder / f"rule-{number}.md").unlink()
+    (folder / "MEMORY.md").write_text("")
+    os.utime(folder, (1, 1))  # As if it happened a while ago: a file may be missing for a moment.
+    app = make_app(demo, pane="waiting")
+    async with running(app, (120, 36), says=True) as pilot:
+        assert "DELETED BY CLIENTS" in screen_text(app)
+        await press(pilot, "G", "a", "y")
+        assert {name: (folder / name).read_text() for name in texts} == texts
+        assert "DELETED BY CLIENTS" not in screen_text(app)
+        await press(pilot, "u")
+        assert not (folder / "rule-1.md").exists()
+    app = make_app(demo, pane="clients")
+    async with running(app, (120, 36)) as pilot:
+        await press(pilot, "home", "B")
+        assert len(list(folder.glob("rule-*.md"))) == 1
+
+
 async def test_what_is_in_doubt_is_marked_and_settled_by_one_key(demo: Workspace) -> None:
     """The older of two facts is marked; C calls it still true, or removes one of them, and u takes either back."""
     with (demo.root / ".aegis/memory/memories.jsonl").open("a") as facts:

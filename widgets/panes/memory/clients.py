@@ -43,7 +43,7 @@ class ClientsPane(RecordPane):
             return
         lost = look.lost(now)
         if lost:
-            yield Heading("DELETED BY CLIENTS", f"{len(lost):,}, `memdeck clients restore` brings back")
+            yield Heading("DELETED BY CLIENTS", f"{len(lost):,}")
             yield from map(_gone, lost)
         for folder in look.folders:
             if folder.memories or folder.indexes:
@@ -118,9 +118,27 @@ class ClientsPane(RecordPane):
         titles = [item.title for item in chosen]
         return removal_of("clients remove", "memory", titles, [{"ref": one.ref} for one in chosen]) if chosen else None
 
+    def bringing_back(self, items: Sequence[Record]) -> Call | None:
+        """Return the call that brings back the deleted memories among the items; None if there are none."""
+        chosen = [item.thing for item in items if item.values["part"] == "deleted"]
+        return restoring(chosen) if chosen else None
+
+
+def deletions(snapshot: Snapshot, now: datetime) -> Sequence[Sequence[Lost]]:
+    """Return what clients deleted in the last week and did not bring back, folder by folder."""
+    look = _look(snapshot)
+    lost = () if look is None else look.lost(now)
+    return [[one for one in lost if one.store is store] for store in dict.fromkeys(one.store for one in lost)]
+
+
+def restoring(lost: Sequence[Lost], *, keep: bool = False) -> Call:
+    """Return the call that brings back what clients deleted, or with `keep` leaves it deleted."""
+    given = {"files": [one.shown for one in lost], "keep": keep}
+    return Call("clients restore", (operation_of("clients restore").read(given),))
+
 
 def _standing(folder: ClientFolder) -> str:
-    words = [f"{len(folder.memories):,}", "" if folder.store.allowed else "read only"]
+    words = [f"{len(folder.memories):,}", "" if folder.store.allowed else "asks before a change"]
     words += [f"index {gauge.words()}" for gauge in folder.gauges.values() if gauge.state != "ok"]
     return ", ".join(filter(None, words))
 
@@ -139,7 +157,7 @@ def _record(memory: ClientMemory) -> Record:
 
 def _gone(lost: Lost) -> Record:
     source = lost.store.source
-    file = f"{source.shown}/{lost.path}"
+    file = lost.shown
     values = {
         "part": "deleted", "client": source.client, "scope": source.scope, "agent": "", "file": file,
         "folder": source.name, "files": file,
