@@ -6,42 +6,58 @@ import re
 from collections.abc import Sequence
 
 from memory.document import Bullet, Document
-from memory.document.lines import insert_line, read_bullets
+from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.errors import UsageError
 
+from .dress import plain_bullets
 from .edit import with_end
 
 _PREFIX = re.compile(r"[-*+](?:[ \t]{1,4}|$)")
 
 
-def add_bullets(body: str, texts: Sequence[str], document: Document, index: int, number: int | None, code: str) -> str:
-    """Return the body of a section, or of an entry of it, with bullets behind its last one, or at its end.
+def with_bullets(
+    document: Document, index: int, number: int | None, texts: Sequence[str], code: str, source: str = ""
+) -> Document:
+    """Return the document with bullets behind the last one of a section, or of an entry of it, or at its end.
 
-    `texts` are those of the bullets, with line feeds. Raises UsageError `code` where one would not stay one bullet.
+    `texts` are those of the bullets, with line feeds, `source` is how they are written elsewhere. Raises UsageError
+    `code` where one would not stay one bullet.
     """
+    block = document.block(index, number)
+    body = block.body
     bullets = read_bullets(body)
     if bullets:
         last = bullets[-1]
         prefix = _prefix(body[last.start : last.end])
-        lines = document.newline.join(_written(prefix, text, document.newline) for text in texts)
+        source = source or "\n".join(_written(prefix, text, "\n") for text in texts)
+        lines = document.newline.join(line for line, _ in split_lines(source))
         new = insert_line(body, last.end, lines, document.newline)
     else:
-        new = with_end(body, "\n".join(_written("- ", text, "\n") for text in texts), document, index, number)
-    return _checked(bullets, new, len(bullets), texts, code)
+        source = source or "\n".join(_written("- ", text, "\n") for text in texts)
+        new = with_end(body, source, document, index, number)
+    _check(bullets, new, len(bullets), texts, code)
+    return document.with_block(index, number, block.with_body(new))
 
 
-def replace_bullet(body: str, place: int, text: str | None, newline: str, code: str) -> str:
-    """Return the body with another text in a bullet, or (None) without it; UsageError `code` as in `add_bullets`."""
+def with_bullet(document: Document, at: tuple[int, int | None, int], text: str | None, code: str) -> Document:
+    """Return the document with another text in a bullet, or (None) without it; the others of its list become plain.
+
+    `at` is (section, entry or None, bullet). UsageError `code` as in `with_bullets`.
+    """
+    index, number, place = at
+    block = document.block(index, number)
+    body = plain_bullets(block.body).body
     bullets = read_bullets(body)
     bullet = bullets[place]
     if text == bullet.text:
-        return body
+        return document
     source = body[bullet.start : bullet.end]
     written = ""
     if text is not None:
-        written = _written(_prefix(source), text, newline) + source[len(source.rstrip("\r\n")) :]
+        written = _written(_prefix(source), text, document.newline) + source[len(source.rstrip("\r\n")) :]
     new = body[: bullet.start] + written + body[bullet.end :]
-    return _checked(bullets, new, place, [] if text is None else [text], code)
+    _check(bullets, new, place, [] if text is None else [text], code)
+    return document.with_block(index, number, block.with_body(new))
 
 
 def _prefix(source: str) -> str:
@@ -57,14 +73,14 @@ def _written(prefix: str, text: str, newline: str) -> str:
     return newline.join([prefix + first, *(indent + line if line.strip() else "" for line in rest)])
 
 
-def _checked(old: Sequence[Bullet], new: str, place: int, texts: Sequence[str], code: str) -> str:
-    """Return the new body if it reads as the old bullets, with these texts at a place instead of the one there."""
+def _check(old: Sequence[Bullet], new: str, place: int, texts: Sequence[str], code: str) -> None:
+    """Raise UsageError unless a body reads as the old bullets, with these texts at a place instead of the one there."""
     before = [bullet.text for bullet in old]
     after = [bullet.text for bullet in read_bullets(new)]
     are_read = [one.split() for one in after[place : place + len(texts)]] == [one.split() for one in texts]
     del before[place : place + 1], after[place : place + len(texts)]
     if are_read and before == after:
-        return new
+        return
     if not texts:
         raise UsageError(code, "without this bullet others would read differently", "use an editor")
     raise UsageError(

@@ -17,11 +17,12 @@ from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.config_operations import config as settings
-from memory.files.contacts.model import CONTACTS, PERSON_KEYS
+from memory.files.contacts.edits import CONTACTS
+from memory.files.contacts.model import KINDS as CONTACT_KINDS
 from memory.files.contacts.operations import contacts
 from memory.files.journal.model import ENTRIES
 from memory.files.journal.operations import journal
-from memory.files.knowledge.model import KNOWLEDGE
+from memory.files.knowledge.edits import KNOWLEDGE
 from memory.files.knowledge.operations import knowledge
 from memory.files.monitors import MONITORS
 from memory.files.operations import Call
@@ -323,7 +324,9 @@ def _contact(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> V
         if kind != "person":
             raise UsageError("entry.field", f"a {kind} has no text", "use fields")
         values.setdefault("text", text.strip())
-    if kind == "person" and (more := [f"{key}: {values.pop(key)}" for key in [*values] if key not in PERSON_KEYS]):
+    if kind == "person" and (
+        more := [f"{key}: {values.pop(key)}" for key in [*values] if key not in CONTACT_KINDS[kind].columns]
+    ):
         values["text"] = "; ".join(filter(None, (values.get("text"), *more)))
     return {"kind": kind, "name": title, "changes": values}
 
@@ -334,7 +337,7 @@ def _contact_changes(_: Record, changes: Changes) -> Values:
 
 
 def _more_about(record: Record, more: str) -> Changes:
-    if not hasattr(record.item, "text"):
+    if record.item.kind != "person":
         raise UsageError("entry.append", "only a person has a text", "set a field")
     return Changes({"text": f"{record.item.text or ''} {more}".strip()})
 
@@ -445,7 +448,7 @@ KINDS: dict[str, EntryKind] = {
     ),
     "contacts": FileEntries(
         "contacts", contacts, CONTACTS, contact_record, _contact, _contact_changes,
-        source=lambda item: str(getattr(item, "text", None) or ""), grows=_more_about, tests={"kind": _contact_kind},
+        source=lambda item: str(item.text), grows=_more_about, tests={"kind": _contact_kind},
     ),
     "plans": FileEntries(
         "plans", orchestration, PLANS, plan_record, _plan, _rewritten, more=("section",), compact=False

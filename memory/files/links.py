@@ -14,7 +14,7 @@ from memory.document.lines import decode, encode
 from memory.document.nodes import field_line
 from memory.files.config import FILE as CONFIG
 from memory.files.config import Setting
-from memory.files.contacts.model import Channel, Person, Route
+from memory.files.contacts.model import Contact
 from memory.files.journal.model import JournalEntry
 from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
@@ -68,15 +68,15 @@ def _ends_of(item: Any) -> Iterator[_End]:
         found = (_End("plan", item.plan_id or "", item, called=True),)
     elif isinstance(item, Monitor):
         found = (_End("cron job", item.cron_job_id or "", item), _End("monitor", folded(item.name), item, called=True))
-    elif isinstance(item, Channel):
-        found = (
-            _End("channel", folded(item.name), item, called=True),
-            _End("channel id", item.id, item, called=True),
-        )
-    elif isinstance(item, Route):
-        found = (_End("channel", folded(item.channel), item), _End("project", item.project, item))
-    elif isinstance(item, Person):
-        found = (_End("assigned", folded(item.name), item, called=True),)
+    elif isinstance(item, Contact):
+        found = {
+            "channel": (
+                _End("channel", folded(item.name), item, called=True),
+                _End("channel id", item.id, item, called=True),
+            ),
+            "route": (_End("channel", folded(item.channel), item), _End("project", item.project, item)),
+            "person": (_End("assigned", folded(item.name), item, called=True),),
+        }[item.kind]
     elif isinstance(item, Setting):
         link = {"cronJobId": "cron job", "projectId": "project", **dict.fromkeys(CHANNEL_KEYS, "channel id")}
         found = (_End(link.get(item.key, ""), item.value, item),)
@@ -141,7 +141,7 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
         yield from (("contact", one) for one in _called(snapshot, text))
     elif isinstance(item, Task | Plan | Monitor):
         yield from (("journal", entry) for entry in journal_naming(snapshot, item.title))
-    elif isinstance(item, Person):
+    elif isinstance(item, Contact) and item.kind == "person":
         text = folded(item.text)
         yield from (("channel", one) for one in snapshot.contacts.channels if one.name and folded(one.name) in text)
         # The name may go on, and a longer one may be another person's.
@@ -157,7 +157,7 @@ def _is_done(mine: _End, other: _End) -> bool:
 
 
 def _noun(item: Any) -> str:
-    return "setting" if isinstance(item, Setting) else type(item).__name__.lower()
+    return item.kind if isinstance(item, Contact) else type(item).__name__.lower()
 
 
 def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
@@ -182,7 +182,7 @@ def quoted(text: str) -> Iterator[str]:
         yield found[1] or found[2]
 
 
-def _called(snapshot: Snapshot, text: str) -> Iterator[Person]:
+def _called(snapshot: Snapshot, text: str) -> Iterator[Contact]:
     """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
     for found in islice(_CALL.finditer(text), MAX_LINKS):
         words = text[found.end() : found.end() + LONGEST_NAME]
@@ -219,7 +219,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
         if is_called or link in (*_MUTUAL, "assigned") or (link, key) in called:
             continue
         if link != "channel" or key not in channels:
-            named = item.channel if isinstance(item, Route) else key
+            named = item.channel if isinstance(item, Contact) else key
             words = "has the id" if link == "channel id" else "is called"
             line = _line(item, "orchestrationId" if link == "plan" else "")
             message = f"no {link.removesuffix(' id')} {words} {named[:40]!r}"

@@ -269,11 +269,11 @@ def test_refs_hold_in_contacts_and_knowledge(opened: Callable[..., Workspace]) -
     facts = "## Facts\n- water is wet\n- water is wet\n"
     workspace = opened(contacts=people, knowledge=facts)
     alices = [one.ref for one in workspace.snapshot().contacts.all()]
-    wet = [one.ref for one in workspace.snapshot().knowledge]
+    wet = [one.ref for one in workspace.snapshot().knowledge.items]
     (workspace.memory / "contacts.md").write_text("## People\n- **Alice** (Sales): calls\n")
     (workspace.memory / "knowledge.md").write_text("## Facts\n- water is wet\n")
-    from memory.files.contacts.model import find_contact
-    from memory.files.knowledge.model import find_knowledge
+    from memory.files.contacts.edits import find_contact
+    from memory.files.knowledge.edits import find_knowledge
 
     left = find_contact(workspace.snapshot(), alices[1])
     assert getattr(left, "role", None) == "Sales"
@@ -292,10 +292,10 @@ def test_several_equal_facts_are_removed_as_one_change(
     from widgets.pane.operation_form import removals
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
-    facts = [one for one in workspace.snapshot().knowledge if one.text == "wet" and one.section == "A"]
+    facts = [one for one in workspace.snapshot().knowledge.items if one.text == "wet" and one.section == "A"]
     refs = [facts[place].ref for place in which]
     workspace.change("knowledge remove", partial(removals, "knowledge", refs, NOW), actor="cli", now=NOW)
-    left = [(one.section, one.text) for one in workspace.snapshot().knowledge]
+    left = [(one.section, one.text) for one in workspace.snapshot().knowledge.items]
     assert sorted(left) == sorted([("A", "dry"), ("B", "wet"), *[("A", "wet")] * (3 - len(refs))])
 
 

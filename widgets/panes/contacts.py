@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.base.clock import format_local
-from memory.files.contacts.channel_order import channels_of, is_gone, is_same, mentions, unreachable
-from memory.files.contacts.model import Contacts
+from memory.files.contacts.model import Contacts, channels_of, is_gone, is_same, mentions, unreachable
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled, Link
@@ -128,7 +127,7 @@ class ContactsPane(RecordPane):
         bad = gone or (step is not None and bool(step.why)) or unreachable(item, contacts)
         return Record(
             item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
-            words=" ".join(item.extra.values()) if hasattr(item, "extra") else "",
+            words=" ".join(item.extra.values()),
             tone="warn" if bad else "accent" if sign == "1" else "plain", mark=(*values.values(), bad), thing=item,
             columns=COLUMNS[item.kind], cells=cells,
         )  # fmt: skip
@@ -183,7 +182,7 @@ class ContactsPane(RecordPane):
                     Link(f"{number}.", f"{one.name}  {one.status or 'state unknown'}", ("contacts.md", one.ref))
                     for number, one in enumerate(channels_of(contact, self._contacts), 1)
                 ] or [Labelled("", "no channel of contacts.md is named here", "muted")]
-            told["other columns"] = dict(getattr(contact, "extra", {}))
+            told["other columns"] = dict(contact.extra)
         return {**told, "next notification": self._notification()}
 
     def _used_by(self, channel: Any) -> list[Link]:
@@ -276,7 +275,7 @@ class ContactsPane(RecordPane):
 
 def _values(contact: Any) -> dict[str, str]:
     """Return the fields of a contact and its further columns as texts."""
-    found = {name: getattr(contact, name) for name in FIELDS[contact.kind]} | dict(getattr(contact, "extra", {}))
+    found = {name: getattr(contact, name) for name in FIELDS[contact.kind]} | dict(contact.extra)
     return {name: str(value or "") for name, value in found.items()}
 
 

@@ -12,12 +12,14 @@ from memory.document import Document, Entry
 from memory.document.lines import decode, encode, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
-from memory.files.contacts import model as contacts
+from memory.files.contacts.edits import add_contact
+from memory.files.contacts.model import KINDS
 from memory.files.edit import started_document
 from memory.files.journal import edits as journal
 from memory.files.journal.model import read_lines, write_lines
 from memory.files.journal.reading import split_heading
 from memory.files.knowledge import model as knowledge
+from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
 from memory.files.tasks.edits import check_due, heading, with_section, with_text, write_tags
@@ -187,7 +189,7 @@ class DraftDocuments:
         date = (said.get("date") or item.created[:10] or None) if decision else None
         section = said.get("section") or (knowledge.DECISIONS if decision else "Technical Facts")
         text = f"{item.title}\n{item.text}" if item.text else item.title
-        raw = decode(item.raw) if item.raw else knowledge.compose(text, date, said.get("reason"))
+        raw = decode(item.raw) if item.raw else compose(text, date, said.get("reason"))
         if not self._is_new(*_bullet(section, said.get("topic"), raw)):
             return _THERE
         self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
@@ -200,7 +202,7 @@ class DraftDocuments:
         """Add bullets to a section, or a topic in it: all at once, and one by one where one would not stay a bullet."""
         document = self._document(knowledge.FILE)
         try:
-            document = knowledge.with_bullets(document, *place, [raw for _, raw in waiting])
+            document, _ = with_knowledge(document, *place, [raw for _, raw in waiting])
         except MemdeckError as error:
             for one in waiting if len(waiting) > 1 else ():
                 self._put_bullets(place, [one])
@@ -225,14 +227,14 @@ class DraftDocuments:
             return _THERE
         look = Snapshot(WrittenFiles(self._before, self.documents), lambda: self._zone)
         try:
-            edit = contacts.add_contact(look, kind, values, source=decode(item.raw), now=self._now)
+            edit = add_contact(look, kind, values, source=decode(item.raw), now=self._now)
         except UsageError as error:
             if error.code != "contact.key":
                 raise
-            keys = contacts.COLUMNS.get(kind, contacts.PERSON_KEYS)
+            keys = KINDS[kind].columns
             losses += [Loss(item.what, key, f"a {kind} has no such column here") for key in values if key not in keys]
             known = {key: value for key, value in values.items() if key in keys}
-            edit = contacts.add_contact(look, kind, known, now=self._now)
+            edit = add_contact(look, kind, known, now=self._now)
         self.documents.update(edit.documents)
         return None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
 from memory.base.items import Item, Skipped, skipped_text
 from memory.document import Document, Entry
-from memory.document.lines import count_line_ends, decode, encode, split_lines
-from memory.files.contacts.model import Contact, places_of, read_tables, source_of
+from memory.document.lines import count_line_ends, decode, encode, read_bullets, split_lines
+from memory.document.tables import find_tables
+from memory.files.contacts.model import Contact, places_of, tables_of
+from memory.files.dress import plain_bullets
 from memory.files.journal.model import JournalEntry
 from memory.files.knowledge.model import KnowledgeItem
 from memory.files.snapshot import Snapshot
@@ -92,8 +94,9 @@ def _contact_lines(document: Document) -> set[int]:
             for bullet in section.bullets:
                 first = top + bullet.line
                 found.update(range(first, first + len(split_lines(section.body[bullet.start : bullet.end]))))
-        for table in read_tables(document, index):
-            found.update(range(top + table.line, top + table.line + len(table.rows) + 2))
+        for kind in ("channel", "route"):
+            for _, table in tables_of(document, index, kind) if index in places_of(document, kind) else ():
+                found.update(range(top + table.line, top + table.line + len(table.rows) + 2))
     return found
 
 
@@ -169,10 +172,12 @@ def _contact(contact: Contact, document: Document) -> Item:
     values = contact.json()
     kept = {key: str(value) for key, value in values.items() if value and key not in _ABOUT}
     kept["contact"] = contact.kind
-    extra: Mapping[str, str] = values.get("extra") or {}
-    text = values.get("text") or ""
-    raw = encode(source_of(document, contact))
-    return Item("contact", contact.title, text, _where(contact), "", (), {**extra, **kept}, raw)
+    index, table, number = contact.at
+    body = document.section(index).body
+    body = plain_bullets(body).body if table is None else body
+    one = read_bullets(body)[number] if table is None else find_tables(body)[table].rows[number]
+    raw = body[one.start : one.end].rstrip("\r\n")
+    return Item("contact", contact.title, contact.text, _where(contact), "", (), {**contact.extra, **kept}, encode(raw))
 
 
 def _whole(kind: str, one: Any) -> Item:

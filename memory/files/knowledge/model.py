@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
-from memory.base.clock import read_moment
-from memory.base.values import folded, split_remark
-from memory.document import Bullet, Document, Entry, Section
-from memory.document.lines import read_bullets, split_lines
-from memory.errors import UsageError
-from memory.files.bullets import add_bullets, replace_bullet
+from memory.base.values import split_remark
+from memory.base.words import alike, tokens
+from memory.document import Document
+from memory.document.lines import read_bullets
 from memory.files.dress import LineFinding, loose_lines, plain_bullets
-from memory.files.edit import Edit, one_line, started_document
-from memory.files.refs import Lookup, NamedItem, name_all, short
-
-if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    from memory.files.snapshot import Snapshot
+from memory.files.refs import NamedItem, name_all
 
 FILE = "knowledge.md"
 KIND = "knowledge"
 DECISIONS = "Decisions Made"
-_DECISION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):[ \t]+(\S[\s\S]*)", re.ASCII)
+DECISION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):[ \t]+(\S[\s\S]*)", re.ASCII)
+_KEYS = ("section", "topic", "kind", "text", "date", "reason")
+_ALIKE = 0.75
+"""The share of all their words that two items have in common at least where they say the same."""
+_LONGEST = 2000
+"""Characters of an item that is compared."""
+_MOST = 5
+"""So many others are named for one item."""
+_TELLING = frozenset({"not", "no", "never", "none", "without", "cannot", "don", "doesn", "isn", "aren", "won"})
+_FILLERS = frozenset(
+    {"a", "an", "and", "are", "as", "at", "be", "by", "for", "in", "is", "it", "of", "on", "or", "our", "that", "the"}
+    | {"this", "to", "was", "we", "were", "with"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,98 +57,57 @@ class KnowledgeItem(NamedItem):
 
     def json(self) -> dict[str, Any]:
         """Return the item under the keys of the interface; absent values are None, lines count from 1."""
-        return {
-            "ref": self.ref,
-            "section": self.section,
-            "topic": self.topic,
-            "kind": self.kind,
-            "text": self.text,
-            "date": self.date,
-            "reason": self.reason,
-            "line": self.line + 1,
-        }
+        return {"ref": self.ref, **{key: getattr(self, key) for key in _KEYS}, "line": self.line + 1}
 
 
-@dataclass(frozen=True, slots=True)
-class KnowledgeTopic:
-    """A level-3 heading and its items; `line` from 0."""
+class KnowledgePart(NamedTuple):
+    """A heading, its own items, and its topics where it is a section."""
 
     title: str
-    line: int
     items: tuple[KnowledgeItem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgeSection:
-    """A level-2 heading, its own items and its topics; `line` from 0."""
-
-    title: str
-    line: int
-    items: tuple[KnowledgeItem, ...]
-    topics: tuple[KnowledgeTopic, ...]
+    topics: tuple[KnowledgePart, ...] = ()
 
 
 class Knowledge:
-    """All of knowledge.md: `sections` as they stand, `items` in file order."""
+    """All of knowledge.md: `sections` and `items` in file order."""
 
     def __init__(self, file: str, document: Document) -> None:
         """Read the bullets; never fails."""
         self.file = file
         self.document = document
-        found = list(_read(document))
-        names = name_all(KIND, [(section, topic or "", bullet.text) for section, topic, bullet, _, _ in found])
+        found = [
+            (document.section(index).title, None if place is None else block.title, bullet.text,
+             first + bullet.line, (index, place, number))
+            for index, place, block, first in document.blocks()
+            for number, bullet in enumerate(read_bullets(plain_bullets(block.body).body))
+        ]  # fmt: skip
+        names = name_all(KIND, [(section, topic or "", text) for section, topic, text, _, _ in found])
         self.items: tuple[KnowledgeItem, ...] = tuple(
-            KnowledgeItem(
-                name.identity,
-                name.long_hex,
-                name.ref,
-                file,
-                line,
-                section,
-                topic,
-                bullet.text,
-                *_parts(section, bullet.text),
-                at,
-            )
-            for name, (section, topic, bullet, line, at) in zip(names, found, strict=True)
+            KnowledgeItem(*name, file, line, section, topic, text, **_parts(section, text), at=at)
+            for name, (section, topic, text, line, at) in zip(names, found, strict=True)
         )
-        grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = {}
+        grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = defaultdict(list)
         for item in self.items:
-            grouped.setdefault(item.at[:2], []).append(item)
-        self.sections: tuple[KnowledgeSection, ...] = tuple(
-            KnowledgeSection(
+            grouped[item.at[:2]].append(item)
+        self.sections: tuple[KnowledgePart, ...] = tuple(
+            KnowledgePart(
                 part.title,
-                document.line_of(index),
-                tuple(grouped.get((index, None), ())),
-                tuple(
-                    KnowledgeTopic(
-                        entry.title, document.line_of(index, number), tuple(grouped.get((index, number), ()))
-                    )
-                    for number, entry in enumerate(part.entries)
-                ),
+                tuple(grouped[index, None]),
+                tuple(KnowledgePart(entry.title, tuple(grouped[index, at])) for at, entry in enumerate(part.entries)),
             )
             for index, part in document.all_sections()
-            if part.heading or (index, None) in grouped or len(part)
+            if part.heading or grouped[index, None] or len(part)
         )
 
-    def __iter__(self) -> Iterator[KnowledgeItem]:
-        """Iterate over the items in file order."""
-        return iter(self.items)
 
-
-def _read(document: Document) -> Iterator[tuple[str, str | None, Bullet, int, tuple[int, int | None, int]]]:
-    for index, place, block, first in document.blocks():
-        section, topic = document.section(index).title, None if place is None else block.title
-        for number, bullet in enumerate(read_bullets(plain_bullets(block.body).body)):
-            yield section, topic, bullet, first + bullet.line, (index, place, number)
-
-
-def _parts(section: str, raw: str) -> tuple[str, str | None, str | None, Literal["fact", "decision"]]:
-    found = _DECISION.fullmatch(raw)
+def _parts(section: str, raw: str) -> dict[str, Any]:
+    """Return text, date, reason and kind of a bullet."""
+    found = DECISION.fullmatch(raw)
     if found is not None:
         text, reason = split_remark(found[2])
-        return (text, found[1], reason, "decision") if text else (found[2], found[1], None, "decision")
-    return raw, None, None, "decision" if section.casefold().startswith("decision") else "fact"
+        return {"text": text or found[2], "date": found[1], "reason": reason if text else None, "kind": "decision"}
+    kind = "decision" if section.casefold().startswith("decision") else "fact"
+    return {"text": raw, "date": None, "reason": None, "kind": kind}
 
 
 def read_knowledge(file: str, document: Document) -> Knowledge:
@@ -151,126 +115,33 @@ def read_knowledge(file: str, document: Document) -> Knowledge:
     return Knowledge(file, document)
 
 
-KNOWLEDGE: Lookup[KnowledgeItem] = Lookup(KIND, KIND, lambda snapshot: snapshot.knowledge.items)
+class Twin(NamedTuple):
+    """Another item that says nearly the same: `shared` of `words` different words of both are the same."""
+
+    item: KnowledgeItem
+    shared: int
+    words: int
 
 
-def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
-    """Return the item that a ref, its digits or a part of its text means.
+@lru_cache(maxsize=2)
+def near_twins(knowledge: Knowledge) -> Mapping[str, tuple[Twin, ...]]:
+    """Return for each item that is said twice in nearly the same words the others by its ref, in file order.
 
-    Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
+    At most `_MOST` are named. Items whose numbers or negations differ are never called the same.
     """
-    return KNOWLEDGE.find(snapshot, text)
-
-
-def add_knowledge(
-    snapshot: Snapshot,
-    text: str,
-    *,
-    section: str,
-    topic: str | None = None,
-    date: str | None = None,
-    reason: str | None = None,
-    now: datetime,
-) -> Edit:
-    """Add a bullet behind the last one of a section, or of a topic in it; what is missing is made at the end.
-
-    With `date` (YYYY-MM-DD) or a `reason` it is a decision, `date: text (reason)`; a decision without a date gets
-    today's. Further lines of the text are indented below the bullet. Raises UsageError `knowledge.text`,
-    `knowledge.section`, BadMoment.
-    """
-    title = one_line("knowledge.section", "the name of a section", section)
-    if date is None and (reason is not None or title.casefold() == DECISIONS.casefold()):
-        date = now.astimezone(snapshot.zone).date().isoformat() if _DECISION.fullmatch(text.strip()) is None else None
-    raw = compose(text, date, reason)
-    document = with_bullets(started_document(snapshot, FILE, now), title, topic, [raw])
-    _, *place = _place(document, title, topic)
-    items = [item for item in Knowledge(FILE, document).items if [*item.at[:2]] == place]
-    return Edit({FILE: document}, f"added {short(raw)}", items[-1].ref)
-
-
-def _place(document: Document, section: str, topic: str | None) -> tuple[Document, int, int | None]:
-    """Return the document with a section, or a topic in it, and where that is: section index and entry index."""
-    title = one_line("knowledge.section", "the name of a section", section)
-    places = document.find(title)
-    if not places:
-        places = [len(document.sections)]
-        document = document.insert_section(places[0], Section.compose(title, newline=document.newline))
-    if topic is None:
-        return document, places[0], None
-    name = one_line("knowledge.section", "the name of a topic", topic)
-    for index in places:
-        for number, entry in enumerate(document.section(index).entries):
-            if folded(entry.title) == folded(name):
-                return document, index, number
-    index, number = places[0], len(document.section(places[0]))
-    return document.insert_entry(index, number, Entry.compose(name, newline=document.newline)), index, number
-
-
-def with_bullets(document: Document, section: str, topic: str | None, raws: Sequence[str]) -> Document:
-    """Return the document with bullets behind the last one of a section, or of a topic in it; missing ones are made.
-
-    `raws` are sources as `raw` of an item. UsageError `knowledge.text` where one would not stay one bullet.
-    """
-    document, index, number = _place(document, section, topic)
-    block = document.block(index, number)
-    body = add_bullets(block.body, raws, document, index, number, "knowledge.text")
-    return document.with_block(index, number, block.with_body(body))
-
-
-def edit_knowledge(
-    snapshot: Snapshot,
-    ref: str,
-    text: str,
-    *,
-    date: str | None = None,
-    reason: str | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Write another text into a bullet; a decision keeps its date and reason unless others are given.
-
-    A text that itself reads `date: text (reason)` replaces all of it; an empty `reason` takes the reason away.
-    """
-    item = find_knowledge(snapshot, ref)
-    new = text.strip()
-    if item.date is not None and _DECISION.fullmatch(new) is None:
-        kept = item.reason if reason is None and split_remark(new)[1] is None else reason
-        new = compose(new, date or item.date, kept)
-    else:
-        new = compose(new, date, reason)
-    return _replaced(snapshot, item, new, "changed")
-
-
-def remove_knowledge(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Take a bullet out, with what is indented below it; its section and topic stay."""
-    return _replaced(snapshot, find_knowledge(snapshot, ref), None, "removed")
-
-
-def compose(text: str, date: str | None, reason: str | None) -> str:
-    """Return the source of a bullet; UsageError `knowledge.text`, `knowledge.date`, BadMoment."""
-    raw = "\n".join(line.rstrip() for line, _ in split_lines(text.strip()))
-    if not raw:
-        raise UsageError("knowledge.text", "there is no text", "say what is known")
-    if date:
-        moment = read_moment(date, UTC)
-        if moment is None or moment.instant is not None:
-            raise UsageError("knowledge.date", f"{date[:40]!r} is not a date alone", "write it as YYYY-MM-DD")
-        raw = f"{moment.text}: {raw}"
-    if reason and reason.strip():
-        raw += f" ({one_line('knowledge.text', 'a reason', reason)})"
-    return raw
-
-
-def _replaced(snapshot: Snapshot, item: KnowledgeItem, raw: str | None, done: str) -> Edit:
-    document = snapshot.document(FILE)
-    index, number, place = item.at
-    block = document.block(index, number)
-    body = plain_bullets(block.body).body
-    new = replace_bullet(body, place, raw, document.newline, "knowledge.text")
-    if new == body:
-        return Edit({}, "nothing changed", item.ref)
-    document = document.with_block(index, number, block.with_body(new))
-    found = None if raw is None else next(one for one in Knowledge(FILE, document).items if one.at == item.at)
-    return Edit({FILE: document}, f"{done} {short(raw or item.text)}", None if found is None else found.ref)
+    items = knowledge.items
+    words = [
+        [word for word in tokens(item.text) if word not in _FILLERS] if len(item.text) <= _LONGEST else []
+        for item in items
+    ]
+    telling = [{word for word in one if word in _TELLING or any(map(str.isdigit, word))} for one in words]
+    found: dict[int, list[Twin]] = defaultdict(list)
+    # The pairs of one item come in the order of the others.
+    for one, other, shared, union in alike(words, _ALIKE):
+        for place, twin in ((one, other), (other, one)):
+            if telling[one] == telling[other] and len(found[place]) < _MOST:
+                found[place].append(Twin(items[twin], shared, union))
+    return {items[place].ref: tuple(twins) for place, twins in found.items()}
 
 
 def plain_knowledge(document: Document) -> Document:

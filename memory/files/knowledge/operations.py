@@ -9,7 +9,8 @@ from memory.files.operations import Call, EntryGroup
 from memory.operations import Context, Day, Ref, Used, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
-from .model import KnowledgeItem, add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from .edits import add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from .model import KnowledgeItem
 
 _ref = argument("ref", type=Ref(("knowledge",)))
 _DAY = Day()

@@ -23,7 +23,7 @@ from pathlib import Path
 from memory.base.toml_text import read_toml
 from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, UsageError
-from memory.files.contacts.model import Channel as Row
+from memory.files.contacts.model import Contact
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.options import Window, ends_at, parse_windows
 from memory.trust.settings import NotOwn, read_own
@@ -68,7 +68,7 @@ class AlertRoute:
         """The channels that can receive messages: the first is used, the others are fallbacks."""
         return tuple(channel for channel in self.channels if not channel.why)
 
-    def channel_of(self, row: Row) -> AlertChannel | None:
+    def channel_of(self, row: Contact) -> AlertChannel | None:
         """Return the channel for a row of contacts.md; None: it is not on the route."""
         return next((one for one in self.channels if one.id == row.id or (not row.id and one.name == row.name)), None)
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from memory.document import parse
-from memory.files.knowledge.hints import (
-    near_twins,
-)
-from memory.files.knowledge.model import Knowledge, read_knowledge
+from memory.files.knowledge.model import Knowledge, near_twins, read_knowledge
 
 
 def knowledge(*bullets: str, section: str = "Facts") -> Knowledge:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.errors import UsageError
-from memory.files.knowledge.moves import move_knowledge
+from memory.files.knowledge.edits import move_knowledge
 from tests.memory_files import snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.files.contacts.model import find_contact
+from memory.files.contacts.edits import find_contact
 from memory.files.journal.model import find_entry
 from memory.files.links import links_of
 from memory.files.monitors import find_monitor

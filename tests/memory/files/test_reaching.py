@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memory.document import parse
-from memory.files.contacts.channel_order import channels_of, is_gone, mentions, unreachable
-from memory.files.contacts.model import Contacts, read_contacts
+from memory.files.contacts.model import Contacts, channels_of, is_gone, mentions, read_contacts, unreachable
 
 TEXT = """## Channels
 

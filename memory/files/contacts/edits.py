@@ -1,0 +1,184 @@
+"""Edits of contacts: each takes a snapshot and returns the new document, one row or bullet changed and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory.document import Document
+from memory.document.lines import insert_line, read_bullets, split_lines
+from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.errors import UsageError
+from memory.files.bullets import with_bullet, with_bullets
+from memory.files.edit import Edit, one_line, started_document, with_end, with_named_section
+from memory.files.refs import Lookup
+
+from .model import FILE, KIND, KINDS, Contact, Contacts, channel_id, places_of, read_person, tables_of
+
+if TYPE_CHECKING:
+    from memory.files.snapshot import Snapshot
+
+CONTACTS: Lookup[Contact] = Lookup(KIND, "contact", lambda snapshot: snapshot.contacts.all())
+_CODE = "contact.value"
+
+
+def find_contact(snapshot: Snapshot, text: str) -> Contact:
+    """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
+
+    Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
+    """
+    named = [one for one in snapshot.contacts.channels if channel_id(one.id) == channel_id(text)]
+    return named[0] if len(named) == 1 and channel_id(text) else CONTACTS.find(snapshot, text)
+
+
+def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:
+    """Add a channel, a route or a person at the end of its table or list; what is missing is made.
+
+    `values` by key (`name`, `id`, …; for rows also the title of any further column). `source` is how the contact
+    is written elsewhere, which is kept where it reads as the values here. Raises UsageError
+    `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
+    """
+    if kind not in KINDS:
+        raise UsageError("contact.kind", f"{kind[:40]!r} is no kind of contact", "use channel, route or person")
+    given = {key: value.strip() for key, value in values.items()}
+    label = _label(kind, given.get(KINDS[kind].label, ""))
+    if kind == "channel":
+        _refuse_taken_id(snapshot.contacts, given.get("id", ""))
+    document = started_document(snapshot, FILE, now)
+    known = [(index, other) for other in KINDS for index in places_of(document, other)]
+    titles = {one: declared.headings[0] for one, declared in KINDS.items()}
+    document, index = with_named_section(document, kind, titles, known)
+    if kind == "person":
+        number = None
+        text, bullets = _composed(given), read_bullets(source)
+        if [read_person(one.text) for one in bullets] == [read_person(text)]:
+            document = with_bullets(document, index, None, [bullets[0].text], _CODE, source)
+        else:
+            document = with_bullets(document, index, None, [text], _CODE)
+    else:
+        document, index, number = _with_row(document, places_of(document, kind), kind, given, source)
+    added = [one for one in Contacts(FILE, document).all() if (one.kind, *one.at[:2]) == (kind, index, number)][-1:]
+    if not added or added[0].title.split()[: len(label.split())] != label.split():
+        raise _unreadable(kind)
+    return Edit({FILE: document}, f"added the {kind} {label[:60]}", added[0].ref)
+
+
+def _with_row(
+    document: Document, places: list[int], kind: str, given: Mapping[str, str], row: str
+) -> tuple[Document, int, int]:
+    """Return the document with a row behind those of the first table of a kind, or in a new table, and where."""
+    tables = [(index, number, table) for index in places for number, table in tables_of(document, index, kind)]
+    if tables:
+        index, number, table = tables[0]
+        cells = [""] * len(table.header)
+        for key, value in given.items():
+            cells[_column(table, kind, key)] = value
+        body = document.section(index).body
+        written = insert_line(body, table.end, row, document.newline) if row else body
+        reads = [[one.text(at) for at in range(len(cells))] for one in find_tables(written)[number].rows]
+        is_kept = len(reads) == len(table.rows) + 1 and reads[-1] == cells
+        body = written if is_kept else add_row(body, table, cells)
+    else:
+        index, columns = places[0], KINDS[kind].columns
+        body = document.section(index).body
+        number = len(find_tables(body))
+        if wrong := [key for key in given if key not in columns]:
+            raise _bad_key(kind, wrong[0])
+        text = compose_table(list(columns.values()), [[given.get(key, "") for key in columns]])
+        body = with_end(body, ("\n" if body.strip() else "") + text, document, index)
+    return document.with_section(index, document.section(index).with_body(body)), index, number
+
+
+def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
+    """Set cells of a row, or name, role and text of a person; only what is set changes.
+
+    Raises UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
+    """
+    contact = find_contact(snapshot, ref)
+    document = snapshot.document(FILE)
+    index, number, place = contact.at
+    if number is None:
+        old = {"name": contact.name, "role": contact.role or "", "text": contact.text}
+        document = with_bullet(document, contact.at, _composed({**old, **set}), _CODE)
+    else:
+        body = document.section(index).body
+        for key, value in set.items():
+            table = find_tables(body)[number]
+            column = _column(table, contact.kind, key)
+            if key == KINDS[contact.kind].label:
+                _label(contact.kind, value)
+            if table.rows[place].text(column) != value.strip():
+                if (contact.kind, key.casefold()) == ("channel", "id"):
+                    _refuse_taken_id(snapshot.contacts, value, contact.at)
+                body = set_cell(body, table, place, column, value)
+        document = document.with_section(index, document.section(index).with_body(body))
+    same = (one for one in Contacts(FILE, document).all() if (one.kind, one.at) == (contact.kind, contact.at))
+    found = next(same, None)
+    if found is None:
+        raise _unreadable(contact.kind)
+    return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
+
+
+def remove_contact(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
+    """Take a row or a person out; the table and the section stay."""
+    contact = find_contact(snapshot, ref)
+    document = snapshot.document(FILE)
+    index, number, place = contact.at
+    if number is None:
+        document = with_bullet(document, contact.at, None, _CODE)
+    else:
+        section = document.section(index)
+        body = remove_row(section.body, section.tables[number], place)
+        document = document.with_section(index, section.with_body(body))
+    return Edit({FILE: document}, f"removed the {contact.kind} {contact.title[:60]}")
+
+
+def _composed(values: Mapping[str, str]) -> str:
+    """Return the bullet of a person; UsageError where it would not be read so."""
+    if wrong := [key for key in values if key not in KINDS["person"].columns]:
+        raise _bad_key("person", wrong[0])
+    name = _label("person", values.get("name", ""))
+    role, text = values.get("role", "").strip(), values.get("text", "").strip()
+    if role:
+        one_line("contact.role", "a role", role)
+    raw = f"**{name}**" + (f" ({role})" if role else "") + (f": {text}" if text else "")
+    read = read_person(raw)
+    lines = [line.strip() for line, _ in split_lines(text)] or [""]
+    if (read["name"], read["role"] or "") != (name, role) or [one.strip() for one in read["text"].split("\n")] != lines:
+        raise _unreadable("person")
+    return raw
+
+
+def _label(kind: str, value: str) -> str:
+    """Return the value that names a contact; UsageError `contact.name` where it cannot."""
+    return one_line("contact.name", f"the {KINDS[kind].label} of a {kind}", value)
+
+
+def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int | None, int] | None = None) -> None:
+    """Raise UsageError `contact.id` where a channel, another one than that at `but`, has an id already."""
+    wanted = channel_id(value)
+    taken = next((one for one in contacts.channels if one.at != but and channel_id(one.id) == wanted), None)
+    if wanted and taken is not None:
+        shown = value.strip()[:60]
+        raise UsageError(
+            "contact.id",
+            f"the channel {taken.name[:60]!r} has the id {shown!r} already",
+            f"edit that one: `memdeck contacts edit {shown}`, or give another id",
+            ref=taken.ref,
+        )
+
+
+def _column(table: Table, kind: str, key: str) -> int:
+    column = table.column(KINDS[kind].columns.get(key, key))
+    if column is None:
+        raise _bad_key(kind, key)
+    return column
+
+
+def _bad_key(kind: str, key: str) -> UsageError:
+    return UsageError("contact.key", f"a {kind} has no {key[:40]!r}", f"set {', '.join(KINDS[kind].columns)}")
+
+
+def _unreadable(kind: str) -> UsageError:
+    return UsageError(_CODE, f"the {kind} would not be read as it is written", "leave out **, HTML and fences")
