@@ -118,6 +118,21 @@ def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding,
     return entry, tuple([one.moved(1) for one in findings])
 
 
+def plain_entries(document: Document, schema: Schema) -> Document:
+    """Return a file whose entries have fields with the fields in the plain form."""
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            document = document.replace_entry(index, number, plain_entry(entry, schema)[0])
+    return document
+
+
+def entry_findings(document: Document, schema: Schema) -> Iterator[LineFinding]:
+    """Yield what was found in the fields of all entries; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        for number, entry in enumerate(section.entries):
+            yield from (one.moved(document.line_of(index, number)) for one in plain_entry(entry, schema)[1])
+
+
 def without_twins(entry: Entry, key: str, schema: Schema) -> Entry:
     """Return an entry in which one line means a key, before an edit of it: the line that counts."""
     body, nodes = entry.body, entry.fields.nodes

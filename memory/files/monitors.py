@@ -18,7 +18,7 @@ from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
 from memory.errors import UsageError
 
-from .dress import LineFinding, Schema, plain_body, unread_entries
+from .dress import LineFinding, Schema, entry_findings, plain_entry, unread_entries
 from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
 from .refs import EntryItem, FieldText, Lookup, name_all
 from .values import moment_or_none
@@ -143,8 +143,7 @@ class Monitor(EntryItem):
     @property
     def unread(self) -> LineFinding | None:
         """The first line that looks like a field and is none; a monitor with one does not run."""
-        findings = plain_body(self.entry.body, SCHEMA, self.entry.fields.nodes).findings
-        return next((one for one in findings if one.level == "error"), None)
+        return next((one.moved(-1) for one in plain_entry(self.entry, SCHEMA)[1] if one.level == "error"), None)
 
     @property
     def extra(self) -> dict[str, str]:
@@ -266,7 +265,4 @@ def monitor_findings(document: Document) -> Iterator[LineFinding]:
     """
     why = "is not run: it is in no section of this file that is read"
     yield from unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
-    for index, section in document.all_sections():
-        for number, entry in enumerate(section.entries):
-            first = document.line_of(index, number) + 1
-            yield from (one.moved(first) for one in plain_body(entry.body, SCHEMA, entry.fields.nodes).findings)
+    yield from entry_findings(document, SCHEMA)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from memory.document.lines import decode, split_lines
@@ -14,12 +15,12 @@ from memory.errors import UsageError
 from . import MEMORY_FILES
 from .config import config_findings
 from .contacts.model import contact_findings, plain_contacts
-from .dress import READ, UNREAD_CODES, LineFinding
+from .dress import READ, UNREAD_CODES, LineFinding, entry_findings, plain_entries
 from .edit import Edit
 from .journal.reading import journal_findings, plain_journal
 from .knowledge.model import knowledge_findings, plain_knowledge
 from .monitors import monitor_findings
-from .plans.model import plain_plans, plan_findings
+from .plans.model import SCHEMA as PLANS
 from .snapshot import Snapshot, kind_of
 from .tasks.reading import plain_tasks, task_findings
 
@@ -28,7 +29,7 @@ FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
     "journal": journal_findings,
     "knowledge": knowledge_findings,
     "contacts": contact_findings,
-    "plans": plan_findings,
+    "plans": partial(entry_findings, schema=PLANS),
     "monitors": monitor_findings,
     "config": config_findings,
 }
@@ -38,7 +39,7 @@ PLAIN: dict[str, Callable[[Document], Document]] = {
     "journal": plain_journal,
     "knowledge": plain_knowledge,
     "contacts": plain_contacts,
-    "plans": plain_plans,
+    "plans": partial(plain_entries, schema=PLANS),
 }
 """What writes a kind of file plainly."""
 

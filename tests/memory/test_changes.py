@@ -12,7 +12,7 @@ from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
 from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import find_entry
-from memory.files.knowledge import model as knowledge
+from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import row, views_of
@@ -181,7 +181,9 @@ def test_an_archived_task_is_restored(workspace: Workspace) -> None:
 def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -> None:
     """An entry goes to its day, which is made where it is gone; a plan to Completed Plans."""
     entries = {entry.ref: entry.entry.raw.rstrip() for entry in workspace.snapshot().journal.entries()}
-    plans = {plan.ref: plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")}
+    plans = {
+        plan.ref: plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.plans if plan.section == "completed"
+    }
     maintain(workspace, NOW + timedelta(days=60))
     assert not workspace.snapshot().journal.entries()
     for ref, raw in entries.items():
@@ -192,7 +194,9 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
     assert all(not journal.entries() for journal in workspace.snapshot().archived_journals())
     for ref, raw in plans.items():
         restore(workspace, ref, actor="cli", now=NOW)
-        assert raw in [plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.in_section("completed")]
+        assert raw in [
+            plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.plans if plan.section == "completed"
+        ]
 
 
 def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 from memory.files.plans.edits import add_plan, edit_plan, edit_plan_task, remove_plan_task
-from memory.files.plans.model import STATUSES, Plan, progress_of
-from memory.files.plans.parts import PlanTask
+from memory.files.plans.model import STATUSES, Plan
+from memory.files.plans.parts import PlanTask, progress_of
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec

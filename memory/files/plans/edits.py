@@ -22,21 +22,9 @@ from memory.files.edit import (
 )
 from memory.files.snapshot import Snapshot
 
-from .model import (
-    FILE,
-    SCHEMA,
-    SECTIONS,
-    STATUSES,
-    Plan,
-    PlanSection,
-    find_plan,
-    progress_of,
-    read_plans,
-    tasks_of_plan,
-)
+from .model import FIELD_KEYS, FILE, SCHEMA, STATUSES, Plan, PlanSection, find_plan, read_plans, section_of
+from .parts import TASK_KEYS, progress_of, read_plan_json, task_table, tasks_of
 
-FIELD_KEYS = ("planId", "status", "created", "completed", "currentPhase", "progress", "projects")
-"""The fields of a plan in the order in which they are written."""
 _TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}
 _TITLE = TitleRule(("title",), "plan.title", "the title of a plan")
 
@@ -44,19 +32,17 @@ _TITLE = TitleRule(("title",), "plan.title", "the title of a plan")
 def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: str = "", *, now: datetime) -> Edit:
     """Add a plan at the end of Active Plans; a missing section or file is made, `created` is now unless it is given.
 
-    `text` is what stands below the fields: the table of tasks, prose. Raises UsageError `plan.title`, `plan.status`,
+    `text` is what goes below the fields: the table of tasks, prose. Raises UsageError `plan.title`, `plan.status`,
     `field.value`, `document.structure` for a text that holds headings.
     """
     heading = one_line(_TITLE.code, _TITLE.what, title)
     document, index = with_plan_section(started_document(snapshot, FILE, now), "active")
     newline = document.newline
-    entry = Entry.compose(heading, newline=newline)
     given = {"created": format_local(now, snapshot.zone), **values}
-    entry = with_changes(entry, clean_values(given, FIELD_KEYS), SCHEMA, _check)
+    entry = with_changes(Entry.compose(heading, newline=newline), clean_values(given, FIELD_KEYS), SCHEMA, _check)
     if text.strip():
         lines = "".join(line + newline for line in text.strip("\n").split("\n"))
-        whole = entry.text.rstrip("\r\n") + newline * 2 + lines
-        entry = entry_of_text(whole, entry, None, heading) or entry
+        entry = entry_of_text(entry.text.rstrip("\r\n") + newline * 2 + lines, entry, None, heading) or entry
     return _EDITS.added(document, index, entry)
 
 
@@ -75,7 +61,13 @@ def edit_plan(
     """
     plan = find_plan(snapshot, ref)
     changes = {**set, **dict.fromkeys(unset, "")}
-    section = _section_of(changes.pop("section")) if "section" in changes else plan.section
+    section = plan.section
+    if (word := changes.pop("section", None)) is not None:
+        known: dict[str, PlanSection] = {"active": "active", "completed": "completed"}
+        wanted = known.get(word.strip().casefold().removesuffix(" plans"))
+        if wanted is None:
+            raise UsageError("plan.section", f"{word[:40]!r} is not a section", "use active or completed")
+        section = wanted
     moves = section != plan.section
     if moves and section == "completed":
         if plan.completed is None:
@@ -94,11 +86,10 @@ def start_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     Raises ConflictError `plan.completed` for a plan that is completed.
     """
     plan = _open_plan(snapshot, ref)
-    values = {"status": "running"}
     phase = _phase_now(plan)
-    if plan.current_phase is None and phase is not None:
-        values["currentPhase"] = plan.phases[phase].name
-    return edit_plan(snapshot, ref, values, now=now)._replace(summary=f"started the plan {plan.title[:60]}")
+    first = {} if plan.current_phase is not None or phase is None else {"currentPhase": plan.phases[phase].name}
+    edit = edit_plan(snapshot, ref, {"status": "running", **first}, now=now)
+    return edit._replace(summary=f"started the plan {plan.title[:60]}")
 
 
 def advance_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
@@ -113,8 +104,7 @@ def advance_plan(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     if following >= len(names):
         what = f"{names[-1]!r} is its last phase" if names else "its tasks are in no phases"
         raise UsageError("plan.phase", what, "finish the plan with `memdeck orchestration done REF`")
-    values = {"currentPhase": names[following], "status": "running"}
-    edit = edit_plan(snapshot, ref, values, now=now)
+    edit = edit_plan(snapshot, ref, {"currentPhase": names[following], "status": "running"}, now=now)
     return edit._replace(summary=f"moved the plan {plan.title[:60]} to phase {names[following]}")
 
 
@@ -136,8 +126,7 @@ def _phase_now(plan: Plan) -> int | None:
     return next(open_ones, None)
 
 
-TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
-"""The columns of a plan's table of tasks, in the order in which a new table has them."""
+# -- the table of tasks ----------------------------------------------------------------------------------------------
 
 
 def edit_plan_task(
@@ -155,14 +144,15 @@ def edit_plan_task(
     """
     plan = find_plan(snapshot, ref)
     changes = {key: value.strip() for key, value in values.items()}
-    if "status" in changes:
-        _check("status", changes["status"])
-    entry, table = plan.entry, _task_table(plan.entry)
-    if table is None:
+    _check("status", changes.get("status", STATUSES[0]))
+    entry = plan.entry
+    if task_table(entry) is None:
         if any(task.id for task in plan.tasks):
             raise UsageError("plan.task", "the tasks of this plan are in its JSON", "change them with --text")
-        entry = _with_table(entry)
-        table = next(iter(entry.tables))
+        body, newline = entry.body.rstrip("\r\n"), entry.newline
+        entry = entry.with_body(body + newline * (2 if body else 1) + compose_table(TASK_KEYS, [], newline))
+    table = task_table(entry)
+    assert table is not None
     columns = {key: at for key in (*TASK_KEYS, "completed") if (at := table.column(key)) is not None}
     if unknown := [key for key in changes if key not in columns]:
         known = ", ".join(columns)
@@ -172,11 +162,8 @@ def edit_plan_task(
     if row is None:
         if not changes.get("title"):
             raise UsageError("plan.task", f"the plan has no task {name[:40]!r}", "give a title to add it")
-        cells = {
-            columns[key]: value
-            for key, value in {"status": "planning", **changes, "id": name}.items()
-            if key in columns
-        }
+        given = {"status": "planning", **changes, "id": name}
+        cells = {columns[key]: value for key, value in given.items() if key in columns}
         body = add_row(body, table, [cells.get(at, "") for at in range(len(table.header))])
     else:
         for key, value in changes.items():
@@ -187,7 +174,7 @@ def edit_plan_task(
 
 def complete_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:
     """Complete a task of a plan: its status, and its progress and `completed` where the table has those columns."""
-    table = _task_table(find_plan(snapshot, ref).entry)
+    table = task_table(find_plan(snapshot, ref).entry)
     values = {"status": "completed", "progress": "100%", "completed": format_local(now, snapshot.zone)}
     known = {key: value for key, value in values.items() if table is None or table.column(key) is not None}
     return edit_plan_task(snapshot, ref, name, known, now=now)
@@ -196,7 +183,7 @@ def complete_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime
 def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:  # noqa: ARG001
     """Take the row of a plan's task out of its table; raises NotFoundError `plan.task` for an id without a row."""
     plan = find_plan(snapshot, ref)
-    table = _task_table(plan.entry)
+    table = task_table(plan.entry)
     row = None if table is None else _row_of(table, name)
     if table is None or row is None:
         raise NotFoundError(
@@ -206,23 +193,13 @@ def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) 
     return _with_tasks(snapshot, plan, entry, f"removed task {name[:40]} of the plan {plan.title[:60]}")
 
 
-def _task_table(entry: Entry) -> Table | None:
-    return next((one for one in entry.tables if one.column("id") is not None and one.column("title") is not None), None)
-
-
-def _with_table(entry: Entry) -> Entry:
-    body = entry.body.rstrip("\r\n")
-    newline = entry.newline
-    return entry.with_body(body + newline * (2 if body else 1) + compose_table(TASK_KEYS, [], newline))
-
-
 def _row_of(table: Table, name: str) -> int | None:
     column = table.column("id") or 0
     return next((number for number, row in enumerate(table.rows) if row.text(column) == name.strip()), None)
 
 
 def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> Edit:
-    done = progress_of(tasks_of_plan(entry))
+    done = progress_of(tasks_of(entry, 1, read_plan_json(entry.body)))
     if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
         entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA, _check)
     return _EDITS.replaced(snapshot, plan, entry, summary)
@@ -230,19 +207,9 @@ def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> E
 
 def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, int]:
     """Return the document with the section that holds such plans, and its index."""
-    known = (
-        (index, SECTIONS.get(part.name) if part.level == 2 else None) for index, part in enumerate(document.sections)
+    return with_named_section(
+        document, name, _TITLES, ((at, section_of(one)) for at, one in enumerate(document.sections))
     )
-    return with_named_section(document, name, _TITLES, known)
-
-
-def _section_of(text: str) -> PlanSection:
-    word = text.strip().casefold().removesuffix(" plans")
-    if word == "active":
-        return "active"
-    if word == "completed":
-        return "completed"
-    raise UsageError("plan.section", f"{text[:40]!r} is not a section", "use active or completed")
 
 
 def _check(key: str, value: str) -> None:

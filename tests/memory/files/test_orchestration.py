@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.files.plans.json_block import MAX_CHARACTERS, read_plan_json
 from memory.files.plans.model import Plan, find_plan
+from memory.files.plans.parts import MAX_CHARACTERS, read_plan_json
 from tests.fixture_files import sample, with_newlines
 from tests.memory_files import snapshot_of
 
