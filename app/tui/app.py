@@ -34,7 +34,7 @@ from .shell import Changed, Setup, Shell, ThreadReport
 if TYPE_CHECKING:
     from widgets.input.editors import SafeInput
     from widgets.input.form import Form
-    from widgets.panes.brief.pane import BriefPane
+    from widgets.panes.brief import BriefPane
     from widgets.panes.fleet import FleetPane
 
     from .forms.consent import ConsentPart

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.tui.shell import Part, panes_by_id
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName, all_panes, pane_of
-from widgets.panes.brief.shortened_groups import DOORS
+from widgets.panes.brief import DOORS
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""

@@ -1,11 +1,10 @@
-"""The rows of a tree: what folding hides and what a filter leaves."""
+"""The rows of a tree: what a filter leaves."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from widgets.list.outline import open_rows
 from widgets.list.rows import Heading
 from widgets.pane.rows import RowKey, keep
 
@@ -30,14 +29,6 @@ def rows_of(*items: str) -> list[RowKey]:
 def items_of(rows: list[object]) -> list[str]:
     """The items of rows, headings by their title."""
     return [row.item.strip() if isinstance(row, RowKey) else getattr(row, "title", "+") for row in rows]
-
-
-def test_folding_hides_what_is_below() -> None:
-    """A folded item hides everything that is deeper, up to the next that is not."""
-    rows = rows_of(*TREE)
-    assert items_of(open_rows(rows, depth, {" a2"}.__contains__)) == ["a", "a1", "a2", "b", "b1", "c"]
-    assert items_of(open_rows(rows, depth, {"a", "b", " a2"}.__contains__)) == ["a", "b", "c"]
-    assert open_rows(rows, depth, set().__contains__) == rows
 
 
 def test_a_filter_shows_hits_with_their_way() -> None:

@@ -16,8 +16,7 @@ from memory.base.safe_text import visible
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
-from widgets.panes.changes.detail import diff_lines
-from widgets.panes.changes.words import plain_actor
+from widgets.panes.changes import diff_lines, plain_actor
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 from .dialogs import DIALOG_CSS, Dialog

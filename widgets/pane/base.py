@@ -6,10 +6,10 @@ A pane is written by subclassing `Pane`:
   the pane is for and which key to begin with), `sorts` (names for the key S; the first is the order of `rows`),
   `filter_fields` (names for `name:value` in the filter).
 * `rows(snapshot, now)`: every row in order: the models themselves (any object with `.ref`; not hashed, not
-  compared), and between them `Heading`, `Note`, `Continuation(model, 1)`. It runs in a thread: read only the
+  compared), and between them `Heading` and `Note`. It runs in a thread: read only the
   snapshot, never the widget.
-* `draw_row(item, width)` and `draw_more(item, number, width)`: the line of an item, and of a continuation; called
-  only for rows in view. `self.now`, `self.zone`, `self.glyphs` are available.
+* `draw_row(item, width)`: the line of an item; called only for rows in view. `self.now`, `self.zone` and
+  `self.glyphs` are available.
 * `detail(item)`: what the detail shows, as plain data of `widgets.detail`. Links are added below it.
 * Optional: `mark` and `ref` (how an item is matched with its earlier version), `text(item)` (what the filter
   searches), `field_text(item, name)`, `sort_key(item, name)`, `remark(snapshot)` (right of the list's title), `badge`.
@@ -39,7 +39,6 @@ from widgets.detail import Link
 from widgets.input.editors import SafeText
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
-from widgets.list.rows import Continuation
 from widgets.text.drawing import LateTimers
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
@@ -87,10 +86,7 @@ class PaneList(LineList):
                 self.refresh()
 
     def render_row(self, key: Hashable, width: int) -> Line:
-        """The line of an item or of a continuation."""
-        if isinstance(key, Continuation):
-            assert isinstance(key.owner, RowKey)
-            return self._pane.draw_more(key.owner.item, key.number, width)
+        """The line of an item, or of the file where no item has it."""
         if isinstance(key, LineRow):
             return clip_line(line(Piece(f"  line {key.line + 1}  {key.text}", "muted")), width)
         assert isinstance(key, RowKey)

@@ -61,10 +61,6 @@ class PaneOverrides(Widget):
         """The line of an item in `width` cells."""
         return line(str(item))
 
-    def draw_more(self, item: Any, number: int, width: int) -> Line:  # noqa: ARG002
-        """A further line of an item, counted from 1."""
-        return ()
-
     def detail(self, item: Any) -> Sequence[DetailLine]:  # noqa: ARG002
         """What the detail shows of an item, without its links."""
         return ()

@@ -8,25 +8,36 @@ of the memory system, by its words after `memdeck`; its form comes from the oper
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import cache
 from typing import Any, ClassVar
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
 from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
-from widgets.list.outline import INDENT, OutlinePane
+from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
+from .base import Pane
+from .rows import RowKey
 from .unread import unread_rows
+
+INDENT = 2
+"""Cells by which each level of an outline is indented."""
 
 MOST = 200
 """The most values of one list that a detail shows."""
+
+KEPT = 64
+"""About how many entries it is remembered what a worker found for their detail."""
 
 _WORD = re.compile(r"(?<=[a-z0-9])[A-Z]|_")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
@@ -82,13 +93,27 @@ class Record:
         return str(getattr(self.thing, "file", ""))
 
     @property
+    def part(self) -> str:
+        """Return the name of the part of the pane that it belongs to; empty where the pane has one part only."""
+        return self.values.get("part", "")
+
+    @property
     def identity(self) -> str:
         """Return what its entry has in common with its earlier version, where the ref depends on the content."""
         return str(getattr(self.thing, "identity", ""))
 
 
-class RecordPane(OutlinePane):
-    """An outline of records of one memory system."""
+class RecordPane(Pane):
+    """An outline of records; everything is open at first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to the one above",
+                show=False),
+        Binding("right,l", "unfold", "unfold", id="outline.unfold",
+                tooltip="Open the branch, or go into it or to the entry", show=False),
+        Binding("z", "fold_all", "fold all", id="outline.fold_all", tooltip="Fold all branches, or open all",
+                show=False),
+    ]  # fmt: skip
 
     purpose: ClassVar[str] = ""
     """One line that says what agents do with these entries."""
@@ -98,6 +123,18 @@ class RecordPane(OutlinePane):
     """Why lines of its file are in no row; the lines follow the rows. Empty where another check tells of them."""
     flat: ClassVar[bool] = False
     """Whether rows below a group begin where the group does."""
+
+    @dataclass
+    class Told(Message):
+        """What the detail of an entry asked for was found."""
+
+        key: Hashable
+        found: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._folded: set[str] = set()
+        self._told: dict[Hashable, Any] = {}
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterable[Any]:
         """Yield records and headings; runs in a thread."""
@@ -185,6 +222,127 @@ class RecordPane(OutlinePane):
     def lines(self, told: Mapping[str, Any]) -> Sequence[DetailLine]:
         """Return values by their labels as lines."""
         return lines_of(told, self.now, self.zone, self.glyphs)
+
+    # Folding
+
+    def depth(self, item: Any) -> int:
+        """Return how many levels are above an item."""
+        return int(item.depth)
+
+    def holds(self, item: Any) -> bool:
+        """Return whether rows can be below an item."""
+        return bool(item.folds or item.group)
+
+    def is_folded(self, item: Any) -> bool:
+        """Return whether the items below an item are hidden (a filter shows them nevertheless)."""
+        return item.folds and item.ref in self._folded
+
+    def unfolded(self, keys: Sequence[Hashable]) -> Sequence[Hashable]:
+        """Return the rows that remain when everything below folded items is hidden; a heading ends a branch."""
+        kept: list[Hashable] = []
+        limit: int | None = None
+        for key in keys:
+            if isinstance(key, RowKey):
+                if limit is not None and key.item.depth > limit:
+                    continue
+                limit = key.item.depth if self.is_folded(key.item) else None
+            else:
+                limit = None
+            kept.append(key)
+        return kept
+
+    def go_to(self, ref: str) -> bool:
+        """Put the cursor on an entry, opening the branches that hide it."""
+        way: list[Any] = []
+        wanted = self.arrangement.row_of(ref)
+        for row, item, _ in self.arrangement.rows.items if wanted is not None else ():
+            while way and way[-1].depth >= item.depth:
+                way.pop()
+            if row is wanted:
+                hidden = {above.ref for above in way} & self._folded
+                if hidden:
+                    self._folded -= hidden
+                    self._arrange()
+                break
+            if item.folds:
+                way.append(item)
+        return super().go_to(ref)
+
+    def on_line_list_opened(self, event: LineList.Opened) -> None:
+        """Fold a branch or open it on Enter; other items show their detail, as in every pane."""
+        item = event.key.item if isinstance(event.key, RowKey) else None
+        if item is not None and item.folds:
+            event.stop()
+            event.prevent_default()
+            self.fold(item, not self.is_folded(item))
+
+    def fold(self, item: Any, hide: bool) -> None:
+        """Hide or show the items below an item."""
+        self.moved()
+        if hide:
+            self._folded.add(item.ref)
+        else:
+            self._folded.discard(item.ref)
+        self._arrange()
+
+    def action_fold(self) -> None:
+        """Fold the branch under the cursor; on anything else, go to its parent."""
+        item, rows = self.current(), self.line_list.rows
+        if item is None:
+            return
+        if item.folds and not self.is_folded(item) and not self.filter:
+            self.fold(item, True)
+            return
+        for position in range(self.line_list.position - 1, -1, -1):
+            row = rows[position]
+            if isinstance(row, RowKey) and row.item.depth < item.depth:
+                self.line_list.move_to(position)
+                return
+
+    def action_unfold(self) -> None:
+        """Open the branch under the cursor, or go into it if it is open; on any other item, open its detail."""
+        item = self.current()
+        if item is None or self.detail_view.has_focus:
+            return
+        if not item.folds:
+            self.open_detail()
+        elif self.is_folded(item) and not self.filter:
+            self.fold(item, False)
+        else:
+            self.line_list.action_move(1)
+
+    def action_fold_all(self) -> None:
+        """Fold every branch; when all are folded, open every branch."""
+        self.moved()
+        branches = {item.ref for item in self.arrangement.rows.values if item.folds}
+        self._folded = set() if branches <= self._folded else self._folded | branches
+        self._arrange()
+
+    # What takes long to find
+
+    def told_key(self, item: Any) -> Hashable:
+        """Return what identifies an entry in the state that `told_later` is about."""
+        return str(item.ref)
+
+    def told_later(self, item: Any, find: Callable[[], Any]) -> Any | None:
+        """Return what `find` returned for an entry; None where a worker asks it first, and the detail comes again."""
+        key = self.told_key(item)
+        if key not in self._told:
+            self.run_worker(
+                lambda: self.post_message(self.Told(key, find())),
+                group="told", thread=True, exclusive=True, exit_on_error=False,
+            )  # fmt: skip
+        return self._told.get(key)
+
+    def on_record_pane_told(self, message: Told) -> None:
+        """Show what was found, if the cursor is still there."""
+        message.stop()
+        while len(self._told) >= KEPT:
+            del self._told[next(iter(self._told))]
+        self._told[message.key] = message.found
+        item = self.current()
+        if self.is_attached and item is not None and self.told_key(item) == message.key:
+            self._show_detail()
 
 
 def lines_of(told: Mapping[str, Any], now: datetime, zone: tzinfo, glyphs: Glyphs) -> list[DetailLine]:

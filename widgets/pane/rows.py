@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from widgets.list.rows import Continuation, Heading, Note
+from widgets.list.rows import Heading, Note
 
 
 class RowKey:
@@ -74,26 +74,14 @@ def match_rows(
 ) -> Rows:
     """Return the rows for items and for what is between them; items that were there keep their rows.
 
-    Continuations name their item as `owner`. An item is the same if its `mark`, else its `ref` is.
+    An item is the same if its `mark`, else its `ref` is.
     """
-    parts: list[Any] = []
-    items: list[Any] = []
-    places: dict[int, int] = {}
-    for part in wanted:
-        if isinstance(part, Heading | Note | LineRow):
-            parts.append(part)
-        elif isinstance(part, Continuation):
-            parts.append((places[id(part.owner)], part.number))
-        else:
-            places[id(part)] = len(items)
-            parts.append(len(items))
-            items.append(part)
+    parts = list(wanted)
+    items = [part for part in parts if not isinstance(part, Heading | Note | LineRow)]
     marks = tuple([mark(item) for item in items])
     rows, fresh = _match(old, items, marks, ref)
-    keys = [
-        rows[part] if type(part) is int else Continuation(rows[part[0]], part[1]) if type(part) is tuple else part
-        for part in parts
-    ]
+    left = iter(rows)
+    keys = [part if isinstance(part, Heading | Note | LineRow) else next(left) for part in parts]
     changed = frozenset(rows[place] for place in fresh) if old.rows else frozenset[RowKey]()
     return Rows(tuple(keys), rows, tuple(items), marks, changed, frozenset(old.rows).difference(rows))
 
@@ -143,28 +131,24 @@ def keep(
     depth: Callable[[Any], int],
     holds: Callable[[Any], bool],
 ) -> list[Hashable]:
-    """Return the rows that a filter keeps: matching items with their continuations, and above them what holds them.
+    """Return the rows that a filter keeps: matching items, and above them what holds them.
 
     That is their heading and the items of less `depth` that can hold others. A heading that counts the items below it
     shows how many of them are left: `2 of 14`.
     """
     kept: list[Hashable] = []
     above: list[tuple[int, Hashable]] = []
-    last: RowKey | None = None
     heading, fitting = -1, 0
     for key in keys:
-        if isinstance(key, Continuation):
-            if key.owner is last:
-                kept.append(key)
-        elif isinstance(key, RowKey):
-            last = key if wanted(key) else None
-            if last is None and not holds(key.item):
+        if isinstance(key, RowKey):
+            found = wanted(key)
+            if not found and not holds(key.item):
                 # Most rows are neither found nor parents; they must cost nothing.
                 continue
             level = depth(key.item)
             while above and above[-1][0] >= level:
                 above.pop()
-            if last is None:
+            if not found:
                 above.append((level, key))
                 continue
             for _, one in above:

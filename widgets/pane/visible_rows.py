@@ -6,8 +6,6 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from widgets.list.rows import Continuation
-
 from .contents import Order
 from .entry import PaneOverrides
 from .filter import Needles
@@ -101,21 +99,17 @@ def sort_rows(
 ) -> list[Hashable]:
     """Return keys sorted inside each stretch between headings; rows that lack the value come last in both ways."""
     sorted_keys: list[Hashable] = []
-    groups: list[tuple[Any, list[Hashable]]] = []
+    group: list[tuple[Any, Hashable]] = []
 
     def flush() -> None:
-        there = [group for group in groups if not (reverse and lacks(group[0]))]
-        missing = [group for group in groups if reverse and lacks(group[0])]
-        there.sort(key=lambda group: group[0])
-        for _, group in (*(reversed(there) if reverse else there), *missing):
-            sorted_keys.extend(group)
-        groups.clear()
+        there = sorted((one for one in group if not (reverse and lacks(one[0]))), key=lambda one: one[0])
+        missing = [one for one in group if reverse and lacks(one[0])]
+        sorted_keys.extend(key for _, key in (*(reversed(there) if reverse else there), *missing))
+        group.clear()
 
     for key in keys:
         if isinstance(key, RowKey):
-            groups.append((sort_key(key), [key]))
-        elif isinstance(key, Continuation) and groups:
-            groups[-1][1].append(key)
+            group.append((sort_key(key), key))
         else:
             flush()
             sorted_keys.append(key)

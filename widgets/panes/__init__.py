@@ -55,10 +55,10 @@ def _named(system: SystemName, pane: PaneEntry) -> PaneName:
 
 
 FIXED = {
-    "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief.pane:BriefPane"),
+    "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief:BriefPane"),
     "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane", letter="r"),
     "waiting": PaneName("waiting", "9", "Waiting", "widgets.panes.waiting:WaitingPane"),
-    "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes.pane:ChangesPane"),
+    "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes:ChangesPane"),
     "fleet": PaneName("fleet", "", "Workspaces", "widgets.panes.fleet:FleetPane", system="fleet"),
 }
 """The panes that cover all systems; `fleet` has no digit, it is the switcher of workspaces."""

@@ -13,10 +13,8 @@ from memory.review.model import WORDS, Judged, WaitingProposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.list.rows import Heading
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.changes.detail import view_lines
-from widgets.panes.changes.words import plain_actor
+from widgets.panes.changes import plain_actor, view_lines
 from widgets.panes.memory.clients import deletions
-from widgets.panes.telling import TellingPane
 from widgets.text.styled_text import Piece, Tone, line
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ class WaitingSource(Protocol):
         """Return what a proposal would do now."""
 
 
-class WaitingPane(TellingPane, RecordPane):
+class WaitingPane(RecordPane):
     """`a` accepts the row under the cursor, `r` rejects it; undo takes either back."""
 
     DEFAULT_CSS: ClassVar[str] = """

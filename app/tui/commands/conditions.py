@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from widgets.pane.base import Pane
-from widgets.panes.brief.words import TASK_GROUPS
+from widgets.panes.brief import TASK_GROUPS
 
 if TYPE_CHECKING:
     from app.tui.app import MemdeckApp
@@ -109,7 +109,7 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
-        return list({item.target: item.thing for item in items if item.group in TASK_GROUPS}.values())
+        return list({item.values["target"]: item.thing for item in items if item.part in TASK_GROUPS}.values())
     return []
 
 
@@ -123,15 +123,21 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
     if pane.pane_id == "monitors":
         return [item.thing for item in items]
     if pane.pane_id == "brief":
-        rows = [item for item in items if item.group in MONITOR_GROUPS and item.monitor is not None]
-        return list({item.target: item.monitor for item in rows}.values())
+        found = {item.values["target"]: monitor_of(item) for item in items if item.part in MONITOR_GROUPS}
+        return [monitor for monitor in found.values() if monitor is not None]
     return []
+
+
+def monitor_of(row: Any) -> Monitor | None:
+    """Return the monitor of a row of the brief; None for an approval that is about no monitor."""
+    found: Monitor | None = row.thing.monitor if row.part == "waiting" else row.thing
+    return found
 
 
 def draft_of(pane: Pane) -> str:
     """Return the id of the draft in the row under the cursor; empty if it is no draft."""
     item = pane.current() if pane.pane_id == "brief" else None
-    return item.target if item is not None and item.group == "draft" else ""
+    return item.values["target"] if item is not None and item.part == "draft" else ""
 
 
 def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | None:
@@ -162,7 +168,7 @@ def versioned(pane: Pane) -> Versioned | None:
     if item is None:
         return None
     if pane.pane_id == "changes":
-        return next((Versioned(one.title, one.ref) for one in item.thing.entries if one.ref), None)
+        return next((Versioned(one["title"], one["ref"]) for one in item.thing["entries"] if one["ref"]), None)
     ref = pane.copied_ref(item)
     kind, mark, _ = ref.partition("#")
     whole = getattr(item, "thing", None) or item
@@ -186,7 +192,7 @@ def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> Outside
     if pane is None or pane.contents is None or pane.pane_id not in ("brief", "changes"):
         return None
     item = pane.current()
-    if pane.pane_id == "brief" and item is not None and item.group == "lost":
+    if pane.pane_id == "brief" and item is not None and item.part == "lost":
         found: OutsideRemoval = item.thing
         return found
     ref = None if item is None or pane.pane_id == "brief" else item.ref
@@ -281,7 +287,7 @@ def _source_here(now: Situation, bulk: bool) -> bool | None:
 def _approval_here(now: Situation, _: bool) -> bool | None:
     """Name it only if something waits for approval."""
     if now.pane_id == "brief":
-        return None if any(item.group == "waiting" for item in now.items) else False
+        return None if any(item.part == "waiting" for item in now.items) else False
     return None if any(map(getattr(now.pane, "is_blocked", bool), now.items)) else False
 
 

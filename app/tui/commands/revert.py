@@ -22,9 +22,7 @@ from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.three_way import Sides
 from widgets.pane.base import Pane
-from widgets.panes.changes.detail import diff_lines, place_of
-from widgets.panes.changes.logged_change import LoggedChange
-from widgets.panes.changes.words import plain_actor, standing
+from widgets.panes.changes import LoggedChange, diff_lines, place_of, plain_actor
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 
@@ -53,13 +51,11 @@ def revert(app: MemdeckApp) -> None:
     workspace, now = app.shown_workspace, app.clock()
     item = app.shown_pane.current()
     assert item is not None
-    shown: LoggedChange = item.thing
+    change: LoggedChange = item.thing
     # For a change that is reverted, revert the reverting one: the change is applied again.
-    change = standing(shown)
-    if change is None:
-        return app.say("This was taken back already.")
+    change = {**change, "id": change["undoneBy"] or change["id"]}
     return app.edits.ask(
-        lambda: rehearse_revert(find_change(workspace, change.ref, ACTOR).history, change.ref, now),
+        lambda: rehearse_revert(find_change(workspace, change["id"], ACTOR).history, change["id"], now),
         lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
     )
 
@@ -68,12 +64,12 @@ def _show(app: MemdeckApp, change: LoggedChange, views: Sequence[ChangeView]) ->
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
     return app.overlays.ask(
         Preview(
-            f"Take back: {change.summary[:300]}",
+            f"Take back: {change['summary'][:300]}",
             plan_lines(change, views, app.glyphs),
             summary=words if views else "Nothing of it is left to undo.",
             applicable=bool(views),
         ),
-        lambda _: _revert(app, change.ref, f"Undid: {change.summary}"),
+        lambda _: _revert(app, change["id"], f"Undid: {change['summary']}"),
         waited="What would be taken back",
     )
 
@@ -95,10 +91,10 @@ def _ask(app: MemdeckApp, change: LoggedChange, merged: MergedChange) -> None:
         return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
     return ask_sides(
         app,
-        f"Take back: {change.summary[:300]}",
+        f"Take back: {change['summary'][:300]}",
         merged.clashes,
         Sides(base="the change", mine="taken back", theirs="now"),
-        lambda take: _revert(app, change.ref, f"Undid in part: {change.summary}", take),
+        lambda take: _revert(app, change["id"], f"Undid in part: {change['summary']}", take),
     )
 
 
@@ -190,7 +186,7 @@ def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: st
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """Return what reverting a change does to each entry."""
-    lines: list[Line] = [line(Piece(f"made by {plain_actor(change.actor)}", "muted"))]
+    lines: list[Line] = [line(Piece(f"made by {plain_actor(change['actor'])}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
         lines += [(), line(Piece(view.title, "strong"), Piece(f"  {head}", "accent"))]

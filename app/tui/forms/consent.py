@@ -79,11 +79,11 @@ class ConsentPart(Part):
         start: Callable[[Ask], bool] = _any
         if pane is not None and pane.pane_id in ("monitors", "tasks"):
             items = (*tasks_of(pane), *monitors_of(pane))
-        elif row is not None and row.group == "waiting":
+        elif row is not None and row.part == "waiting":
             slot = row.thing.ask.slot
             start = lambda ask: ask.slot == slot  # noqa: E731
-        elif row is not None and row.group in MONITOR_GROUPS:
-            place = (row.file, row.monitor.name)
+        elif row is not None and row.part in MONITOR_GROUPS:
+            place = (row.values["file"], row.thing.name)
             start = lambda ask: (ask.file, ask.name) == place  # noqa: E731
         elif pane is not None and row is not None:
             items = tuple(task for task in tasks_of(pane) if task.action is not None)

@@ -11,8 +11,8 @@ from .registry import COMMANDS
 
 PARTS: dict[str, str] = {
     "In every list": "widgets.list.line_list:LineList",
-    "In the brief": "widgets.panes.brief.pane:BriefPane",
-    "In outlines": "widgets.list.outline:OutlinePane",
+    "In the brief": "widgets.panes.brief:BriefPane",
+    "In outlines": "widgets.pane.records:RecordPane",
     "On the board": "widgets.list.board:Board",
     "In the calendar": "widgets.panes.tasks.calendar:Calendar",
     "In the detail": "widgets.detail:LineView",

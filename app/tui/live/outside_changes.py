@@ -10,14 +10,13 @@ from functools import partial
 
 from app.tui.shell import ACTOR, Part, ThreadReport
 from memory.errors import MemdeckError
-from memory.history.changes import file_name, views_of
+from memory.history.changes import row, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
 from memory.review import undo_redo
-from memory.storage.changes import ChangeRecord
 from memory.storage.log.history import unturned
 from memory.workspace import Workspace
 from widgets.pane.base import Pane
-from widgets.panes.changes.logged_change import ChangedEntry, LoggedChange
+from widgets.panes.changes import LoggedChange
 
 GIVEN_SECONDS = 5.5
 """Seconds after which a just lost file is checked again: the log allows nearly as long for its return."""
@@ -183,12 +182,8 @@ class OutsideChanges(Part):
         if workspace is None:
             return []
         found = undo_redo.list_changes(workspace, limit=limit)
-        return [logged(one.record) for one in found]
-
-    def stamp(self) -> object:
-        """Return a stamp: the newest change, how many there are, and how many are undone."""
-        workspace = self.app.workspace
-        return None if workspace is None else undo_redo.state(workspace, ACTOR)
+        rows = [row(one.record) for one in found]
+        return [{**one, "summary": unturned(one["summary"])} if one["undoneBy"] else one for one in rows]
 
     def told(self, ref: str) -> Sequence[object]:
         """Return what a change did, entry by entry."""
@@ -197,19 +192,3 @@ class OutsideChanges(Part):
             return ()
         found = undo_redo.find_change(workspace, ref, ACTOR)
         return views_of(workspace, found.record, found.history)
-
-
-def logged(record: ChangeRecord) -> LoggedChange:
-    """Convert a change of the log to the form that the pane lists."""
-    return LoggedChange(
-        record.id,
-        record.time,
-        record.actor,
-        (unturned(record.summary) if record.undone_by else record.summary) or record.operation,
-        record.operation,
-        record.undone_by,
-        record.kept,
-        tuple(file_name(path) for path in record.paths),
-        tuple(ChangedEntry(file_name(one.file), one.ref, one.title, one.kind) for one in record.touched),
-        record.undoes or record.redoes,
-    )

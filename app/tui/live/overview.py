@@ -35,7 +35,7 @@ from memory.systems.suspects import suspicious_problems
 from memory.workspace import Workspace
 from widgets.chrome.header import Alert
 from widgets.pane.offers import Badge
-from widgets.panes.brief.words import BriefMore
+from widgets.panes.brief import BriefMore
 from widgets.panes.memory.clients import deletions
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line

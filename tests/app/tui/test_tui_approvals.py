@@ -95,7 +95,7 @@ async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path)
             await press(pilot, "1")
             pane = app.navigation.pane
             assert pane is not None
-            rows = [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.group == "waiting"]
+            rows = [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.part == "waiting"]
             item = next(item for item in rows if item.thing.role == role)
             assert pane.go_to(pane.ref(item))
             await press(pilot, "enter")

@@ -208,7 +208,7 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         for words in (f"Edited task: {FIRST}", "New contact: Carol", "  New entry"):
             assert words in shown
         rows = [key for key in pane.line_list.rows if isinstance(key, RowKey)]
-        pane.line_list.cursor = next(row for row in rows if row.item.words == "New contact: Carol")
+        pane.line_list.cursor = next(row for row in rows if row.item.title == "New contact: Carol")
         await settle(pilot)
         assert "x remove" in screen_text(app)
         await press(pilot, "x")

@@ -66,4 +66,4 @@ async def test_a_count_of_the_header_leads_to_what_it_counts(tmp_path: Path, sta
         await settle(pilot)
         pane = app.navigation.pane
         assert pane.pane_id == "brief"
-        assert (pane.current().group, pane.current().title) == ("overdue", "Late")
+        assert (pane.current().part, pane.current().title) == ("overdue", "Late")

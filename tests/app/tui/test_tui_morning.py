@@ -29,7 +29,7 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
         assert "SINCE YOUR LAST VISIT  1" in shown
         assert "gardener added" in shown
         pane = app.navigation.pane
-        row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.group == "news")
+        row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.part == "news")
         pane.line_list.cursor = row
         await press(pilot, "enter")
         assert app.navigation.pane.pane_id == "tasks"
@@ -66,14 +66,14 @@ async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -
         for how in ("enter", "o", "click"):
             brief = app.navigation.pane
             rows = brief.line_list.rows
-            place = next(at for at, key in enumerate(rows) if isinstance(key, RowKey) and key.item.group == "more")
-            assert brief.current().group == "overdue"
+            place = next(at for at, key in enumerate(rows) if isinstance(key, RowKey) and key.item.part == "more")
+            assert brief.current().part == "overdue"
             if how == "click":
                 await pilot.click(brief.line_list, offset=(20, place), times=2)
                 await settle(pilot)
             else:
                 await press(pilot, *["j"] * 6)
-                assert brief.current().words == "… and 3 more, all in Tasks"
+                assert brief.current().title == "… and 3 more, all in Tasks"
                 await press(pilot, how)
             tasks = app.navigation.pane
             assert (tasks.pane_id, tasks.filter) == ("tasks", "due:overdue")

@@ -95,7 +95,7 @@ async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
         assert pane is not None
         for row in pane.line_list.rows:
             item = getattr(row, "item", None)
-            if getattr(item, "group", "") == "today":
+            if getattr(item, "part", "") == "today":
                 pane.line_list.cursor = row
         await settle(pilot)
         assert app.check_action("do", ("task.start",))
@@ -103,7 +103,7 @@ async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
         started = workspace.snapshot().tasks.in_section("in-progress")
         assert "Deploy v2.1 to staging" in {task.title for task in started}
         for row in pane.line_list.rows:
-            if getattr(getattr(row, "item", None), "group", "") == "journal":
+            if getattr(getattr(row, "item", None), "part", "") == "journal":
                 pane.line_list.cursor = row
         await settle(pilot)
         assert not app.check_action("do", ("task.due",))

@@ -8,9 +8,9 @@ from memory.base.problems import Problem
 from tests.widgets.panes.looking import Files, settled, showing, shown
 from widgets.list.rows import Heading
 from widgets.pane.base import Pane
+from widgets.pane.records import Record
 from widgets.pane.rows import RowKey
-from widgets.panes.brief.pane import BriefPane
-from widgets.panes.brief.words import BriefMore, BriefRow
+from widgets.panes.brief import BriefMore, BriefPane
 
 FILES: dict[str, str | bytes] = {
     "tasks.md": """## Pending
@@ -39,9 +39,9 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def rows(pane: BriefPane, group: str) -> list[BriefRow]:
+def rows(pane: BriefPane, group: str) -> list[Record]:
     """The rows of a group."""
-    return [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.group == group]
+    return [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.part == group]
 
 
 def headings(pane: BriefPane) -> list[tuple[str, str]]:

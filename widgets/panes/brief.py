@@ -1,0 +1,380 @@
+"""The brief: what needs attention now, what runs, what happened last; every row leads to its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from memory.base.problems import Problem
+from memory.files.journal.model import JournalEntry
+from memory.files.snapshot import Snapshot
+from memory.files.status import Brief, NextRun, brief
+from memory.files.tasks.model import Task
+from memory.files.tasks.urgency import urgency_of
+from memory.files.values import moment_or_none
+from memory.history.changes import News
+from memory.history.outside import OutsideRemoval
+from memory.monitoring.history.charts import Notice
+from memory.system import BriefLine
+from widgets.list.rows import Heading
+from widgets.pane.base import Contents
+from widgets.pane.records import Record, RecordPane
+from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
+from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
+
+STALE_DAYS = 7
+"""Days after which a task in progress is listed as stale."""
+
+MOST_WEIGHED = 500
+"""How many tasks of a group are ordered by urgency, and the most rows of a group that was opened here."""
+
+SHOWN = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
+"""How many rows of a group are shown, `USUAL` for others; one more row says how many are left and leads to them."""
+
+USUAL = 6
+
+MORE = "more"
+"""The group of the rows that say how many more rows there are."""
+
+DOORS: dict[str, tuple[str, str, str]] = {
+    "overdue": ("tasks", "due:overdue", "all in Tasks"),
+    "today": ("tasks", "due:today", "all in Tasks"),
+    "week": ("tasks", "due:week", "all in Tasks"),
+    "progress": ("tasks", "section:in-progress", "all in Tasks"),
+    "stale": ("tasks", "section:in-progress", "all in Tasks"),
+    "alert": ("monitors", "", "all in Monitors"),
+    "waiting": ("waiting", "part:approvals", "all in Waiting"),
+    "news": ("changes", "", "all in Changes"),
+    "journal": ("journal", "", "all in Journal"),
+    "lost": ("waiting", "part:removals", "all in Waiting"),
+}
+"""Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
+
+TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
+"""The groups of tasks."""
+
+NOTES = {"overdue": "most urgent first", "today": "most urgent first", "lost": "B restores, x dismisses",
+         "waiting": "(T)"}  # fmt: skip
+"""Hints behind the counts of groups: their order, or keys."""
+
+WHEN = Column("when", 12, importance=9)
+ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
+TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
+MORE_ROW = Columns(Column("title"))
+"""The columns of a row: when or where, and title with the note after it; the priority of a task; no columns."""
+
+RUN_PLACES = {
+    "heartbeat": ("config.md", "expression"),
+    "maintenance": ("config.md", "maintenanceSchedule"),
+    "monitor": ("monitors.md", ""),
+    "task": ("tasks.md", ""),
+}
+"""Where the runs of each kind are configured: a file, and an entry if it is always the same."""
+
+
+class BriefMore(NamedTuple):
+    """What takes longer to find than the files: problems of a check, what the next maintenance would move, monitors
+    that wait for an approval or are muted, what others changed since the last visit, lines of other systems, and
+    entries that other programs removed.
+
+    `upkeep` holds a file and a sentence each, and the system if it is another one.
+    """
+
+    problems: tuple[Problem, ...] = ()
+    upkeep: tuple[tuple[str, ...], ...] = ()
+    notice: Notice = Notice()
+    news: tuple[News, ...] = ()
+    others: tuple[BriefLine, ...] = ()
+    removals: tuple[OutsideRemoval, ...] = ()
+
+
+class BriefPane(RecordPane):
+    """Overdue, due and started tasks, alerts, next runs and problems; Enter goes to the entry."""
+
+    pane_id: ClassVar[str] = "brief"
+    title: ClassVar[str] = "Brief"
+    has_entry: ClassVar[bool] = False
+    empty: ClassVar[str] = (
+        "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
+    )
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor")
+    ]
+
+    @dataclass
+    class Resume(Message):
+        """A form that was never saved is to be opened again."""
+
+        draft: str
+
+    @dataclass
+    class More(Message):
+        """All rows of a group are to be shown, of which only the first are shown here."""
+
+        group: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drafts: tuple[tuple[str, str, datetime], ...] = ()
+        self._more = BriefMore()
+        self._known: tuple[Snapshot, datetime, Brief] | None = None
+        self._wanted_group = ""
+        self._opened: set[str] = set()
+
+    # Display
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield the groups that are not empty, those that need attention first, each with its first rows."""
+        for part, title, things, record in self._groups(snapshot, now):
+            if not things:
+                continue
+            count = len(things)
+            hint = NOTES.get(part, "") if count > 1 or part not in ("overdue", "today") else ""
+            yield Heading(title, "" if part in ("upkeep", "beside") else f"{count}  {hint}".rstrip())
+            shown = MOST_WEIGHED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
+            yield from map(record, things[:shown])
+            if count > shown:
+                where = f", {DOORS[part][2]}" if part in DOORS else ""
+                words, values = f"… and {count - shown:,} more{where}", {"part": MORE, "target": part, "file": ""}
+                yield Record(f"{MORE}:{part}", words, tone="muted", values=values, mark=words, columns=MORE_ROW)
+
+    def _groups(
+        self, snapshot: Snapshot, now: datetime
+    ) -> Iterator[tuple[str, str, Sequence[Any], Callable[[Any], Record]]]:
+        """Yield the groups: a name in code, the heading, what is in it, and the function that makes its rows."""
+        if self._known is None or self._known[:2] != (snapshot, now):
+            self._known = (snapshot, now, brief(snapshot, now))
+        found, zone, more = self._known[2], snapshot.zone, self._more
+        old = [task for task in found.in_progress if _days(task, now, zone) >= STALE_DAYS]
+        runs = [one for one in found.next_runs if one.kind != "monitor" or one.ref not in more.notice.resting]
+        problems: dict[str, list[Problem]] = {level: [] for level in ("error", "warning", "note")}
+        for one in more.problems:
+            problems[one.level].append(one)
+
+        def task(part: str) -> Callable[[Task], Record]:
+            return partial(_task, part, now=now, zone=zone)
+
+        yield "draft", "DRAFTS", self._drafts, partial(_draft, now=now, zone=zone)
+        yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
+        yield "alert", "ALERTS", found.alerts, partial(_alert, now=now, zone=zone)
+        yield "waiting", "NEEDS APPROVAL", more.notice.waiting, _waiting
+        yield "overdue", "OVERDUE", _urgent(found.overdue, now, zone), task("overdue")
+        yield "today", "TODAY", _urgent(found.due_today, now, zone), task("today")
+        yield "problem", "PROBLEMS", problems["error"], _problem
+        yield "news", "SINCE YOUR LAST VISIT", more.news, partial(_news, now=now, zone=zone)
+        yield "progress", "IN PROGRESS", [one for one in found.in_progress if one not in old], task("progress")
+        yield "stale", f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE", old, task("stale")
+        yield "journal", "JOURNAL", found.last_entries, partial(_entry, now=now, zone=zone)
+        yield "muted", "MUTED", more.notice.muted, partial(_muted, now=now, zone=zone)
+        yield "beside", "OTHER MEMORY", more.others, _beside
+        yield "run", "NEXT RUNS", runs, partial(_run, now=now, zone=zone)
+        yield "week", "THIS WEEK", found.due_week, task("week")
+        yield "warning", "WARNINGS", problems["warning"], _problem
+        yield "upkeep", "NEXT MAINTENANCE", more.upkeep, _upkeep
+
+    def counts(self, item: Record) -> bool:
+        """Return whether a row is counted: all but those that only say how many more there are."""
+        return item.part != MORE
+
+    def cells(self, item: Record) -> Mapping[str, Content]:
+        """Return when or where a row is, with its sign; for a task when it is due, or its progress."""
+        when: Content = item.cells.get("when", "")
+        if item.part in ("overdue", "today", "week"):
+            when = due_words(item.thing, self.now, self.zone, self.glyphs)
+        elif item.part == "progress":
+            when = () if item.thing.progress is None else progress_line(item.thing.progress, self.glyphs)
+        elif item.sign and isinstance(when, Piece):
+            when = Piece(f"{getattr(self.glyphs, item.sign)} {when.text}", when.tone)
+        return {**item.cells, "when": when}
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:
+        """Return what day it is in the workspace's zone."""
+        local = now.astimezone(snapshot.zone)
+        return f"{local:%A}, {local.day} {local:%B}"
+
+    def view(self) -> dict[str, str]:
+        """Return the view without a position: the most urgent row is first, and the next visit begins there."""
+        return {**super().view(), "at": ""}
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read, and go to a group that was requested."""
+        super().put(contents, flash=flash)
+        self._seek()
+
+    def say_more(self, more: BriefMore) -> None:
+        """Show what took longer to find; cursor and scroll position stay."""
+        if more != self._more:
+            self._more = more
+            self._show_again()
+        # A requested group that is still missing will not appear any more.
+        self._wanted_group = ""
+
+    def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
+        """Show forms that were never saved, each as the id of its draft, its subject, and when it was typed."""
+        if tuple(drafts) != self._drafts:
+            self._drafts = tuple(drafts)
+            self._show_again()
+
+    def set_filter(self, text: str) -> None:
+        """Show only matching rows, from all rows of each group."""
+        others = bool(text) != bool(self.filter)
+        super().set_filter(text)
+        if others:
+            self._show_again()
+
+    def _show_again(self) -> None:
+        if self.snapshot is not None:
+            self.show(self.snapshot, self.now, flash=False)
+
+    def moved(self) -> None:
+        """Record that the person moved elsewhere, and drop a requested group that has not appeared yet."""
+        super().moved()
+        self._wanted_group = ""
+
+    def go_to_group(self, group: str) -> None:
+        """Put the cursor on the first row of a group, as soon as it has one; a filter that hides it is cleared."""
+        self._arrived = True
+        self._wanted_group = group
+        self._seek()
+
+    def _seek(self) -> None:
+        rows = self.contents.rows.values if self.contents is not None and self._wanted_group else ()
+        item = next((item for item in rows if item.part == self._wanted_group), None)
+        if item is not None:
+            self._wanted_group = ""
+            self.go_to(item.ref)
+
+    # Where a row leads
+
+    def copied_ref(self, item: Record) -> str:
+        """Return the ref of the entry that the row leads to."""
+        return item.values["target"] if "#" in item.values["target"] else ""
+
+    def on_mount(self) -> None:
+        """Give the list the whole pane, and keep it at the top, where urgent rows appear."""
+        self.line_list.holds_top = True
+        self.query_one(".pane--detail-frame").display = False
+        frame = self.query_one(".pane--list-frame")
+        frame.styles.width, frame.styles.height = "100%", "1fr"
+
+    def open_detail(self) -> None:
+        """Go to the entry: the brief shows none."""
+        self.action_jump()
+
+    def action_jump(self) -> None:
+        """Go to the entry under the cursor; the last row of a long group leads to the pane with the whole group."""
+        item = self.current()
+        if item is None:
+            return
+        target = item.values["target"]
+        if item.part == "draft":
+            self.post_message(self.Resume(target))
+        elif item.part == "lost":
+            self.post_message(self.More("lost"))
+        elif item.part == MORE and target in DOORS:
+            self.post_message(self.More(target))
+        elif item.part == MORE:
+            self._opened.add(target)
+            self._show_again()
+        elif item.values["file"]:
+            self.post_message(self.Jump(item.values["file"], target))
+
+
+def _urgent(tasks: Sequence[Task], now: datetime, zone: tzinfo) -> Sequence[Task]:
+    """Return tasks with the first `MOST_WEIGHED` by urgency, the most urgent first; the others keep their order."""
+    head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, now, zone))
+    return [*head, *tasks[MOST_WEIGHED:]]
+
+
+def _days(task: Task, now: datetime, zone: tzinfo) -> int:
+    """Return how many days ago a task was started; 0 where it does not say."""
+    moment = moment_or_none(task.started, zone)
+    return (now.astimezone(zone).date() - moment.date).days if moment else 0
+
+
+# A row for each kind of thing
+
+
+def _row(
+    part: str, thing: Any, title: str, file: str, target: str, when: str, about: str = "", mark: Tone = "muted",
+    sign: str = "", **more: Any,
+) -> Record:  # fmt: skip
+    """Return a row; its ref is unique in the pane, because an entry may be in two groups."""
+    entry = getattr(thing, "entry", None)
+    ref = ":".join((part, file, target, "" if "#" in target else title))
+    given = {"columns": ROW, "cells": {"when": Piece(when, mark)}, **more}
+    return Record(ref, title, about=about, sign=sign, values={"part": part, "file": file, "target": target},
+                  mark=about if entry is None else entry.raw.rstrip(), thing=thing, **given)  # fmt: skip
+
+
+def _task(part: str, task: Task, *, now: datetime, zone: tzinfo) -> Record:
+    about = f"@{task.assigned}" if task.assigned else ""
+    tone = PRIORITY_TONES.get(task.priority, "muted")
+    cells = {"when": Piece(f"for {_days(task, now, zone)} d", "warn"), "priority": Piece(task.priority or "-", tone)}
+    return _row(part, task, task.title, task.file, task.ref, "", about, sign="half", columns=TASK_ROW, cells=cells,
+                tone=tone)  # fmt: skip
+
+
+def _draft(draft: tuple[str, str, datetime], *, now: datetime, zone: tzinfo) -> Record:
+    number, words, time = draft
+    when = f"{time.astimezone(zone):%H:%M}" if time.date() == now.date() else f"{time:%d %b}"
+    return _row("draft", draft, words, "", number, when, "never saved", "accent")
+
+
+def _removal(one: OutsideRemoval, *, now: datetime, zone: tzinfo) -> Record:
+    when = since(one.time.isoformat(), now, zone)
+    return _row("lost", one, ", ".join(one.titles), "changes.log", one.id, when, f"in {', '.join(one.files)}", "alert",
+                "alert")  # fmt: skip
+
+
+def _alert(one: Any, *, now: datetime, zone: tzinfo) -> Record:
+    when, about = since(one.last_check, now, zone), ", ".join(one.status_at(now, zone))
+    return _row("alert", one, one.name, one.file, one.ref, when, about, "alert", "alert")
+
+
+def _waiting(one: Any) -> Record:
+    return _row("waiting", one, one.ask.name, one.place, one.ref, one.role, one.why, "warn", "half")
+
+
+def _problem(one: Problem) -> Record:
+    target, place = (f"line:{one.line - 1}", f"{one.file}:{one.line}") if one.line else ("", one.file)
+    return _row("problem", one, one.message, one.file, target, place, mark="alert" if one.level == "error" else "muted")
+
+
+def _news(one: News, *, now: datetime, zone: tzinfo) -> Record:
+    times = f", {one.count} times" if one.count > 1 else ""
+    when = since(one.time.isoformat(), now, zone)
+    return _row("news", one, one.title, one.file, one.ref or "", when, f"{one.actor} {one.kind}{times}")
+
+
+def _entry(one: JournalEntry, *, now: datetime, zone: tzinfo) -> Record:
+    moment = moment_or_none(f"{one.date} {one.clock}" if one.clock else one.date, zone)
+    when = short_moment(moment, now, zone) if moment else one.date or ""
+    return _row("journal", one, one.title, one.file, one.ref, when, next(iter(one.lines), ""))
+
+
+def _muted(pair: tuple[Any, datetime], *, now: datetime, zone: tzinfo) -> Record:
+    monitor, end = pair
+    return _row("muted", monitor, monitor.name, "monitors.md", monitor.ref, f"until {until(end, now, zone)}")
+
+
+def _beside(one: BriefLine) -> Record:
+    return _row("beside", one, one.words, one.system, one.target, one.title, one.due, "warn" if one.due else "muted")
+
+
+def _run(run: NextRun, *, now: datetime, zone: tzinfo) -> Record:
+    file, entry = RUN_PLACES.get(run.kind, ("", ""))
+    return _row("run", run, run.label, file, run.ref or entry, until(run.instant, now, zone))
+
+
+def _upkeep(move: tuple[str, ...]) -> Record:
+    file, words, *system = move
+    return _row("upkeep", move, words, (*system, file)[0], "", file.removesuffix(".md"))

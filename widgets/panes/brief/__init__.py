@@ -1,3 +1,0 @@
-"""The brief: what needs attention now."""
-
-from __future__ import annotations

@@ -1,3 +1,0 @@
-"""The changes pane: the log of every writer."""
-
-from __future__ import annotations
