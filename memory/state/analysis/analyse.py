@@ -16,24 +16,24 @@ from .documents import capital, cut, ended, listed, opening_of, plain, sections_
 from .manifests import main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
 from .plans import MOST_CHANGES, gotchas, newest_version, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_document, is_test_folder, language_of
+from .tree import MOST_FILES, Tree, is_document, is_test, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
+_TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
-_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST = 12, 16, 9
+_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 9, 8
 
 FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
 NOT_RUN = "The validation commands were not run yet."
 NO_COMMANDS = "No command is known that validates the work."
 UNREAD = "Could not be read, so nothing of it is known"
 _NOTHING = f"{NO_FOCUS}; `memdeck state status` shows the last commits."
-_MOST_PROBLEMS = 8
 
 
 def analyse(root: str | os.PathLike[str]) -> dict[str, Any]:
@@ -54,17 +54,16 @@ class _Repository:
         self.main = main_package(tree, self.primary) if self.primary is not None else None
         self.folder = self.main.folder if self.main is not None else ""
         self.readme = tree.readme()
+        self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and tree.text(path)]
         self.commands = commands_of(tree, self.projects)
-        self.checks = self.commands[:2]
         self.name = self._name()
 
     def bundle(self) -> dict[str, Any]:
         """Return the bundle."""
         primary, tree = self.primary, self.tree
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
-        entrypoints, modules = self._entrypoints(), modules_of(tree, self.projects)
-        steps = next_steps(tree)
+        entrypoints, modules, steps = self._entrypoints(), modules_of(tree, self.projects), next_steps(tree)
         return {
             "project": {
                 "name": self.name,
@@ -85,38 +84,37 @@ class _Repository:
             "currentFocus": self._focus(steps),
             "gotchas": gotchas(tree),
             "nextSteps": steps,
-            "validationCommands": [command.json() for command in self.checks],
+            "validationCommands": [command.json() for command in self.commands[:2]],
         }
 
     def _name(self) -> str:
+        """Return the name in the manifest at the root, else a short title of the README, else that of the folder."""
         root = self.primary.root if self.primary is not None else None
         if self.primary is not None and root is not None:
             name = whole_name(root.name) if self.primary.workspace else root.name
             if name.lower() not in ("root", "monorepo", "workspace"):
                 return name
-        text = self.tree.text(self.readme or "")
-        titles = [section.title for section in sections_of(text) if section.level == 1 and section.title]
-        html = _H1.search(text)
-        title = next(iter(titles), plain(html[1]) if html is not None else "").rstrip(" ·|•–—-:")
+        html = _H1.search(self.tree.text(self.readme or ""))
+        titles = [one.title for one in self.opened if one.level == 1 and one.title] + ([plain(html[1])] if html else [])
+        title = next(iter(titles), "").rstrip(" ·|•–—-:")
         folder = one_line(os.path.basename(self.tree.root)) or "repository"
         return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
 
     def _summary(self) -> str:
         """Return what the project is: the description in a manifest; where that is short, with the README's."""
-        tree, main, readme = self.tree, self.main, self.readme
+        tree, main = self.tree, self.main
         names = (self.name.lower(), os.path.basename(tree.root).lower())
         # A package that is not named like the whole describes only itself.
-        own = main is not None and (readme is None or main.name.lower().rpartition("/")[2] in names)
+        own = main is not None and (self.readme is None or main.name.lower().rpartition("/")[2] in names)
         packages = [main if own else None, *(project.root for project in self.projects[:1])]
         described = next((plain(one.description) for one in packages if one is not None and one.description), "")
-        opening = opening_of(sections_of(tree.text(readme), readme), _SUMMARY) if readme is not None else ""
+        opening = opening_of(self.opened, _SUMMARY)
         if described and opening:
-            if described.rstrip(".") in opening or (len(described.split()) < _SHORT and _is_said(described, opening)):
-                described = ""
-            elif len(described.split()) >= _SHORT:
+            if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
                 opening = ""
-        said = [one for one in (described, opening) if one]
-        if said:
+            elif described.rstrip(".") in opening or _is_said(described, opening):
+                described = ""
+        if said := [one for one in (described, opening) if one]:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
         if tree.sources():
@@ -137,15 +135,15 @@ class _Repository:
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
 
     def _key_paths(self, entrypoints: list[dict[str, str]]) -> list[str]:
-        tree, source = self.tree, main_folder(self.tree, self.main)
+        tree = self.tree
         paths = [
             *self.guides,
             *(path for project in self.projects for path in project.manifests[:2]),
-            *(path for path in tree.top_files() if path in ("Makefile", "justfile", "Taskfile.yml", "tox.ini")),
+            *(path for path in _TOP_FILES if tree.has(path)),
             *(path for path, _ in ci_files(tree)[:1]),
             *(entry["path"] for entry in entrypoints[:3]),
-            *filter(None, [source]),
-            *[folder for folder in tree.inner("") if is_test_folder(folder)][:2],
+            *filter(None, [main_folder(tree, self.main)]),
+            *[folder for folder in tree.inner("") if is_test(f"{folder}/")][:2],
         ]
         paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
@@ -159,23 +157,20 @@ class _Repository:
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.ecosystem.name for project in self.projects)}.")
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in self.commands[2:]]
-        for path in self.guides:
-            said = opening_of(sections_of(self.tree.text(path)), _SUMMARY) if _DESIGN.search(path) else ""
+        for path in filter(_DESIGN.search, self.guides):
+            said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
             found += [f"{ended(said)} (`{path}`)"] if said else []
         services = {service: path for path, service in reversed(ci_files(self.tree))}
-        found += [f"Continuous integration is {service}: `{path}`." for service, path in services.items()]
-        return found
+        return found + [f"Continuous integration is {service}: `{path}`." for service, path in services.items()]
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
         tree, main = self.tree, self.main
         own = tree.sources(self.folder) or tree.sources()
         entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
-        languages = [language_of(path) for path in own]
-        known = {language_of(path) for path in entries} or set(languages)
-        work = {path for path, language in zip(own, languages, strict=True) if language in known}
-        largest = sorted(work or own, key=lambda path: (-tree.files[path], path))
-        paths = [*self.guides[:3], *entries[:2], *largest[:2]]
+        known = {language_of(path) for path in entries} or {language_of(path) for path in own}
+        work = [path for path in own if language_of(path) in known] or own
+        paths = [*self.guides[:3], *entries[:2], *sorted(work, key=lambda path: (-tree.files[path], path))[:2]]
         paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
@@ -183,13 +178,13 @@ class _Repository:
 
     def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:
         """Return the section `currentFocus`: nothing in it changes with each commit."""
-        manifests = self.primary.manifests if self.primary is not None else []
-        coming = _COMING.search(" ".join(map(self.tree.text, manifests)))
-        changes = unreleased(self.tree, self.folder, coming[1] if coming is not None else "")
-        state = [FOREIGN] if is_foreign(self.tree.root) else []
+        tree, manifests = self.tree, self.primary.manifests if self.primary is not None else []
+        coming = _COMING.search(" ".join(map(tree.text, manifests)))
+        changes = unreleased(tree, self.folder, coming[1] if coming is not None else "")
+        state = [FOREIGN] if is_foreign(tree.root) else []
         said: list[str] = []
         if changes is None:
-            state += filter(None, [newest_version(self.tree, self.folder)])
+            state += filter(None, [newest_version(tree, self.folder)])
         else:
             where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
             said.append(f"Work is on the next release: {where} lists the unreleased changes.")
@@ -203,30 +198,28 @@ class _Repository:
             actions.append(ended(f"Begin with “{steps[0]['title']}”"))
         if self.readme is None:
             actions.append("Write a README that says what the project is for.")
-        summary = NOT_RUN if self.checks else NO_COMMANDS
+        summary = NOT_RUN if self.commands else NO_COMMANDS
         return {
             "summary": " ".join(said) or _NOTHING,
             "currentState": state,
-            "knownRisks": _risks(self.tree, [one for project in self.projects for one in project.problems]),
+            "knownRisks": self._risks(),
             "validationSnapshot": {"status": "not-run", "validatedAt": None, "summary": summary, "results": []},
             "suggestedNextActions": actions,
         }
+
+    def _risks(self) -> list[str]:
+        """Return what is not known; in one line each: several would differ only in a name, and would be merged."""
+        tree, problems = self.tree, [one for project in self.projects for one in project.problems]
+        unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
+        told = (
+            (problems, f"Broken manifests, of which nothing is known: {listed(problems, _MOST_PROBLEMS)}."),
+            (unread, f"{UNREAD}: {listed(unread, _MOST_PROBLEMS)}."),
+            (not tree.complete, f"The repository is larger than what was looked at: the first {MOST_FILES:,} files."),
+        )
+        return [words for applies, words in told if applies]
 
 
 def _is_said(described: str, opening: str) -> bool:
     """Return whether an opening says what a description says, and more."""
     told, words = ({stem(word) for word in content_words(text)} for text in (opening, described))
     return len(words) > 2 and len(told & words) >= _REPEATED * len(words)
-
-
-def _risks(tree: Tree, problems: list[str]) -> list[str]:
-    risks = []
-    if problems:
-        # In one line: several lines would differ only in a name, and would be merged.
-        risks.append(f"Broken manifests, of which nothing is known: {listed(problems, _MOST_PROBLEMS)}.")
-    if tree.unread:
-        unread = [f"`{path}` ({why})" for path, why in sorted(tree.unread.items())]
-        risks.append(f"{UNREAD}: {listed(unread, _MOST_PROBLEMS)}.")
-    if not tree.complete:
-        risks.append(f"The repository is larger than what was looked at: the first {MOST_FILES:,} files.")
-    return risks

@@ -25,7 +25,8 @@ _GUIDE = re.compile(
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
 _MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|tests?|build|main|checks?|lint|linux)\b[^/]*\Z", re.IGNORECASE)
 _NO_WORKFLOW = re.compile(
-    r"release|publish|deploy|codeql|labeler|stale|docs|website|bench|fuzz|nightly|scorecard|backport", re.IGNORECASE
+    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|fuzz|nightly|scorecard|backport)[^/]*\Z",
+    re.IGNORECASE,
 )
 _OTHER_CI = {
     ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
@@ -35,49 +36,47 @@ _OTHER_CI = {
 _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
     ("format", r"(?:format|fmt|prettier)[:-]check|check[:-](?:format|fmt)"),
-    ("lint", r"lint(?:[:-](?:check|ci|all|js|ts|code))?|check[:-](?:lint|style)|eslint|rubocop|clippy|vet|style"
-             r"|golangci[:-]lint|phpcs|flake8"),
+    ("lint", r"lint(?:[:-](?:check|ci|all|js|ts|code))?|check[:-](?:lint|style)|eslint|rubocop|clippy|vet|style|flake8"
+             r"|golangci[:-]lint|phpcs"),
     ("test", r"tests?(?:[:-](?:unit|all|ci|packages|run|cov(?:erage)?))?|unit(?:[:-]?tests?)?|check[:-]tests?|verify"
              r"|specs?|phpunit|cov(?:erage)?|checks?"),
     ("build", r"build(?:[:-](?:all|prod|packages))?|compile"),
 )  # fmt: skip
 _TOOLS = (
-    ("types", r"mypy|pyright|basedpyright|ty check|tsc\b.*--noEmit|vue-tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
+    ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
     ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)|prettier .*--check|cargo fmt.* --check|black --check"),
-    ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard"
-             r"|cargo clippy|go vet|golangci-lint|staticcheck|mix credo|rubocop|phpcs"
-             r"|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
+    ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
+             r"|staticcheck|mix credo|rubocop|phpcs|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
              r"|ava|tap|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
              r"|(?:cargo|go|dotnet|mix|swift|dart|flutter|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
-             r"|(?:\./)?mvnw? (?:\S+ )*?(?:test|verify)"
-             r"|(?:\./)?gradlew? (?:\S+ )*?(?:test|check|build)|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
+             r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
+             r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|mix compile|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
 )  # fmt: skip
-_TOOLS_OF = (
-    ("Ruby", re.compile(r"\b(?:rubocop|rspec|rake|bundle)\b")),
-    ("Python", re.compile(r"\b(?:pytest|ruff|mypy|tox|nox|flake8)\b")),
-    ("Rust", re.compile(r"\bcargo\b")), ("Go", re.compile(r"\b(?:go (?:test|vet|build)|golangci-lint)\b")),
-    ("Node.js", re.compile(r"\b(?:eslint|prettier|vitest|jest|npm|pnpm|yarn)\b")),
-)  # fmt: skip
+_TOOLS_OF = {
+    "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8", "Rust": "cargo",
+    "Go": r"go (?:test|vet|build)|golangci-lint", "Node.js": r"eslint|prettier|vitest|jest|npm|pnpm|yarn",
+}  # fmt: skip
 """The tools of an ecosystem."""
 _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _RUN_SCRIPT = re.compile(
-    r"(?:npm|pnpm|yarn|bun|composer|deno|pdm|poe|hatch|make|just|task|rake|invoke)"
+    r"(?P<runner>npm|pnpm|yarn|bun|composer|deno|make|just|task|pdm|poe|hatch|rake|invoke)"
     r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task))* (?P<name>[\w:.-]+)"
 )
 _LAUNCHERS = re.compile(
     r"(?:(?:uv|poetry|pdm|pipenv|rye|hatch) run|uvx|bundle exec|npx|pnpm exec|yarn exec|bunx|composer exec|python3? -m"
     r"|coverage run -m|\./?vendor/bin/|vendor/bin/|\./node_modules/\.bin/)"
-    r"(?: --(?:group|extra|only-group|python) \S+| -p \S+| --?[\w-]+(?:=\S+)?)* ?"
+    r"(?: --(?:group|extra|only-group|python) \S+| -p \S+| --?[\w-]+(?:=\S+)?)* ?(?:-- )?"
 )
-_REWRITES = re.compile(
+_NEVER = re.compile(
     r"--write\b|--fix\b|:fix\b|--apply\b|--unsafe\b|--update|--bless|\s-u\b|--auto-?correct|rubocop.* -[aA]\b"
-    r"|pre-commit|husky|lint-staged|gofmt\b.* -w"
+    r"|pre-commit|husky|lint-staged|gofmt\b.* -w|no test specified"
     r"|(?:\bblack|\bisort|(?:\bruff|mix|dotnet) format|(?:cargo|go|terraform) fmt)\b(?!.*--(?:check|diff|verify))"
+    r"|--watch(?:All)?\b(?!=false)|\bwatch\b|\bnodemon\b|--ui\b|\bserve\b|karma start(?!.*single-run)"
 )
-_WATCHES = re.compile(r"--watch(?:All)?\b(?!=false)|\bwatch\b|\bnodemon\b|--ui\b|\bserve\b|karma start(?!.*single-run)")
+"""Commands that rewrite sources, wait for changes, or do nothing."""
 _ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 _NARROW = re.compile(
@@ -86,8 +85,9 @@ _NARROW = re.compile(
     r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$"
     r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
 )
+"""Commands for a part of the work."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
-_PLAIN = re.compile(r"[\w./:@=,+\-!' \"]+")
+_PLAIN = re.compile(r"(?!.*(?<!/)\.\.\.)[\w./:@=,+\-!' \"]{1,160}")
 _ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
 _SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
 _STEP = re.compile(r"^[ \t]*-[ \t]+(?=[\w\"'])", re.MULTILINE)
@@ -98,9 +98,10 @@ _TARGET = re.compile(
     r"^([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])[^\n]*((?:\n[\t ]+[^\n]*)*)", re.MULTILINE
 )
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
-_RUNNERS = (("GNUmakefile", "make", _TARGET), ("makefile", "make", _TARGET), ("Makefile", "make", _TARGET),
-            ("justfile", "just", _TARGET), ("Justfile", "just", _TARGET), (".justfile", "just", _TARGET),
-            ("Taskfile.yml", "task", _TASK), ("Taskfile.yaml", "task", _TASK))  # fmt: skip
+_RUNNERS = {
+    "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
+    ".justfile": ("just", _TARGET), "taskfile.yml": ("task", _TASK), "taskfile.yaml": ("task", _TASK),
+}  # fmt: skip
 
 
 class Command(NamedTuple):
@@ -123,18 +124,24 @@ class Command(NamedTuple):
 
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     """Return the best command of each kind, in the order of the kinds; none of them is run."""
-    runners = _runners(tree, projects)
+    runners = [(one.manifests[0], one.ecosystem.run.get(one.manager, ""), one.scripts) for one in projects]
+    for file in tree.top_files():
+        if runner := _RUNNERS.get(file.lower()):
+            targets = {target[1]: target[2] for target in runner[1].finditer(tree.text(file))}
+            runners.append((file, runner[0], targets))
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     for _, _, names in reversed(runners):
         scripts |= names
     # A tool of another ecosystem checks something beside the work; a bare `make` may only list its targets.
     known = {one.ecosystem.name for one in projects}
-    others = [tools for name, tools in _TOOLS_OF if known and name not in known]
+    others = "|".join(tools for name, tools in _TOOLS_OF.items() if known and name not in known)
+    beside = re.compile(rf"\b(?:{others})\b" if others else r"\Z\A.")
+    makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
         for line, path in (*_guides(tree), *_ci(tree), *_named(tree, runners))
         for one in _read(line, path, scripts)
-        if (one.words != ("make",) or "C" in known) and not any(tools.search(one.text) for tools in others)
+        if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
     found += _conventions(tree, projects)
     # Those for a part of the work come last.
@@ -149,15 +156,6 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     workflows.sort(key=lambda path: (_MAIN_WORKFLOW.search(path) is None, "lint" in path, len(path)))
     found = [(path, "GitHub Actions") for path in workflows]
     return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
-
-
-def _runners(tree: Tree, projects: list[Project]) -> list[tuple[str, str, dict[str, str]]]:
-    """Return the files with scripts and targets: each with the words that run one, and what each does, by name."""
-    found = [(one.manifests[0], one.ecosystem.run.get(one.manager, ""), one.scripts) for one in projects]
-    for file, program, pattern in _RUNNERS:
-        if file in tree.top_files():
-            found.append((file, program, {target[1]: target[2] for target in pattern.finditer(tree.text(file))}))
-    return found
 
 
 def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -178,19 +176,16 @@ def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yield the lines that continuous integration runs at the root."""
     for path, _ in ci_files(tree):
         text = tree.text(path)
-        steps = () if _NO_WORKFLOW.search(path.rpartition("/")[2]) else _STEP.split(text)
-        for step in steps:
-            for run in () if "working-directory:" in step else _RUN.finditer(step):
-                for line in (run[2] + run[3]).split("\n"):
-                    yield _filled(line.strip().removeprefix("- ").strip("\"'"), text), path
+        steps = () if _NO_WORKFLOW.search(path) else _STEP.split(text)
+        for run in (run for step in steps if "working-directory:" not in step for run in _RUN.finditer(step)):
+            yield from ((_filled(line.strip(" -\t\"'"), text), path) for line in (run[2] + run[3]).split("\n"))
 
 
 def _filled(line: str, text: str) -> str:
-    """Return a line of a workflow with the values that the workflow sets, without other expressions."""
+    """Return a line of a workflow with the values that the workflow sets; "" where a part of a word is not known."""
     for name in _ENV.findall(line):
         found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
-        line = _ENV.sub(found[1].replace("\\", "") if found else "", line, count=1)
-    # A part of a word that is not known makes the command another one.
+        line = _ENV.sub(found[1] if found else "", line, count=1)
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
@@ -203,35 +198,18 @@ def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterat
 
 
 def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
-    tests = [path for path in tree.files if path.endswith(".py") and is_test(path)][:50]
-    tested = "\n".join(map(tree.text, tests))
+    tested = "\n".join([tree.text(path) for path in tree.files if path.endswith(".py") and is_test(path)][:50])
     for project in projects:
         top = project.manifests[0].rpartition("/")[0]
         texts = "\n".join(tree.text(path) for path in project.manifests)
         run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
         for kind, words, file, text in project.ecosystem.conventions:
             path = f"{top}/{file}" if top else file
-            there = not file or tree.has(path) or path in tree.folders
+            there = (not file or tree.has(path) or path in tree.folders) and (not top or "{}" in words)
             if there and (text in texts or (kind == "test" and text in tested)):
-                yield Command(kind, _inside(f"{run} {words}".split(), top), f"usual with `{project.manifests[0]}`")
-
-
-_INSIDE = {
-    "npm": (1, "--prefix {}"), "pnpm": (1, "--dir {}"), "yarn": (1, "--cwd {}"), "uv": (2, "--directory {}"),
-    "cargo": (2, "--manifest-path {}/Cargo.toml"), "go": (2, "-C {}"), "mvn": (1, "-f {}/pom.xml"),
-    "gradle": (1, "-p {}"), "dotnet": (2, "{}"), "pytest": (1, "{}"),
-}  # fmt: skip
-"""The words that make a program work in a folder, and their place."""
-
-
-def _inside(words: list[str], folder: str) -> tuple[str, ...]:
-    """Return the words of a command that is started at the root and works in a folder."""
-    if not folder or folder.startswith("-") or " " in folder:
-        return tuple(words)
-    if words[0].startswith("./"):
-        words = [f"./{folder}/{words[0][2:]}", *words[1:]]
-    place, option = _INSIDE.get(words[0].rpartition("/")[2].rstrip("w"), (len(words), "{}"))
-    return (*words[:place], *option.format(folder).split(), *words[place:])
+                inside = project.ecosystem.inside.format(shlex.quote(top)) if top else ""
+                called = shlex.split(f"{run} {words.replace('{}', inside)}")
+                yield Command(kind, tuple(called), f"usual with `{project.manifests[0]}`")
 
 
 def _kind_of_script(name: str) -> str:
@@ -242,30 +220,30 @@ def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
     """Yield the commands of a line that validate something and can be run as they are."""
     for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ").removeprefix("> ")):
         text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", re.sub(r"\s+#.*", "", part).strip())
-        if len(text) > 160 or _PLAIN.fullmatch(text) is None or "..." in text.replace("/...", ""):
-            continue
-        with suppress(ValueError):
-            words = shlex.split(text)
-            if found := _kind(" ".join(words), scripts):
-                yield Command(found[0], (*words, *found[1]), f"from `{path}`")
+        if _PLAIN.fullmatch(text):
+            with suppress(ValueError):
+                words = shlex.split(text)
+                if found := _kind(" ".join(words), scripts):
+                    yield Command(found[0], (*words, *found[1]), f"from `{path}`")
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
     """Return the kind of a command and the words that make it end by itself; None where it is of no use here."""
-    core = _LAUNCHERS.sub("", text, count=1).removeprefix("-- ") if _LAUNCHERS.match(text) else text
+    core = _LAUNCHERS.sub("", text, count=1) if _LAUNCHERS.match(text) else text
     script = _RUN_SCRIPT.match(core)
-    body = scripts.get(script["name"] if script is not None else core.partition(" ")[0].removeprefix("./"), "")
-    done = f"{text} {body}"
-    if _REWRITES.search(done) or _WATCHES.search(done) or "no test specified" in body:
-        return None
+    name = script["name"] if script is not None else core.partition(" ")[0].removeprefix("./")
+    body = scripts.get(name, "")
     kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
     if script is not None and not kind:
-        kind = _kind_of_script(script["name"])
-        if script["name"] in ("check", "checks") and body:
+        kind = _kind_of_script(name)
+        if name in ("check", "checks") and body:
             kind = "lint" if _LINTS.search(body) else kind if re.search("test|spec|verify", body) else ""
-        here = script["name"] in scripts or " -r" in core or "--recursive" in core
-        if not here and core.startswith(("make", "just", "task", "npm", "pnpm", "yarn", "bun", "composer", "deno")):
+        inner = " -r" in core or "--recursive" in core
+        if not (name in scripts or inner or script["runner"] in ("pdm", "poe", "hatch", "rake", "invoke")):
             return None
+    done = f"{text} {body}"
+    if not kind or _NEVER.search(done):
+        return None
     more = next((word for pattern, word in _ONCE if pattern.search(done)), "")
     dashes = ("--",) if more and script is not None and text.startswith("npm") else ()
-    return (kind, (*dashes, more) if more else ()) if kind else None
+    return kind, (*dashes, more) if more else ()

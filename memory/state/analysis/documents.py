@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import one_line
 
@@ -21,25 +21,28 @@ _MOST_LINE = 2000
 _MOST_MARKS = 400
 _MARKS = re.compile(r"[\[\]*_`<>]")
 _BOX = re.compile(r"\[([ xX])\](?:\s+|\Z)")
-_RST = re.compile(r"^(?:\.\. |:[\w-]+:(?:\s|$)|\.\. _)[^\n]*(?:\n[ \t]+\S[^\n]*)*", re.MULTILINE)
-_RST_UNDERLINE = re.compile(r"^([~^\"'`#*+:.])\1{2,}[ \t]*$", re.MULTILINE)
-_RST_ROLE = re.compile(r":[a-z:+-]+:`~?([^`<]{1,200}?)(?:\s*<[^`>]*>)?`|`([^`<>]{1,200}?)\s*<[^`<>]*>`__?")
+_RST = (
+    (re.compile(r"^(?:\.\. |:[\w-]+:(?:\s|$))[^\n]*(?:\n[ \t]+\S[^\n]*)*", re.MULTILINE), ""),
+    (re.compile(r"^([~^\"'`#*+:.])\1{2,}[ \t]*$", re.MULTILINE), "---"),
+    (re.compile(r":[a-z:+-]+:`~?([^`<]{1,200}?)(?:\s*<[^`>]*>)?`"), r"\1"),
+    (re.compile(r"`([^`<>]{1,200}?)\s*<[^`<>]*>`__?"), r"\1"),
+    (re.compile(r"``"), "`"),
+)
+"""The forms of reStructuredText, each with its form in Markdown."""
 _MYST = re.compile(r" ?(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class ListItem:
+class ListItem(NamedTuple):
     """An item of a list: its text, and whether its box is ticked (None: it has none)."""
 
     text: str
     ticked: bool | None
 
 
-@dataclass(slots=True)
-class Section:
+class Section(NamedTuple):
     """A section: its title, its level (0 is before the first heading), and its paragraphs and top list items in order.
 
     `above` holds the titles of the enclosing sections, the outermost first.
@@ -47,8 +50,8 @@ class Section:
 
     title: str
     level: int
-    above: tuple[str, ...] = ()
-    blocks: list[str | ListItem] = field(default_factory=list)
+    above: tuple[str, ...]
+    blocks: list[str | ListItem]
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -65,10 +68,6 @@ class Section:
         """The items of its lists."""
         return [block for block in self.blocks if isinstance(block, ListItem)]
 
-    def sentences(self) -> list[str]:
-        """Return the paragraphs, and the items as sentences."""
-        return [block if isinstance(block, str) else ended(block.text) for block in self.blocks]
-
 
 @cache
 def _markdown() -> MarkdownIt:
@@ -80,30 +79,30 @@ def _markdown() -> MarkdownIt:
 
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
-    text = "\n".join(_bounded(line) for line in text[:_MOST_CHARACTERS].split("\n"))
-    text = _MYST.sub("", text)
-    if path.endswith(".rst"):
-        text = _RST_ROLE.sub(lambda found: found[1] or found[2], _RST_UNDERLINE.sub("---", _RST.sub("", text)))
-        text = text.replace("``", "`")
-    found = [Section("", 0)]
+    text = _MYST.sub("", "\n".join(map(_bounded, text[:_MOST_CHARACTERS].split("\n"))))
+    for form, markdown in _RST if path.endswith(".rst") else ():
+        text = form.sub(markdown, text)
+    found = [Section("", 0, (), [])]
+    around: dict[int, str] = {}
     depth = 0
     tokens = _markdown().parse(text)
-    for number, token in enumerate(tokens):
+    for before, token in pairwise(tokens):
         depth += token.nesting if token.type.startswith("list_item") else 0
         if token.type != "inline":
             continue
-        said, before = _said(token), tokens[number - 1]
+        said = _said(token)
         if before.type == "heading_open":
             level = int(before.tag[1:])
-            around = [*enumerate(found[-1].above, 1), (found[-1].level, found[-1].title)]
-            found.append(Section(said, level, tuple(name for one, name in around if 0 < one < level and name)))
+            around = {one: title for one, title in around.items() if one < level}
+            found.append(Section(said, level, tuple(around.values()), []))
+            around |= {level: said} if said else {}
         elif before.type == "paragraph_open" and said:
-            blocks = found[-1].blocks
-            if depth == 0:
-                blocks += [] if _ALERT.match(said) else [said]
+            if depth == 0 and not _ALERT.match(said):
+                found[-1].blocks.append(said)
             elif depth == 1 and token.level <= 3:
                 box = _BOX.match(said)
-                blocks.append(ListItem(said[box.end() :] if box else said, None if box is None else box[1] != " "))
+                text, ticked = (said, None) if box is None else (said[box.end() :], box[1] != " ")
+                found[-1].blocks.append(ListItem(text, ticked))
     return found
 
 
@@ -114,22 +113,26 @@ def _bounded(line: str) -> str:
 
 
 def _said(token: Token) -> str:
-    pieces = []
-    for child in token.children or ():
-        if child.type == "code_inline":
-            pieces.append(f"`{child.content}`")
-        else:
-            pieces.append(" " if child.type in ("softbreak", "hardbreak") else child.content)
-    return one_line("".join(piece for piece, child in zip(pieces, token.children or (), strict=True) if _shows(child)))
-
-
-def _shows(child: Token) -> bool:
-    return child.type not in ("image", "html_inline")
+    shown = {"code_inline": "`{}`", "softbreak": " ", "hardbreak": " ", "image": "", "html_inline": ""}
+    return one_line("".join(shown.get(one.type, "{}").replace("{}", one.content) for one in token.children or ()))
 
 
 def plain(markdown: str) -> str:
     """Return inline Markdown as one line of text: without images, tags and emphasis, links as their text."""
     return _said(_markdown().parseInline(_bounded(one_line(markdown)))[0])
+
+
+_DEFINES = re.compile(
+    r"\b(?:is|are) (?:an?|the|\w+ing)\b|\A(?:an?|the) |\b(?:provides|implements|contains|lets you|allows you|helps)\b",
+    re.IGNORECASE,
+)
+_NO_OPENING = re.compile(
+    r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
+    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
+    r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
+    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
+    re.IGNORECASE,
+)
 
 
 def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> str:
@@ -147,27 +150,11 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> s
     return ""
 
 
-_DEFINES = re.compile(
-    r"\b(?:is|are) (?:an?|the|\w+ing)\b|\A(?:an?|the) |\b(?:provides|implements|contains|lets you|allows you|helps)\b",
-    re.IGNORECASE,
-)
-
-
-_NO_OPENING = re.compile(
-    r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
-    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
-    r"|an? .* implies"
-    r"|while |click (?:here|on)\b|check out|follow |join |looking for|note:|warning|english\b"
-    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
-    re.IGNORECASE,
-)
-
-
 def _says_something(sentence: str) -> bool:
     letters = len(re.findall(r"[^\W\d_]", sentence))
     if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
         return False
-    if sentence.startswith("<") or " " in (re.match(r"`([^`]*)`", sentence) or ("", ""))[1]:
+    if sentence.startswith("<") or re.match(r"`[^`]* [^`]*`", sentence):
         return False
     return _NO_OPENING.match(sentence) is None and "http" not in sentence
 

@@ -15,12 +15,12 @@ def _text(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-def _assigned(key: str) -> re.Pattern[str]:
+def _quoted(key: str) -> re.Pattern[str]:
     return _text(rf"^[ \t]*(?:\w+\.)?{key}[ \t]*[=:][ \t]*[rub]?[\"']([^\"'\n]{{1,300}})[\"']")
 
 
-def _yaml(key: str) -> re.Pattern[str]:
-    return _text(rf"^{key}:[ \t]*[\"']?([^\"'\n#>|]{{1,300}}?)[\"']?[ \t]*$")
+def _bare(key: str) -> re.Pattern[str]:
+    return _text(rf"^{key}[ \t]*[=:][ \t]*(?![>|][ \t]*$)[\"']?([^\"'\n#(]{{1,300}}?)[\"']?[ \t]*$")
 
 
 def _xml(tag: str) -> re.Pattern[str]:
@@ -30,7 +30,7 @@ def _xml(tag: str) -> re.Pattern[str]:
 class Convention(NamedTuple):
     """A command that is right for most projects: its kind, its words, and the file or folder that it needs.
 
-    With `text`, a manifest or a test has to contain it.
+    `{}` is the place of the words that make it work in a folder. With `text`, a manifest or a test has to contain it.
     """
 
     kind: str
@@ -45,14 +45,15 @@ class Ecosystem(NamedTuple):
     `managers` are lock files with their package managers, the last one is the default. `run` are the words with which
     a manager runs a program of the project. `members` are the places of the patterns of a workspace; without one, each
     folder with a manifest is a package. `entries` are paths in a package, with `*` and `{name}`, and their roles;
-    `tables` are places that name entry points.
+    `tables` are places that name entry points. Where `nested` is false, manifests in folders are no packages.
+    `inside` are the words that make a program work in a folder.
     """
 
     name: str
     languages: tuple[str, ...]
     manifests: tuple[str, ...]
     managers: tuple[tuple[str, str], ...]
-    names: tuple[Place, ...] = ()
+    names: tuple[Place, ...]
     descriptions: tuple[Place, ...] = ()
     versions: tuple[tuple[Place, str], ...] = ()
     members: tuple[Place, ...] = ()
@@ -61,32 +62,33 @@ class Ecosystem(NamedTuple):
     conventions: tuple[Convention, ...] = ()
     scripts: tuple[str, ...] = ()
     run: dict[str, str] = {}
+    nested: bool = True
+    inside: str = " {}"
 
 
 _NODE_MAIN = "The main file of `{name}`"
+_PYTHON, _RUST, _EDITION = "Runs on Python {}.", "Needs Rust {} or newer.", "Uses the Rust edition {}."
 
 ECOSYSTEMS = (
     Ecosystem(
         "Python", ("Python",), ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "Pipfile"),
         (("uv.lock", "uv"), ("poetry.lock", "Poetry"), ("pdm.lock", "PDM"), ("Pipfile", "Pipenv"), ("", "pip")),
-        ("project.name", "tool.poetry.name", _assigned("name"), _text(r"^name[ \t]*=[ \t]*([^\s\"'(]{1,100})")),
-        ("project.description", "tool.poetry.description", _assigned("description"),
-         _text(r"^description[ \t]*=[ \t]*([^\n\"'(]{1,300})")),
-        (("project.requires-python", "Runs on Python {}."), ("tool.poetry.dependencies.python", "Runs on Python {}."),
-         (_assigned("python_requires"), "Runs on Python {}."),
-         (_text(r"^python_requires[ \t]*=[ \t]*([^\s\"'][^\n]{0,40})$"), "Runs on Python {}.")),
+        ("project.name", "tool.poetry.name", _quoted("name"), _bare("name")),
+        ("project.description", "tool.poetry.description", _quoted("description"), _bare("description")),
+        (("project.requires-python", _PYTHON), ("tool.poetry.dependencies.python", _PYTHON),
+         (_quoted("python_requires"), _PYTHON), (_bare("python_requires"), _PYTHON)),
         members=("tool.uv.workspace.members", "tool.uv.workspace.exclude"),
         tables=("project.scripts", "tool.poetry.scripts",
                 _text(r"^[ \t]+[\"']?([\w.-]{1,60})[ \t]*=[ \t]*(\w+(?:\.\w+)*:\w+)[\"']?,?[ \t]*$")),
         entries=(("{module}/__init__.py", "Loaded by `import {module}`"),
                  ("{module}.py", "Loaded by `import {module}`"),
                  ("*/__main__.py", "What `python -m` runs"), ("manage.py", "Django's command line")),
-        conventions=(Convention("test", "pytest", text="pytest"),
+        conventions=(Convention("test", "pytest{}", text="pytest"),
                      Convention("test", "python3 manage.py test", "manage.py"),
                      Convention("test", "python3 -m unittest discover", text="unittest"),
-                     Convention("lint", "ruff check .", text="[tool.ruff"),
-                     Convention("lint", "ruff check .", "ruff.toml"),
-                     Convention("lint", "flake8", ".flake8"), Convention("types", "mypy", text="[tool.mypy"),
+                     Convention("lint", "ruff check{}", text="[tool.ruff"),
+                     Convention("lint", "ruff check{}", "ruff.toml"),
+                     Convention("lint", "flake8{}", ".flake8"), Convention("types", "mypy", text="[tool.mypy"),
                      Convention("types", "mypy", "mypy.ini")),
         scripts=("tool.pdm.scripts", "tool.poe.tasks", "tool.hatch.envs.default.scripts"),
         run={"uv": "uv run", "Poetry": "poetry run", "PDM": "pdm run", "Pipenv": "pipenv run"},
@@ -95,12 +97,10 @@ ECOSYSTEMS = (
         "Node.js", ("TypeScript", "JavaScript", "Vue", "Svelte", "Astro"),
         ("package.json", "pnpm-workspace.yaml", "lerna.json", "deno.json"),
         (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "Yarn"), ("bun.lock", "Bun"), ("bun.lockb", "Bun"),
-         ("pnpm-workspace.yaml", "pnpm"), ("package-lock.json", "npm"), ("npm-shrinkwrap.json", "npm"),
-         ("deno.json", "Deno"), ("", "npm")),
+         ("pnpm-workspace.yaml", "pnpm"), ("deno.json", "Deno"), ("", "npm")),
         ("name",), ("description",), (("engines.node", "Runs on Node.js {}."),),
-        members=("workspaces", "workspaces.packages",
-                 _text(r"^[ \t]*-[ \t]*[\"']?([^\"'#\n:]{1,200}?)[\"']?[ \t]*(?:#.*)?$"),
-                 "packages"),
+        members=("workspaces", "workspaces.packages", "packages",
+                 _text(r"^[ \t]*-[ \t]*[\"']?([^\"'#\n:]{1,200}?)[\"']?[ \t]*(?:#.*)?$")),
         tables=("bin",),
         entries=(("{main}", _NODE_MAIN), *((f"{top}{file}.{end}", _NODE_MAIN) for top in ("src/", "")
                                             for file in ("index", "main") for end in ("ts", "tsx", "mts", "js", "mjs")),
@@ -110,52 +110,50 @@ ECOSYSTEMS = (
     ),
     Ecosystem(
         "Rust", ("Rust",), ("Cargo.toml",), (("", "Cargo"),), ("package.name",), ("package.description",),
-        (("package.rust-version", "Needs Rust {} or newer."),
-        ("workspace.package.rust-version", "Needs Rust {} or newer."),
-         ("package.edition", "Uses the Rust edition {}."), ("workspace.package.edition", "Uses the Rust edition {}.")),
+        (("package.rust-version", _RUST), ("workspace.package.rust-version", _RUST),
+         ("package.edition", _EDITION), ("workspace.package.edition", _EDITION)),
         members=("workspace.members", "workspace.exclude"), tables=("bin", "lib"),
         entries=(("src/main.rs", "The program `{name}`"), ("src/lib.rs", "The library `{name}`"),
                  ("src/bin/*.rs", "The program `{stem}`"), ("src/bin/*/main.rs", "The program `{folder}`")),
-        conventions=(Convention("test", "cargo test --workspace", text="[workspace]"), Convention("test", "cargo test"),
-                     Convention("lint", "cargo clippy --all-targets"),
-                     Convention("format", "cargo fmt --all --check"), Convention("build", "cargo build")),
+        conventions=(Convention("test", "cargo test --workspace{}", text="[workspace]"),
+                     Convention("test", "cargo test{}"), Convention("lint", "cargo clippy --all-targets{}"),
+                     Convention("format", "cargo fmt --all --check{}"), Convention("build", "cargo build{}")),
+        inside=" --manifest-path {}/Cargo.toml",
     ),
     Ecosystem(
         "Go", ("Go",), ("go.mod", "go.work"), (("", "Go modules"),),
-        (_text(r"^module[ \t]+\"?(?:[^\s\"]*/)?(?!v\d+\"?\s)([^\s\"/]+)(?:/v\d+)?\"?[ \t]*$"),), (),
-        ((_text(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$"), "Needs Go {} or newer."),),
+        (_text(r"^module[ \t]+\"?(?:[^\s\"]*/)?(?!v\d+\"?\s)([^\s\"/]+)(?:/v\d+)?\"?[ \t]*$"),),
+        versions=((_text(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$"), "Needs Go {} or newer."),),
         entries=(("main.go", "The program `{name}`"), ("cmd/main.go", "The program `{name}`"),
                  ("cmd/*/main.go", "The program `{folder}`"), ("{name}.go", "The package `{name}`")),
-        conventions=(Convention("test", "go test ./..."), Convention("lint", "golangci-lint run", ".golangci.yml"),
-                     Convention("lint", "go vet ./..."), Convention("build", "go build ./...")),
+        conventions=(Convention("test", "go test{} ./..."), Convention("lint", "golangci-lint run", ".golangci.yml"),
+                     Convention("lint", "go vet{} ./..."), Convention("build", "go build{} ./...")),
+        inside=" -C {}",
     ),
     Ecosystem(
         "Java", ("Java", "Kotlin", "Scala", "Groovy"),
         ("pom.xml", "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"),
         (("pom.xml", "Maven"), ("", "Gradle")),
-        (_xml("name"), _xml("artifactId"), _assigned(r"rootProject\.name")),
-        (_xml("description"), _assigned("description")),
+        (_xml("name"), _xml("artifactId"), _quoted(r"rootProject\.name")),
+        (_xml("description"), _quoted("description")),
         ((_text(r"<(?:maven\.compiler\.release|java\.version)>\s*([\d.]{1,10})\s*<"), "Compiles for Java {}."),),
         entries=(("src/main/*Application.*", "The program `{stem}`"), ("src/main/*Main.*", "The program `{stem}`")),
         conventions=(Convention("test", "./mvnw test", "mvnw"), Convention("test", "mvn test", "pom.xml"),
-                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "gradle test"),
-                     Convention("lint", "./gradlew check", "gradlew")),
+                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "gradle test")),
     ),
     Ecosystem(
-        ".NET", ("C#", "F#", "Visual Basic"), ("*.sln", "*.slnx", "*.csproj", "*.fsproj", "*.vbproj"), (("", "NuGet"),),
+        ".NET", ("C#", "F#", "Visual Basic"), ("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (("", "NuGet"),),
         (_xml("PackageId"), _xml("AssemblyName")), (_xml("Description"),),
         ((_text(r"<TargetFrameworks?>([^<>$]{1,100})<"), "Targets {}."),),
-        entries=(("Program.cs", "The program `{name}`"), ("Startup.cs", "Where the web application is set up")),
-        conventions=(Convention("test", "dotnet test"), Convention("format", "dotnet format --verify-no-changes"),
-                     Convention("build", "dotnet build")),
+        entries=(("Program.cs", "The program `{name}`"),),
+        conventions=(Convention("test", "dotnet test{}"), Convention("format", "dotnet format{} --verify-no-changes"),
+                     Convention("build", "dotnet build{}")),
     ),
     Ecosystem(
-        "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_assigned("name"),),
-        (_assigned("summary"), _assigned("description")),
-        ((_assigned("required_ruby_version"), "Needs Ruby {}."),),
+        "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_quoted("name"),),
+        (_quoted("summary"), _quoted("description")), ((_quoted("required_ruby_version"), "Needs Ruby {}."),),
         entries=(("lib/{name}.rb", "The library `{name}`"), ("exe/*", "The command `{stem}`"),
-                 ("bin/*", "The command `{stem}`"),
-                 ("config/application.rb", "The Rails application")),
+                 ("bin/*", "The command `{stem}`"), ("config/application.rb", "The Rails application")),
         conventions=(Convention("test", "bundle exec rspec", "spec"),
                      Convention("test", "bundle exec rake test", "Rakefile"),
                      Convention("lint", "bundle exec rubocop", ".rubocop.yml")),
@@ -163,13 +161,11 @@ ECOSYSTEMS = (
     Ecosystem(
         "PHP", ("PHP",), ("composer.json",), (("", "Composer"),), ("name",), ("description",),
         (("require.php", "Runs on PHP {}."),), tables=("bin",),
-        entries=(("public/index.php", "Where requests begin"), ("artisan", "The console"),
-                 ("bin/console", "The console"),
-                 ("index.php", "Where requests begin")),
+        entries=(("public/index.php", "Where requests begin"), ("index.php", "Where requests begin"),
+                 ("artisan", "The console"), ("bin/console", "The console")),
         conventions=(Convention("test", "vendor/bin/phpunit", "phpunit.xml.dist"),
                      Convention("test", "vendor/bin/phpunit", "phpunit.xml"),
-                     Convention("types", "vendor/bin/phpstan analyse", "phpstan.neon.dist"),
-                     Convention("types", "vendor/bin/phpstan analyse", "phpstan.neon")),
+                     Convention("types", "vendor/bin/phpstan analyse", "phpstan.neon.dist")),
         scripts=("scripts",), run={"Composer": "composer run-script"},
     ),
     Ecosystem(
@@ -182,28 +178,25 @@ ECOSYSTEMS = (
     Ecosystem(
         "Swift", ("Swift", "Objective-C"), ("Package.swift",), (("", "Swift Package Manager"),),
         (_text(r"\bPackage\s*\(\s*name:\s*\"([^\"\n]{1,100})\""),),
-        (), entries=(("Sources/*/main.swift", "The program `{folder}`"),),
+        entries=(("Sources/*/main.swift", "The program `{folder}`"),),
         conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
     ),
     Ecosystem(
-        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_yaml("name"),), (_yaml("description"),),
+        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),), (_bare("description"),),
         entries=(("lib/main.dart", "The application"), ("lib/{name}.dart", "The library `{name}`"),
                  ("bin/*.dart", "The command `{stem}`")),
         conventions=(Convention("test", "flutter test", text="sdk: flutter"), Convention("test", "dart test"),
-                     Convention("lint", "flutter analyze", text="sdk: flutter"), Convention("lint", "dart analyze")),
+                     Convention("lint", "dart analyze")),
     ),
     Ecosystem(
-        "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac", "Makefile"),
-        (("vcpkg.json", "vcpkg"), ("conanfile.txt", "Conan"), ("conanfile.py", "Conan"), ("", "none")),
-        (re.compile(r"^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})", re.MULTILINE | re.IGNORECASE),
-         _text(r"^AC_INIT\(\[?([\w.+-]{1,100})")),
+        "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac"), (("", "none"),),
+        (_text(r"(?i)^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})"), _text(r"^AC_INIT\(\[?([\w.+-]{1,100})")),
         (_text(r"\bDESCRIPTION\s+\"([^\"]{1,300})\""),),
         entries=(("{name}.h", "The header of `{name}`"), ("include/{name}.h", "The header of `{name}`"),
-                 ("include/{name}/{name}.h", "The header of `{name}`"), ("main.c", "The program"),
-                 ("src/main.c", "The program"),
-                 ("main.cpp", "The program"), ("src/main.cpp", "The program")),
+                 ("main.c", "The program"), ("main.cpp", "The program")),
         conventions=(Convention("test", "meson test -C build", "meson.build"),
                      Convention("test", "make check", "configure.ac"),
                      Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing")),
+        nested=False,
     ),
 )  # fmt: skip

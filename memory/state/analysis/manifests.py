@@ -19,12 +19,12 @@ from memory.base.safe_text import one_line
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
 from .tree import Tree, is_aside, is_generated, language_of
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _NOT_OF_PROJECT = re.compile(
-    r"<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers|organization|scm)>"
-    r".*?(?:</\1>|\Z)",
+    r"<!--.*?(?:-->|\Z)|<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers"
+    r"|organization|scm)>.*?(?:</\1>|\Z)",
     re.DOTALL,
 )
+"""The parts of an XML manifest that do not describe the project itself."""
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
 _COMPUTED = re.compile(r"[#$]\{")
 """A value with an expression in it, which is not known."""
@@ -45,10 +45,7 @@ class Package:
 
 @dataclass(slots=True)
 class Project:
-    """The content of the manifests of one ecosystem; `problems` name unreadable ones, with the reason.
-
-    What a manifest says is read when it is asked for.
-    """
+    """The content of the manifests of one ecosystem; `problems` name unreadable ones, with the reason."""
 
     tree: Tree
     ecosystem: Ecosystem
@@ -69,7 +66,9 @@ class Project:
 
     def value(self, path: str, place: Place) -> Any:
         """Return the value at a place of a manifest, the list of all matches of a pattern; None where there is none."""
-        value = self._load(path)
+        if path not in self._data:
+            self._data[path] = self._load(path)
+        value = self._data[path]
         if isinstance(place, re.Pattern):
             return place.findall(value) if isinstance(value, str) else None
         for key in place.split("."):
@@ -88,22 +87,16 @@ class Project:
 
     def _load(self, path: str) -> Any:
         """Return the object in a TOML or JSON file, the text of any other."""
-        if path in self._data:
-            return self._data[path]
-        text, form = self.tree.text(path), {"toml": "TOML", "json": "JSON"}.get(path.rpartition(".")[2], "")
-        value: object = _NOT_OF_PROJECT.sub("", _COMMENT.sub("", text)) if path.endswith(".xml") else text
-        if path.endswith("pnpm-workspace.yaml"):
-            value = re.split(r"^\w", text.partition("packages:")[2], maxsplit=1, flags=re.MULTILINE)[0]
-        if form:
-            try:
-                value = tomllib.loads(text) if form == "TOML" else json.loads(text)
-            except (ValueError, RecursionError, OverflowError):
-                value = None
-            if not isinstance(value, dict):
-                self.problems.append(f"`{path}` (not valid {form})")
-                value = {}
-        self._data[path] = value
-        return value
+        text, form = self.tree.text(path), path.rpartition(".")[2]
+        if form not in ("toml", "json"):
+            return _NOT_OF_PROJECT.sub("", text) if form == "xml" else text
+        try:
+            value = tomllib.loads(text) if form == "toml" else json.loads(text)
+        except (ValueError, RecursionError, OverflowError):
+            value = None
+        if not isinstance(value, dict):
+            self.problems.append(f"`{path}` (not valid {form.upper()})")
+        return value if isinstance(value, dict) else {}
 
 
 def projects_of(tree: Tree) -> list[Project]:
@@ -115,13 +108,12 @@ def projects_of(tree: Tree) -> list[Project]:
 
 def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
     by_folder: dict[str, list[str]] = {}
-    for pattern in ecosystem.manifests:
-        for path in tree.files:
-            folder, _, name = path.rpartition("/")
-            if fnmatch(name, pattern) and not is_aside(folder) and not (folder and ecosystem.name == "C"):
-                by_folder.setdefault(folder, []).append(path)
+    for pattern, path in product(ecosystem.manifests, tree.files):
+        folder, _, name = path.rpartition("/")
+        if fnmatch(name, pattern) and not is_aside(path) and (ecosystem.nested or not folder):
+            by_folder.setdefault(folder, []).append(path)
     files = sum(language_of(path) in ecosystem.languages for path in tree.sources())
-    if not by_folder or (ecosystem.name == "C" and not files):
+    if not by_folder:
         return None
     folders = sorted(by_folder, key=lambda one: one.split("/") if one else [])
     top = f"{folders[0]}/".lstrip("/")
@@ -156,38 +148,51 @@ def _members(project: Project, folders: list[str]) -> list[str]:
                 no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
                 (unwanted if no else wanted).append(_glob(plain))
     inner = [one for one in folders if one and not any(no.fullmatch(one) for no in unwanted)]
-    if wanted:
-        inner = [folder for folder in inner if any(one.fullmatch(folder) for one in wanted)]
-        project.workspace = f"{project.manager} workspace" if inner else ""
-    return ["", *inner]
+    chosen = [folder for folder in inner if any(one.fullmatch(folder) for one in wanted)]
+    project.workspace = f"{project.manager} workspace" if chosen else ""
+    return ["", *(chosen if wanted else inner)]
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
     """Return a pattern in which `*` matches a part of one name, `**` any folders, `{a,b}` either."""
-    text = re.escape(pattern).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*\*", ".*")
-    text = text.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    text = re.escape(pattern).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
     return re.compile(re.sub(r"\\\{([^{}]*)\\\}", lambda found: f"(?:{found[1].replace(',', '|')})", text))
 
 
 def _add(project: Project, folder: str, paths: list[str]) -> None:
     """Add the package in a folder, with its entry points; a manifest without a name makes no package."""
-    ecosystem, file = project.ecosystem, paths[0].rpartition("/")[2]
+    tree, ecosystem, file = project.tree, project.ecosystem, paths[0].rpartition("/")[2]
     name = project.first(paths, *ecosystem.names)
     if not name and any("*" in pattern and fnmatch(file, pattern) for pattern in ecosystem.manifests):
         name = file.rpartition(".")[0]
     name = name if name and len(name) <= 100 else folder.rpartition("/")[2]
     description = project.first(paths, *ecosystem.descriptions)
-    if not name or (folder and not description and not project.tree.sources(folder)):
+    if not name or (folder and not description and not tree.sources(folder)):
         return
     package = Package(folder, name, description)
     project.packages.append(package)
+    top, short = f"{folder}/".lstrip("/"), name.rpartition("/")[2]
     for place, path in product(ecosystem.tables, paths):
-        for command, target in _targets(project.value(path, place), name.rpartition("/")[2]):
-            found = _file_of(project.tree, f"{folder}/".lstrip("/"), target)
-            if found and not is_generated(project.tree.text(found)) and command.isprintable() and len(command) < 60:
+        for command, target in _targets(project.value(path, place), short):
+            found = _file_of(tree, top, target)
+            if found and not is_generated(tree.text(found)) and command.isprintable() and len(command) < 60:
                 package.entries.setdefault(found, f"The command `{command}`")
-    for pattern, role in ecosystem.entries:
-        _enter(project, package, paths, pattern, role)
+    main = project.first(paths, "module", "main").removeprefix("./") or "\n"
+    values = {"name": short, "module": short.replace("-", "_").lower()}
+    for (pattern, role), start in product(ecosystem.entries, ("", "src/", "source/")):
+        for path in _files(tree, folder, top + start + pattern.format(main=main, **values)):
+            inner, _, file = path.rpartition("/")
+            said = role.format(stem=file.partition(".")[0], folder=inner.rpartition("/")[2], **values)
+            if said not in package.entries.values():
+                package.entries.setdefault(path, said)
+
+
+def _files(tree: Tree, folder: str, pattern: str) -> list[str]:
+    """Return the file with a name, or the first ones below a folder that a pattern with `*` matches."""
+    if "*" not in pattern:
+        return [pattern] if tree.has(pattern) else []
+    wanted = _glob(pattern)
+    return [one for one in tree.below(folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
 
 
 def _targets(value: Any, short: str) -> Iterator[tuple[str, str]]:
@@ -203,31 +208,10 @@ def _targets(value: Any, short: str) -> Iterator[tuple[str, str]]:
             yield one.rpartition("/")[2] if isinstance(value, list) else short, one
 
 
-def _enter(project: Project, package: Package, paths: list[str], pattern: str, role: str) -> None:
-    """Add the files of a pattern to the entry points of a package, unless it has one in that role."""
-    tree, top, short = project.tree, f"{package.folder}/".lstrip("/"), package.name.rpartition("/")[2]
-    main = project.first(paths, "module", "main").removeprefix("./") or "\n"
-    module = short.replace("-", "_").lower()
-    named = pattern.format(name=short, module=module, main=main)
-    for path in (f"{top}{start}{named}" for start in ("", "src/", "source/")):
-        found = [path] if tree.has(path) else []
-        if "*" in named:
-            wanted = _glob(path)
-            found = [one for one in tree.below(package.folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
-        for file in found:
-            folder, _, name = file.rpartition("/")
-            said = role.format(name=short, module=module, stem=name.partition(".")[0], folder=folder.rpartition("/")[2])
-            if said not in package.entries.values():
-                package.entries.setdefault(file, said)
-
-
 def _file_of(tree: Tree, top: str, target: str) -> str:
     """Return the file of a path, or of a module such as `app.main:main`, beside the manifest, in `src` or in `lib`."""
-    plain = target.strip().removeprefix("./")
-    if tree.has(top + plain):
-        return top + plain
-    module = _MODULE.fullmatch(target.strip())
-    names = [f"{module[1].replace('.', '/')}{end}" for end in (".py", "/__init__.py")] if module else []
+    names, module = [target.strip().removeprefix("./")], _MODULE.fullmatch(target.strip())
+    names += [f"{module[1].replace('.', '/')}{end}" for end in (".py", "/__init__.py")] if module else []
     paths = (f"{top}{start}{name}" for start in ("", "src/", "lib/") for name in names)
     return next((path for path in paths if tree.has(path)), "")
 
@@ -250,8 +234,7 @@ def main_package(tree: Tree, project: Project) -> Package | None:
     if not inner or (root is not None and root.entries):
         return root or next(iter(inner), None)
     linked = tree.link(tree.readme()).rpartition("/")[0]
-    whole = {whole_name(root.name).lower()} if root is not None else set()
-    whole.add(tree.root.rpartition("/")[2].lower())
+    whole = {whole_name(root.name if root is not None else "").lower(), tree.root.rpartition("/")[2].lower()}
 
     def rank(package: Package) -> tuple[bool, bool, bool, int]:
         short = package.name.lower().rpartition("/")[2]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from .documents import capital, cut, ended, first_sentence, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import Tree, is_aside, is_document, is_test_folder, language_of
+from .tree import Tree, is_document, is_test, language_of
 
 MOST_MODULES = 16
 _FEW, _SMALL = 6, 2
@@ -41,10 +41,9 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
     if main is not None and not main.folder:
         # The package at the root is the main one: its own folder comes before the other packages.
         paths = [*(one for one in ("lib", "src", "app") if not source and tree.sources(one)), *parts, *paths]
-    outer = [one for one in tree.inner("") if not is_aside(one) and tree.sources(one)]
-    outer = [one for one in outer if not any(_is_in(path, [one]) for path in [*paths, source])]
+    outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in paths)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
-    tests = [one for one in tree.inner("") if is_test_folder(one) and tree.below(one)]
+    tests = [one for one in tree.inner("") if is_test(f"{one}/")]
     told = told_of(tree)
     chosen = list(dict.fromkeys([*paths, *outer, *tests]))[:MOST_MODULES]
     return [_module(tree, path, packages.get(path), main, told.get(path, "")) for path in chosen]
@@ -57,20 +56,12 @@ def _is_in(path: str, folders: Iterable[str]) -> bool:
 def _module(tree: Tree, path: str, package: Package | None, main: Package | None, told: str) -> dict[str, str]:
     name = package.name if package is not None else path.rpartition("/")[2]
     if tree.has(path):
-        own = main is not None and name.partition(".")[0] in ("main", "index", "lib")
-        return {
-            "name": main.name if own and main else name,
-            "path": path,
-            "responsibility": ended(_described(tree, path)),
-        }
-    description = package.description if package is not None else ""
-    return {"name": name, "path": path, "responsibility": responsibility(tree, path, description, told)}
-
-
-def _described(tree: Tree, path: str) -> str:
-    """Return the description at the top of a source file; of one in C that of its header, if that has one."""
-    above = path.rpartition(".")[0] + ".h"
-    return (header(tree, above) if tree.has(above) else "") or header(tree, path)
+        if main is not None and name.partition(".")[0] in ("main", "index", "lib"):
+            name = main.name
+        return {"name": name, "path": path, "responsibility": ended(header(tree, path))}
+    said = capital(first_sentence(plain(package.description))) if package is not None else ""
+    said = said or told or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or largest_of(tree, path)
+    return {"name": name, "path": path, "responsibility": ended(said)}
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -92,34 +83,36 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
 
     What is at the root of a repository counts only with the files there, its folders are found by themselves.
     """
-    inner = [one for one in tree.inner(folder) if tree.sources(one) and not is_aside(one)]
+    inner = [one for one in tree.inner(folder) if tree.sources(one)]
     inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
     if len(inner) > _FEW:
         inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
     if len(inner) >= 3:
         return sorted(inner, key=lambda one: (-_size(tree, one), one))
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
-    files = [path for path in files if not (path.endswith(".h") and tree.has(path.removesuffix("h") + "c"))]
     files.sort(key=lambda path: (-tree.files[path], path))
-    return inner + [path for path in files if len(_described(tree, path).split()) > 2][:_FLAT]
+    return inner + [path for path in files if len(header(tree, path).split()) > 2][:_FLAT]
 
 
 _DOCSTRING = re.compile(
-    r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*[rRuUbB]{0,2}(?:(\"\"\"|''')(.{1,4000}?)\1|\"([^\"\n]{1,300})\")", re.DOTALL
+    r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*[rRuUbB]{0,2}"
+    r"(?:\"\"\"(.{1,4000}?)\"\"\"|'''(.{1,4000}?)'''|\"([^\"\n]{1,300})\")",
+    re.DOTALL,
 )
-_MODULEDOC = re.compile(
-    r"@moduledoc[ \t]+(?:~S)?\"\"\"(.{1,4000}?)\"\"\"|@moduledoc[ \t]+\"([^\"\n]{1,300})\"", re.DOTALL
-)
-_BLOCK = re.compile(r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*/\*[*!]?(.{1,4000}?)\*/", re.DOTALL)
-_LINES = re.compile(r"\A(?:#![^\n]*\n|\s|<\?php)*((?:(?://|#(?!!|\[|include|if|pragma|define))[^\n]*\n)+)")
-_PACKAGE = re.compile(r"((?://[^\n]*\n)+|/\*.{1,4000}?\*/\s*)package[ \t]+\w", re.DOTALL)
-_RUST = re.compile(r"^//![ \t]?([^\n]*)$", re.MULTILINE)
-_RUST_LINK = re.compile(r"\[(`[^`\n]+`)\](?![(\[])")
+_MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:(?:~S)?\"\"\"(.{1,4000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
+_DOCS = {"py": _DOCSTRING, "pyi": _DOCSTRING, "ex": _MODULEDOC, "exs": _MODULEDOC}
+"""Where the languages that have more than comments say what a file is."""
+_TOP = r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*"
+_BLOCK = re.compile(rf"{_TOP}/\*[*!]?(.{{1,4000}}?)\*/", re.DOTALL)
+_LINES = re.compile(rf"{_TOP}((?:[ \t]*(?://|#(?!!|\[|include|if|pragma|define))[^\n]*\n)+)")
 _STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
+_ENDS = re.compile(r"\s*\Z|[ \t]*\n?[ \t]*\n|\s*(?:import|use|from|package|namespace|#|[\"']use)")
+"""What follows a comment about the file; one directly above other code is about that code."""
 _TAG = re.compile(r"^[ \t]*(?:@\w+|\\\w+)[^\n]*$", re.MULTILINE)
-_JAVADOC = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}")
+_LINK = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])")
+"""Links of Javadoc and rustdoc."""
 _LEGAL = re.compile(
-    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: "
+    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: |\+build|go:build"
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
@@ -127,11 +120,6 @@ _NO_HEADER = re.compile(r"[#=-]|(?:import|const|do not|on|if|when) |note", re.IG
 _MOST_COMMENTS = 4
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
-_KNOWN = {
-    "scripts": "Scripts for development", "tools": "Tools for development", "migrations": "Migrations of the database",
-    "locales": "Translations", "i18n": "Translations", "include": "Public headers", "cmd": "Programs",
-    "deploy": "Deployment", "infra": "Infrastructure", "proto": "Protocol definitions", "ci": "Continuous integration",
-}  # fmt: skip
 _TOLD = re.compile(
     r"[│├└─┬|`+*\s\\\[-]*([\w.@][\w./@-]{0,100}?)/?`?\]?(?:\([^()]*\))?\**"
     r"(?:[ \t]{2,}|[ \t]*(?:#|//|←|<-|--|[|—–:(-])[ \t]+)([^|]{3,400})"
@@ -146,44 +134,25 @@ _MOST_LINES = 3000
 def told_of(tree: Tree) -> dict[str, str]:
     """Return a sentence for each folder that a guide describes in a list, a table or a drawn tree."""
     found: dict[str, str] = {}
-    for guide in _GUIDES:
-        for line in _WRAPPED.sub(" ", tree.text(guide)).split("\n")[:_MOST_LINES]:
-            match = _TOLD.match(line[:600])
-            said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
-            if match is not None and len(said.split()) >= 2:
-                found.setdefault(match[1], capital(said))
+    lines = (line for guide in _GUIDES for line in _WRAPPED.sub(" ", tree.text(guide)).split("\n")[:_MOST_LINES])
+    for line in lines:
+        match = _TOLD.match(line[:600])
+        said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
+        if match is not None and len(said.split()) >= 2:
+            found.setdefault(match[1], capital(said))
     return found
 
 
-def responsibility(tree: Tree, folder: str, description: str = "", told: str = "") -> str:
-    """Return the purpose of a folder: by its manifest, its main file, a guide, its README, its name, or its files."""
-    known = "Tests" if is_test_folder(folder) else _KNOWN.get(folder.rpartition("/")[2], "")
-    said = (
-        capital(first_sentence(plain(description)))
-        or told
-        or known
-        or _by_files(tree, folder)
-        or _by_readme(tree, folder)
-    )
-    return ended(said or largest_of(tree, folder))
-
-
 def _by_files(tree: Tree, folder: str) -> str:
-    top = f"{folder}/" if folder else ""
-    paths = [f"{top}{inner}{name}" for inner in ("", "src/") for name in _HEADS]
-    direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
+    """Return what the main file of a folder says that it is, else the README of the folder; "" without either."""
+    paths = [f"{folder}/{inner}{name}" for inner in ("", "src/") for name in _HEADS]
     # In Go any file can hold the comment of the package; elsewhere a file speaks for the folder if it is alone.
-    paths += (
-        direct
-        if len(direct) == len(tree.below(folder)) == 1
-        else [path for path in direct if path.endswith(".go")][:30]
-    )
-    return next((said for path in paths if tree.has(path) and (said := header(tree, path))), "")
-
-
-def _by_readme(tree: Tree, folder: str) -> str:
-    path = tree.readme(folder) if folder else None
-    return "" if path is None else first_sentence(opening_of(sections_of(tree.text(path), path), 200, strict=True))
+    direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
+    alone = len(direct) == len(tree.below(folder)) == 1
+    paths += [path for path in direct if alone or path.endswith(".go")][:30]
+    readme = tree.readme(folder) or ""
+    told = next((said for path in paths if tree.has(path) and (said := header(tree, path))), "")
+    return told or first_sentence(opening_of(sections_of(tree.text(readme), readme), 200, strict=True))
 
 
 def largest_of(tree: Tree, folder: str, most: int = 3) -> str:
@@ -197,27 +166,17 @@ def largest_of(tree: Tree, folder: str, most: int = 3) -> str:
 
 def header(tree: Tree, path: str) -> str:
     """Return the first sentence of the description at the top of a source file; "" where there is none."""
-    text = tree.text(path)[:20_000]
-    suffix = path.rpartition(".")[2]
-    if suffix in ("py", "pyi"):
-        found = _groups(_DOCSTRING.match(text), 2, 3)
-    elif suffix in ("ex", "exs"):
-        found = _groups(_MODULEDOC.search(text), 1, 2)
-    elif suffix == "rs":
-        found = _RUST_LINK.sub(r"\1", "\n".join(_RUST.findall(text)[:20]))
-    elif suffix == "go":
-        found = _STARS.sub("", _groups(_PACKAGE.search(text[:8000]), 1).replace("/*", "").replace("*/", ""))
-        found = found if re.match(r"\s*(?:Package|Command|Program|\w+ is)\b", found) else ""
+    text, doc = tree.text(path)[:20_000], _DOCS.get(path.rpartition(".")[2])
+    match = doc.search(text) if doc is not None else None
+    if match is not None:
+        found = next(filter(None, match.groups()), "")
     else:
-        found = _first_comment(text) if language_of(path) is not None else ""
-    for said in map(plain, re.split(r"\n[ \t]*\n", _TAG.sub("", _JAVADOC.sub(r"\1", found)))):
+        found = _first_comment(text) if doc is None and language_of(path) is not None else ""
+    found = _LINK.sub(lambda link: link[1] or link[2], _TAG.sub("", found))
+    for said in map(plain, re.split(r"\n[ \t]*\n", found)):
         if len(said.split()) >= 2 and "http" not in said and not _NO_HEADER.match(said):
             return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
     return ""
-
-
-def _groups(match: re.Match[str] | None, *numbers: int) -> str:
-    return next((match[number] for number in numbers if match[number]), "") if match is not None else ""
 
 
 def _first_comment(text: str) -> str:
@@ -226,13 +185,7 @@ def _first_comment(text: str) -> str:
         match = _BLOCK.match(text) or _LINES.match(text)
         if match is None:
             return ""
-        found, rest = _STARS.sub("", match[1]), text[match.end() :]
+        found, text = _STARS.sub("", match[1]), text[match.end() :]
         if not _LEGAL.search(found[:600]) and len(plain(_TAG.sub("", found)).split()) >= 2:
-            # A comment directly above code is about that code.
-            return (
-                found
-                if not rest.strip() or re.match(r"[ \t]*\n?[ \t]*\n|\s*(?:import|use|from|#|\"use|namespace)", rest)
-                else ""
-            )
-        text = rest
+            return found if _ENDS.match(text) else ""
     return ""

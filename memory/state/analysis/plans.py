@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID
 
@@ -13,29 +13,29 @@ from .tree import Tree
 MOST_STEPS, MOST_GOTCHAS, MOST_CHANGES = 10, 12, 6
 _TITLE, _TEXT = 100, 400
 
-_NAMED = r"(?:{})(?:\.(?:md|markdown|rst|txt))?"
-_PLANS = re.compile(_NAMED.format("todo|to-do|roadmap|backlog|next[-_ ]?steps|plan"), re.IGNORECASE)
-_CHANGES = re.compile(_NAMED.format("changelog|changes|history|news|release[-_ ]?notes"), re.IGNORECASE)
-_GUIDES = re.compile(
-    r"(?:readme|contributing|hacking|development|agents|claude|gemini|gotchas|pitfalls|known[-_ ]?issues|caveats"
-    r"|troubleshooting|faq|architecture|design)\.(?:md|markdown|rst|txt)",
-    re.IGNORECASE,
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+
+
+def _file(names: str, ends: str = r"(?:\.(?:md|markdown|rst|txt))?") -> re.Pattern[str]:
+    return re.compile(rf"(?:{names}){ends}", re.IGNORECASE)
+
+
+_TRAP_FILE = r"gotchas|pitfalls|known[-_ ]?issues|caveats|troubleshooting"
+_PLANS = _file("todo|to-do|roadmap|backlog|next[-_ ]?steps|plan")
+_CHANGES = _file("changelog|changes|history|news|release[-_ ]?notes")
+_GUIDES = _file(f"readme|contributing|hacking|development|agents|claude|gemini|faq|architecture|design|{_TRAP_FILE}",
+                r"\.(?:md|markdown|rst|txt)")  # fmt: skip
+_FILE_OF_TRAPS = _file(_TRAP_FILE, r"\.\w+")
+_PLAN_TITLE = _words(r"todos?|to-do|roadmap|next steps|planned|future work|upcoming|what'?s next")
+_CLOSED = _words(
+    r"done|completed?|finished|shipped|released|archived?|history|rejected|not planned|won'?t|non-?goals?|ideas?"
+    r"|out of scope"
 )
-_PLAN_TITLE = re.compile(
-    r"\b(?:todos?|to-do|roadmap|next steps|planned|future work|upcoming|what'?s next)\b", re.IGNORECASE
-)
-_CLOSED = re.compile(
-    r"\b(?:done|completed?|finished|shipped|released|archived?|history|rejected|not planned|won'?t|non-?goals?|ideas?"
-    r"|out of scope)\b",
-    re.IGNORECASE,
-)
-_TRAPS = re.compile(
-    r"\b(?:gotchas?|pitfalls?|known (?:issues|problems|bugs|limitations)|caveats?|traps?|troubleshooting"
-    r"|common (?:problems|errors|mistakes)|watch out|limitations)\b",
-    re.IGNORECASE,
-)
-_FILE_OF_TRAPS = re.compile(
-    r"(?:.*/)?(?:gotchas|pitfalls|known[-_ ]?issues|caveats|troubleshooting)\.\w+", re.IGNORECASE
+_TRAPS = _words(
+    r"gotchas?|pitfalls?|known (?:issues|problems|bugs|limitations)|caveats?|traps?|troubleshooting"
+    r"|common (?:problems|errors|mistakes)|watch out|limitations"
 )
 _UNRELEASED = re.compile(
     r"\A\W*(?:unreleased|next|upcoming|development|master|main|head|future|in progress)\b(?! generation)"
@@ -44,22 +44,22 @@ _UNRELEASED = re.compile(
 )
 _STILL = re.compile(r"\W*(?:unreleased|TB[DA]|not (?:yet )?released|release date: (?:tbd|unreleased))\b", re.IGNORECASE)
 _FRAGMENTS = re.compile(
-    r"(?:\.changeset|newsfragments|changelog\.d|changes\.d|news\.d|\.changes/unreleased|changelog/unreleased|\.unreleased)/[^/]+"
+    r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/]+)(?<!readme\.md)",
+    re.IGNORECASE,
 )
 _CREDIT = re.compile(r"\s*(?:\([^()]*#\d+[^()]*\)|\\?#\d+)\.?\Z")
 """The number of a change and who made it, at the end."""
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_LABEL = re.compile(
+    r"\b(?:(?P<symptom>symptoms?|problem|error)|(?P<cause>reasons?|causes?|why)"
+    r"|(?P<correctPath>solutions?|fix|workaround|resolution|correct path)):\s*",
+    re.IGNORECASE,
+)
+"""The words before the parts of a trap."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
-_LABELS = {
-    "symptom": ("symptom", "symptoms", "problem", "issue", "error"),
-    "cause": ("reason", "reasons", "cause", "causes", "why"),
-    "correctPath": ("solution", "solutions", "fix", "workaround", "resolution", "correct path"),
-}
-_LABEL = re.compile(rf"({'|'.join(word for words in _LABELS.values() for word in words)}):\s*", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Unreleased:
+class Unreleased(NamedTuple):
     """The changes that are in no version yet: the file or folder, the section ("" for a folder), and their texts."""
 
     path: str
@@ -72,9 +72,9 @@ def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | Non
 
     `main` is the folder of the main package, `coming` the start of the version that its manifest calls unfinished.
     """
-    fragments = [path for path in tree.files if _FRAGMENTS.fullmatch(path) and "readme" not in path.lower()]
-    told = [first_sentence(plain(_FRONT.sub("", tree.text(path)).strip().split("\n\n")[0]), _TEXT) for path in fragments
-            if path.endswith((".md", ".rst", ".txt")) or ".changeset" not in path]  # fmt: skip
+    fragments = [path for path in tree.files if _FRAGMENTS.fullmatch(path)]
+    texts = (_FRONT.sub("", tree.text(path)).strip().partition("\n\n")[0] for path in fragments)
+    told = list(filter(None, (first_sentence(plain(text), _TEXT) for text in texts)))
     for path, sections in documents(tree, _CHANGES, main):
         versions = [one for one in sections if one.level in (1, 2) and (one.blocks or one.level == 2)]
         for section in versions[:3]:
@@ -84,38 +84,36 @@ def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | Non
             if not (still or soon or _UNRELEASED.search(section.title)):
                 continue
             top = named[0] if soon else section.title
-            inner = [one for one in sections if one is section or top in one.above]
-            changes = [some_sentences(_CREDIT.sub("", item.text), _TEXT) for one in inner for item in one.items]
+            changes = _items(sections, section, top)
             changes = changes or list(filter(None, (" ".join(sentences(one)[1:]) for one in section.paragraphs[:1])))
             if changes:
-                title = named[0] if soon else section.title.strip("[]")
-                return Unreleased(path, title, [*changes, *filter(None, told)])
-    told = list(filter(None, told))
+                return Unreleased(path, top.strip("[]"), [*changes, *told])
     return Unreleased(fragments[0].rpartition("/")[0], "", told) if told else None
+
+
+def _items(sections: list[Section], section: Section, top: str) -> list[str]:
+    """Return the items of a section, and of those below the title `top`."""
+    inner = [one for one in sections if one is section or top in one.above]
+    return [some_sentences(_CREDIT.sub("", item.text), _TEXT) for one in inner for item in one.items]
 
 
 def newest_version(tree: Tree, main: str = "") -> str:
     """Return what the newest version in the change log changed first, as a sentence; "" without one."""
     for path, sections in documents(tree, _CHANGES, main):
         for section in sections:
-            inner = [one for one in sections if one is section or section.title in one.above]
-            items = [item.text for one in inner for item in one.items]
-            if section.level in (1, 2) and items and re.search(r"\d\.\d", section.title):
-                said = some_sentences(items[0], _TEXT)
-                return ended(f"The newest section of `{path}` is “{cut(section.title, _TITLE)}”: {said}")
+            version = section.level in (1, 2) and re.search(r"\d\.\d", section.title) is not None
+            if version and (items := _items(sections, section, section.title)):
+                return ended(f"The newest section of `{path}` is “{cut(section.title, _TITLE)}”: {items[0]}")
     return ""
 
 
 def next_steps(tree: Tree) -> list[dict[str, str]]:
     """Return the open items of TODO and ROADMAP files, else of such sections in the guides, in document order."""
     plans = [(path, one) for path, sections in documents(tree, _PLANS) for one in sections]
-    guides = [
-        (path, one) for path, sections in documents(tree, _GUIDES) for one in sections
-        if any(map(_PLAN_TITLE.search, one.titles))
-    ]  # fmt: skip
-    for found in (plans, guides):
+    guides = ((path, one) for path, sections in documents(tree, _GUIDES) for one in sections)
+    for found in (plans, [(path, one) for path, one in guides if any(map(_PLAN_TITLE.search, one.titles))]):
         steps = [
-            _step(tree, path, section, item.text, item.ticked is False)
+            _step(path, section.title, item.text, item.ticked is False)
             for path, section in found
             for item in section.items
             if item.ticked is False or (item.ticked is None and not any(map(_CLOSED.search, section.titles)))
@@ -125,16 +123,13 @@ def next_steps(tree: Tree) -> list[dict[str, str]]:
     return []
 
 
-def _step(tree: Tree, path: str, section: Section, text: str, boxed: bool) -> dict[str, str]:
+def _step(path: str, section: str, text: str, boxed: bool) -> dict[str, str]:
     title, rest = _title(text)
-    where = f"`{path}`, “{section.title}”" if section.title else f"`{path}`"
-    named = next(
-        (one for one in re.findall(r"`([^`\s]{2,200})`", text) if tree.has(one) or one.rstrip("/") in tree.folders), ""
-    )
+    where = f"`{path}`, “{section}”" if section else f"`{path}`"
     return {
         "title": title,
         "why": ended(capital(some_sentences(rest, _TEXT))) if rest else f"Listed in {where}.",
-        "start": f"`{named}`; listed in {where}." if named else f"The list in {where}.",
+        "start": f"The list in {where}.",
         "done": f"The box in `{path}` is ticked." if boxed else f"The item is gone from `{path}`.",
     }
 
@@ -144,50 +139,39 @@ def _title(text: str) -> tuple[str, str]:
     lead = _LEAD.match(text)
     if lead is not None and not lead[1].endswith((" e.g", " i.e")) and lead[1].count("`") % 2 == 0:
         return lead[1].strip(), text[lead.end() :].strip()
-    found = sentences(text)
-    first = found[0] if found else text
-    return (first.rstrip("."), " ".join(found[1:])) if len(first) <= _TITLE else (cut(first, _TITLE), text)
+    first, *rest = sentences(text) or [text]
+    return (first.rstrip("."), " ".join(rest)) if len(first) <= _TITLE else (cut(first, _TITLE), text)
 
 
 def gotchas(tree: Tree) -> list[dict[str, str]]:
     """Return the traps in the documents, under headings such as Known issues or Troubleshooting."""
     found: list[dict[str, str]] = []
     for path, sections in documents(tree, _GUIDES):
-        whole = _FILE_OF_TRAPS.fullmatch(path) is not None
+        whole = _FILE_OF_TRAPS.fullmatch(path.rpartition("/")[2]) is not None
         for section in sections:
             if not whole and not any(map(_TRAPS.search, section.titles)):
                 continue
-            own = bool(section.title) and not _TRAPS.search(section.title) and section.level > (1 if whole else 0)
-            if own and section.blocks:
-                found.append(_told(path, section))
-            elif not own:
+            if not section.title or _TRAPS.search(section.title) or section.level <= whole:
                 found += [_gotcha(path, section.title, *_title(item.text)) for item in section.items]
+            elif section.blocks:
+                text = " ".join(one if isinstance(one, str) else ended(one.text) for one in section.blocks)
+                found.append(_gotcha(path, next(reversed(section.above), section.title), section.title, text))
     return [one for one in found if re.search(r"\w", one["title"])][:MOST_GOTCHAS]
 
 
-def _told(path: str, section: Section) -> dict[str, str]:
-    """Return the trap that a section describes, split by labels such as `Reason:` where it has them."""
-    labelled: dict[str, list[str]] = {}
-    place = "symptom"
-    for text in section.sentences():
-        label = _LABEL.match(text)
-        if label is not None:
-            place = next(name for name, words in _LABELS.items() if label[1].lower() in words)
-        labelled.setdefault(place, []).append(text[label.end() :] if label is not None else text)
-    above = section.above[-1] if section.above else section.title
-    if len(labelled) == 1 or not labelled.get("symptom"):
-        return _gotcha(path, above, section.title, " ".join(section.sentences()))
-    found = _gotcha(path, above, section.title, "")
-    said = {name: ended(capital(some_sentences(" ".join(lines), _TEXT))) for name, lines in labelled.items()}
-    return found | {name: text for name, text in said.items() if text != "."}
-
-
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
-    told = sentences(text)
+    labels = [*_LABEL.finditer(text)]
+    ends = (*(one.start() for one in labels[1:]), len(text))
+    parts = {str(one.lastgroup): text[one.end() : end] for one, end in zip(labels, ends, strict=False)}
+    if len(parts) < 2:
+        parts = {}
+    told = sentences(parts.pop("symptom", text))
     way = some_sentences(" ".join(told[1:]), _TEXT)
-    return {
+    found = {
         "title": cut(title.rstrip("."), _TITLE),
         "symptom": ended(capital(cut(told[0], _TEXT) if told else title)),
         "cause": f"Written in `{path}`" + (f", “{section}”." if section else "."),
-        "correctPath": ended(capital(way)) if way else NOT_SAID,
+        "correctPath": ended(capital(way)) if way and not parts else NOT_SAID,
     }
+    said = {name: some_sentences(part, _TEXT) for name, part in parts.items()}
+    return found | {name: ended(capital(one)) for name, one in said.items() if one}

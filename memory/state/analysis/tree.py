@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections import Counter, deque
 
 from memory.base.ignored import ignored_by
@@ -47,7 +46,6 @@ class Tree:
         self._links: dict[str, str] = {}
         self._read = 0
         self._work: dict[str, bool] = {}
-        self._ignored = ignored_by(self._load(".gitignore") or "", NOT_OWN)
         self.files = dict(sorted(self._listed().items(), key=lambda item: item[0].split("/")))
         for path in self.top_entries():
             # A file that contains only the block was made for it.
@@ -62,38 +60,30 @@ class Tree:
                 self.folders.setdefault(folder, [])
 
     def _listed(self) -> dict[str, int]:
+        """Return the files with their sizes, folder by folder from the root on; note the links to other files."""
         found: dict[str, int] = {}
-        folders = deque([""])
+        ignored, folders = ignored_by(self._load(".gitignore") or "", NOT_OWN), deque([""])
         while folders:
             folder = folders.popleft()
-            for path, size in self._entries(folder):
-                if self._ignored.match_file(path if size is not None else f"{path}/"):
-                    continue
-                if size is None:
-                    folders += [path] if path.count("/") < _DEPTH else []
-                elif len(found) < MOST_FILES:
-                    found[path] = size
-                else:
-                    self.complete = False
-                    return found
+            try:
+                with os.scandir(os.path.join(self.root, folder)) as entries:
+                    for entry in sorted(entries, key=lambda one: one.name):
+                        path, is_folder = f"{folder}/{entry.name}".lstrip("/"), entry.is_dir(follow_symlinks=False)
+                        named = entry.name.isprintable() and len(entry.name) < 200
+                        if not named or ignored.match_file(f"{path}/" if is_folder else path):
+                            continue
+                        if entry.is_symlink():
+                            self._links[path] = os.path.relpath(os.path.realpath(entry.path), self.root)
+                        elif is_folder and path.count("/") < _DEPTH:
+                            folders.append(path)
+                        elif entry.is_file(follow_symlinks=False):
+                            if len(found) == MOST_FILES:
+                                self.complete = False
+                                return found
+                            found[path] = entry.stat(follow_symlinks=False).st_size
+            except OSError as error:
+                self._miss(folder or ".", error)
         return found
-
-    def _entries(self, folder: str) -> list[tuple[str, int | None]]:
-        """Return paths and sizes (None: a folder) of regular files and folders, sorted; links to files are noted."""
-        entries: list[tuple[str, int | None]] = []
-        try:
-            with os.scandir(os.path.join(self.root, folder)) as found:
-                for entry in found:
-                    mode, path = entry.stat(follow_symlinks=False), f"{folder}/{entry.name}".lstrip("/")
-                    if not entry.name.isprintable() or len(entry.name) >= 200:
-                        continue
-                    if stat.S_ISLNK(mode.st_mode):
-                        self._links[path] = os.path.relpath(os.path.realpath(entry.path), self.root)
-                    elif stat.S_ISDIR(mode.st_mode) or stat.S_ISREG(mode.st_mode):
-                        entries.append((path, None if stat.S_ISDIR(mode.st_mode) else mode.st_size))
-        except OSError as error:
-            self._miss(folder or ".", error)
-        return sorted(entries)
 
     def has(self, path: str) -> bool:
         """Return whether a file is listed."""
@@ -126,9 +116,8 @@ class Tree:
     def is_work(self, path: str) -> bool:
         """Return whether a file is a hand-written source that is part of the work itself."""
         if path not in self._work:
-            named = language_of(path) is not None and not is_test(path) and not is_tool_file(path)
-            own = named and not is_aside(path.rpartition("/")[0]) and self.files[path] > 0
-            self._work[path] = own and not is_generated(self._load(path, 2048) or "")
+            named = language_of(path) is not None and not is_aside(path) and not is_tool_file(path)
+            self._work[path] = named and self.files[path] > 0 and not is_generated(self._load(path, 2048) or "")
         return self._work[path]
 
     def languages(self) -> list[str]:
@@ -174,17 +163,17 @@ class Tree:
 
 
 LANGUAGES = {
-    "py": "Python", "pyi": "Python", "pyx": "Python", "js": "JavaScript", "jsx": "JavaScript", "mjs": "JavaScript",
-    "cjs": "JavaScript", "ts": "TypeScript", "tsx": "TypeScript", "mts": "TypeScript", "cts": "TypeScript",
-    "vue": "Vue", "svelte": "Svelte", "astro": "Astro", "rs": "Rust", "go": "Go", "java": "Java", "kt": "Kotlin",
-    "scala": "Scala", "groovy": "Groovy", "c": "C", "h": "C", "cc": "C++", "cpp": "C++", "cxx": "C++", "hpp": "C++",
-    "hh": "C++", "hxx": "C++", "m": "Objective-C", "mm": "Objective-C", "rb": "Ruby", "php": "PHP", "ex": "Elixir",
-    "exs": "Elixir", "erl": "Erlang", "cs": "C#", "fs": "F#", "vb": "Visual Basic", "swift": "Swift", "dart": "Dart",
-    "sh": "Shell", "bash": "Shell", "zsh": "Shell", "ps1": "PowerShell", "lua": "Lua", "pl": "Perl", "pm": "Perl",
-    "r": "R", "jl": "Julia", "hs": "Haskell", "ml": "OCaml", "mli": "OCaml", "clj": "Clojure", "cljs": "Clojure",
-    "zig": "Zig", "nim": "Nim", "sql": "SQL", "tf": "Terraform", "proto": "Protocol Buffers", "sol": "Solidity",
-    "elm": "Elm", "v": "Verilog", "sv": "SystemVerilog", "asm": "Assembly", "s": "Assembly", "f90": "Fortran",
-    "gleam": "Gleam",
+    suffix: language
+    for language, suffixes in {
+        "Python": "py pyi pyx", "JavaScript": "js jsx mjs cjs", "TypeScript": "ts tsx mts cts", "Vue": "vue",
+        "Svelte": "svelte", "Astro": "astro", "Rust": "rs", "Go": "go", "Java": "java", "Kotlin": "kt",
+        "Scala": "scala", "Groovy": "groovy", "C": "c h", "C++": "cc cpp cxx hpp hh hxx", "Objective-C": "m mm",
+        "Ruby": "rb", "PHP": "php", "Elixir": "ex exs", "Erlang": "erl", "C#": "cs", "F#": "fs", "Visual Basic": "vb",
+        "Swift": "swift", "Dart": "dart", "Shell": "sh bash zsh", "PowerShell": "ps1", "Lua": "lua", "Perl": "pl pm",
+        "R": "r", "Julia": "jl", "Haskell": "hs", "OCaml": "ml mli", "Clojure": "clj cljs", "Zig": "zig", "Nim": "nim",
+        "SQL": "sql", "Terraform": "tf", "Protocol Buffers": "proto", "Solidity": "sol", "Elm": "elm", "Gleam": "gleam",
+    }.items()
+    for suffix in suffixes.split()
 }  # fmt: skip
 DOCUMENTS = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "txt", "mdx", "tex", "org"))
 
@@ -197,25 +186,24 @@ NOT_OWN = (
 )  # fmt: skip
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
-_TESTS = frozenset(
-    ("test", "tests", "__tests__", "__e2e__", "spec", "specs", "testing", "e2e", "testdata", "fixtures", "__fixtures__",
-     "__mocks__", "integration-tests", "testsuite")
-)  # fmt: skip
-_ASIDE = frozenset(
-    ("example", "examples", "sample", "samples", "demo", "demos", "templates", "template", "snippets", "playground",
-     "bench", "benches", "benchmark", "benchmarks", "benchsuite", "fuzz", "fuzzing", "docs", "site", "website", "www",
-     "wiki", "guides", "rfcs")
-)  # fmt: skip
-_DOMAINS = frozenset(("com", "org", "net", "io", "dev"))
-_TEST_FILE = re.compile(
-    r"(?:test_.*|.*_test|conftest)\.py|.*[._-](?:test|spec|test-d)\.[cm]?[jt]sx?|.*_test\.(?:go|exs|cc|cpp|c|dart)"
-    r"|.*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|.*_(?:spec|test)\.rb|test_.*\.(?:c|cc|cpp|rb)"
-    r"|(?:.*_)?tests?\.rs|tests?\.(?:c|cc|cpp|py|rb|js|ts|lua|php|pl)"
+_TEST = re.compile(
+    r"(?:\A|/)(?i:_*(?:tests?|e2e|fixtures|mocks)_*|specs?|testing|testdata|testsuite|[^/]*[._-]tests)/"
+    r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
+    r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
+# `org.example` is the name of a package.
+_ASIDE = re.compile(
+    r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
+    r"(?:examples?|samples?|demos?|templates?|snippets|playground|bench(?:es|marks?|suite)?|fuzz(?:ing)?|docs|site"
+    r"|website|www|wiki|guides|rfcs)/",
+    re.IGNORECASE,
+)
+"""The folders of samples, benchmarks and documentation."""
 _TOOL_FILE = re.compile(
-    r"\..*|(?:setup|conftest|noxfile|tasks|conf|fabfile|manage|versioneer|build)\.\w+|(?:gulp|grunt)file\.\w+|mix\.exs"
-    r"|package\.swift|.*\.(?:config|conf|setup)\.[cm]?[jt]s|.*rc\.[cm]?js|(?:webpack|karma|rollup|vite|babel)\..*|.*\.d\.[cm]?ts|magefile\.go|.*\.min\.js"
-    r"|(?:examples?|demos?|samples?|bench(?:mark)?s?|fuzz\w*|play)\.\w+",
+    r"(?:\A|/)(?:\.[^/]*|(?:setup|noxfile|tasks|conf|fabfile|manage|versioneer|build)\.\w+|(?:gulp|grunt)file\.\w+"
+    r"|mix\.exs|package\.swift|[^/]*\.(?:config|conf|setup)\.[cm]?[jt]s|[^/]*rc\.[cm]?js"
+    r"|(?:webpack|karma|rollup|vite|babel)\.[^/]*|[^/]*\.d\.[cm]?ts|magefile\.go|[^/]*\.min\.js"
+    r"|(?:examples?|demos?|samples?|bench(?:mark)?s?|fuzz\w*|play)\.\w+)\Z",
     re.IGNORECASE,
 )
 _GENERATED = re.compile(
@@ -238,28 +226,20 @@ def is_document(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Return whether a file belongs to tests, by its name or a folder around it."""
-    *folders, name = path.split("/")
-    return is_test_folder("/".join(folders)) or _TEST_FILE.fullmatch(name) is not None
+    """Return whether a file, or a folder with `/` at its end, belongs to tests, by its name or a folder around it."""
+    return _TEST.search(path) is not None
 
 
-def is_test_folder(folder: str) -> bool:
-    """Return whether a folder holds tests or their data, by its name or that of a folder around it."""
-    parts = folder.lower().split("/")
-    return not _TESTS.isdisjoint(parts) or any(part.endswith((".tests", "-tests", "_tests")) for part in parts)
-
-
-def is_aside(folder: str) -> bool:
-    """Return whether a folder holds tests, samples, benchmarks or documentation rather than the work itself."""
-    parts = [part.lstrip("_") for part in folder.lower().split("/")]
-    # `org.example` is the name of a package.
-    names = {part for around, part in zip(["", *parts], parts, strict=False) if around not in _DOMAINS}
-    return is_test_folder(folder) or not names.isdisjoint(_ASIDE) or folder.startswith(".")
+def is_aside(path: str) -> bool:
+    """Return whether a file, or a folder with `/` at its end, is of tests, samples, benchmarks or documentation rather
+    than of the work itself.
+    """
+    return is_test(path) or _ASIDE.search(path) is not None
 
 
 def is_tool_file(path: str) -> bool:
     """Return whether a file sets up a tool, or is a sample, by its name."""
-    return _TOOL_FILE.fullmatch(path.rpartition("/")[2]) is not None
+    return _TOOL_FILE.search(path) is not None
 
 
 def is_generated(text: str) -> bool:
