@@ -42,16 +42,17 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
     def commit() -> Committed:
         if not new:
             return Committed(())
-        taken, files = set(files_of(folder.source)), dict[str, tuple[bytes | None, bytes]]()
+        top, files = folder.source.top(), dict[str, tuple[bytes | None, bytes]]()
+        taken = {path.removeprefix(top) for path in files_of(folder.source)}
         for item, there in new.values():
             if there is not None:
                 files[there.path] = (there.stored.data, with_body(there.stored.data, _body(item)))
                 continue
             refuse_adding(folder.source)
             title, kind = one_line(item.title)[:200], _type(item)
-            path = file_name(title, kind, taken)
-            taken.add(path)
-            files[path] = (None, new_memory(title, _body(item), kind, item.fields.get("description", ""), now))
+            name = file_name(title, kind, taken)
+            taken.add(name)
+            files[top + name] = (None, new_memory(title, _body(item), kind, item.fields.get("description", ""), now))
         files.update(dict(index_lines(folder.store, files)))
         words = f"converted {len(new):,} entries to the memory of {folder.source.title}"
         change = FolderWriter(folder.store, actor, now).write_all(files, "clients.convert", words)

@@ -149,7 +149,7 @@ class FolderWriter:
         refuse_adding(source, agent)
 
         def build(transaction: Transaction) -> tuple[str, Change]:
-            top = f"{agent}/" if source.agents else ""
+            top = source.top(agent)
             taken = {path.removeprefix(top) for path in files_of(source)}
             path = top + file_name(title, kind, taken)
             data = new_memory(title, body, kind, description, self.now)

@@ -40,8 +40,9 @@ class Source:
     `scope` is project, user, local, or session; `root` its real path; `shown` its path for people, relative to the
     workspace or beginning with `~/`. `inside` says that it is in the workspace. `indexed` says that `MEMORY.md` is an
     index of the other files, of which the client loads the beginning. `only` are the only files of it, if it has others
-    that are no memory. `off` says that the client's settings switch it off. `agents` says that each of its folders
-    belongs to a subagent.
+    that are no memory. `off` says that the client does not load it: its settings say so, or a newer folder replaced it.
+    `agents` says that each of its folders belongs to a subagent. `notes` is the folder in it for additions, where the
+    client writes the other files itself.
     """
 
     client: str
@@ -53,6 +54,7 @@ class Source:
     only: tuple[str, ...] = ()
     off: bool = False
     agents: bool = False
+    notes: str = ""
 
     @property
     def title(self) -> str:
@@ -63,6 +65,11 @@ class Source:
     def name(self) -> str:
         """The name by which a person picks it, such as `claude-code:project`."""
         return f"{self.client}:{'agents-' if self.agents else ''}{self.scope}"
+
+    def top(self, agent: str = "") -> str:
+        """Return the folder in it, empty or with a slash at its end, that gets a new memory, of a subagent if named."""
+        inner = agent if self.agents else self.notes
+        return f"{inner}/" if inner else ""
 
 
 def sources(root: Path, home: Path | None, environ: Mapping[str, str]) -> tuple[Source, ...]:
@@ -94,7 +101,9 @@ def _candidates(
     for place in _claude_folders(root, home, environ):
         yield "claude-code", "project", _real(place), {"indexed": True, "off": off}
     yield "claude-code", "user", _real(config / "agent-memory"), {"indexed": True, "agents": True}
-    yield "codex", "user", _real(codex_home(home, environ) / "memories"), {}
+    codex = _real(codex_home(home, environ) / "memories_v2")
+    yield "codex", "user", codex, {"notes": "extensions/ad_hoc/notes"}
+    yield "codex", "user", _real(codex_home(home, environ) / "memories"), {"off": codex.is_dir()}
     gemini = home / ".gemini"
     yield "gemini", "user", _real(gemini), {"only": ("GEMINI.md",)}
     for folder in _gemini_folders(gemini / "tmp", str(root), _stamp(gemini / "tmp")):

@@ -39,10 +39,14 @@ class ClientReading(PlainReading):
 
 
 def is_memory(path: str) -> bool:
-    """Return whether a file of a client's folder is read: a text, and nothing hidden but the inbox of patches."""
+    """Return whether a file of a client's folder is read: a text, and nothing hidden but the inbox of patches.
+
+    What Codex writes for the agent that tidies its memory up is none.
+    """
     *folders, name = path.split("/")
     hidden = any((one.startswith(".") and one != ".inbox") or one == "node_modules" for one in folders)
-    return not hidden and not name.startswith(".") and name.endswith(TEXTS)
+    own = name == "phase2_workspace_diff.md" or (folders[:1] == ["extensions"] and name == "instructions.md")
+    return not hidden and not own and not name.startswith(".") and name.endswith(TEXTS)
 
 
 class ClientStore(Store):

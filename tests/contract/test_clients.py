@@ -408,3 +408,31 @@ def test_a_person_at_a_terminal_is_asked_once(workspace: Place, memory: Path) ->
     assert b"description: Hetzner" in (memory / "project_deploy.md").read_bytes()
     assert "Allow it?" not in workspace.at_terminal("clients", "remove", "Deploy target").out
     assert not (memory / "project_deploy.md").exists()
+
+
+def test_the_newer_folder_of_codex_counts_and_additions_are_notes(workspace: Place) -> None:
+    """Summaries of `memories_v2` are read and loaded, its machinery is none of them, and what is added is a note."""
+    codex = workspace.home / ".codex"
+    newer, notes = codex / "memories_v2", codex / "memories_v2/extensions/ad_hoc"
+    put(codex / "memories", memory_summary__md=b"v1\n\n- Old.\n")
+    put(
+        newer,
+        memory_summary__md=b"v1\n\n## User preferences\n- A real database.\n",
+        phase2_workspace_diff__md=b"# Diff\n",
+    )
+    put(notes, instructions__md=b"# Ad-hoc notes\n")
+    put(newer / "rollout_summaries", a__md=b"# Deploy of the shop\n\nIt needs --remote-only.\n")
+    found = workspace.json("clients", "list", "--client", "codex")["memories"]
+    assert {one["file"] for one in found} == {
+        "~/.codex/memories/memory_summary.md",
+        "~/.codex/memories_v2/memory_summary.md",
+        "~/.codex/memories_v2/rollout_summaries/a.md",
+    }
+    loads = workspace.json("clients", "loads", "--client", "codex")["loads"]
+    assert {one["file"]: one["when"] for one in loads if "memory_summary" in one["file"]} == {
+        "~/.codex/memories_v2/memory_summary.md": "start",
+        "~/.codex/memories/memory_summary.md": "on demand",
+    }
+    workspace.json("clients", "allow", "codex")
+    workspace.json("clients", "add", "Use tabs", "--client", "codex", "--text", "Tabs in Go.")
+    assert b"Tabs in Go." in (notes / "notes/project_use_tabs.md").read_bytes()
