@@ -30,7 +30,7 @@ TYPES = ("user", "feedback", "project", "reference")
 KEYS = ("name", "description", "type")
 """The fields that an edit sets."""
 _LINK = re.compile(r"\[\[([^\[\]\r\n|#]{1,200})(?:[|#][^\[\]\r\n]*)?\]\]")
-_HEADING = re.compile(r"^#{1,3} +(.+?)[ #]*$", re.MULTILINE)
+_HEADING = re.compile(r"\s*#{1,3} +(.+?)[ #]*$", re.MULTILINE)
 _CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|`[^`\r\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -78,8 +78,8 @@ class ClientMemory:
 
     @cached_property
     def title(self) -> str:
-        """The name that its front matter gives, else its first heading, else its path without the ending."""
-        heading = None if self._said("name") else _HEADING.search(self.body[:4000])
+        """The name that its front matter gives, else the heading that it begins with, else its path without ending."""
+        heading = None if self._said("name") else _HEADING.match(self.body[:4000])
         return self._said("name") or (one_line(heading[1]) if heading else "") or one_line(self.path.rpartition(".")[0])
 
     @property
