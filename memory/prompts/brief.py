@@ -165,7 +165,8 @@ def _matching(
 ) -> list[PromptBlock]:
     """Return the parts of the brief that a message asks for, the rules that concern it, and what answers the rest of
     it, the best of each intent first."""
-    asked = set().union(*map(parts_asked, _intents(message)))
+    intents = {intent: parts_asked(intent) for intent in _intents(message)}
+    asked = set().union(*intents.values())
     if not asked and not says_something(message):
         return []
     always = contributions_of(workspace, "", now, without)
@@ -180,7 +181,7 @@ def _matching(
             found.append(_block(one, FOR_MESSAGE, _MESSAGE_LENGTH))
     if searcher is not None:
         with suppress(MemdeckError):
-            found += _found(workspace, searcher, message, without)
+            found += _found(workspace, searcher, [intent for intent, parts in intents.items() if not parts], without)
     return found
 
 
@@ -189,11 +190,13 @@ def _is_copy(entry: FoundEntry) -> bool:
     return (entry.ref or "").startswith("state#evt-") and entry.title.startswith("edited ")
 
 
-def _found(workspace: Workspace, searcher: Searcher, message: str, without: Collection[str]) -> Iterator[PromptBlock]:
-    """Yield what a search finds for each part of a message, in turns."""
+def _found(
+    workspace: Workspace, searcher: Searcher, intents: Iterable[str], without: Collection[str]
+) -> Iterator[PromptBlock]:
+    """Yield what a search finds for each of the things that a message asks, in turns."""
     hidden = {kind for name in without for kind in system_name(name).kinds}
     hidden |= {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
-    answers = [_hits(searcher, intent, hidden) for intent in _intents(message) if not parts_asked(intent)]
+    answers = [_hits(searcher, intent, hidden) for intent in intents]
     turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
     for hit in turns[:_FOUND]:
         entry = hit.entry
