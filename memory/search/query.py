@@ -13,9 +13,10 @@ after:7d              on that day or later; seven days ago
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.dates import read_date
 from memory.base.words import is_unspaced, tokens
@@ -88,20 +89,12 @@ class Query(NamedTuple):
         return self._replace(places=(*self.places, kinds)) if kinds else self
 
 
-class _Reading:
-    """The state while a query is parsed."""
+class _Reader:
+    """Reads a query part by part; `found` holds what each part adds, by the field of the query."""
 
     def __init__(self, read_date: ReadDate) -> None:
         self.read_date = read_date
-        self.terms: list[Term] = []
-        self.without: list[Term] = []
-        self.places: list[tuple[str, ...]] = []
-        self.not_places: list[str] = []
-        self.tags: list[tuple[str, ...]] = []
-        self.not_tags: list[str] = []
-        self.before: list[str] = []
-        self.after: list[str] = []
-        self.notes: list[str] = []
+        self.found: dict[str, list[Any]] = defaultdict(list)
 
     def part(self, found: re.Match[str]) -> None:
         minus, key = bool(found["minus"]), (found["key"] or "").casefold()
@@ -114,7 +107,7 @@ class _Reading:
             return
         text = f"{found['key']}:{value}" if key else value
         if quoted and not found["end"]:
-            self.notes.append(f"the quote before {value[:40]!r} has no end; it goes on to the end of the query")
+            self.note(f"the quote before {value[:40]!r} has no end; it goes on to the end of the query")
         star = bool(found["phrase_star"]) if quoted else text.endswith("*")
         self.word(text, quoted, star, minus)
 
@@ -122,7 +115,7 @@ class _Reading:
         words = tokens(text)
         if not words:
             if text.strip():
-                self.notes.append(f"{text[:40]!r} holds no letter and no digit; it was left out")
+                self.note(f"{text[:40]!r} holds no letter and no digit; it was left out")
             return
         short = len(words[-1]) <= SHORT and words[-1].isascii()
         whole = not star and (quoted or short)
@@ -130,57 +123,52 @@ class _Reading:
             # The last character of a run has no partner: the pairs before it suffice.
             words, whole = (words[:-1], True) if len(words) > 1 else (words, False)
         term = Term(text if quoted else text.rstrip("*"), tuple(words), not whole, strict=quoted)
-        target = self.without if minus else self.terms
-        if term not in target:
-            target.append(term)
+        self.found["without" if minus else "terms"].append(term)
 
     def filter(self, key: str, value: str, minus: bool) -> None:
         if not value:
-            self.notes.append(f"{key}: has no value; it was left out")
+            self.note(f"{key}: has no value; it was left out")
         elif key in (_BEFORE, _AFTER):
             day = self.read_date(value)
             if day is None:
-                self.notes.append(
+                self.note(
                     f"{key}: does not understand {value[:40]!r}; "
                     'write 7d, yesterday, mon, 5nov, "2 Dec 2025" or YYYY-MM-DD'
                 )
                 return
             # "Not before a day" means on it or after it.
-            (self.before if (key == _BEFORE) != minus else self.after).append(day.isoformat())
+            self.found[_BEFORE if (key == _BEFORE) != minus else _AFTER].append(day.isoformat())
         else:
             values = tuple(one for one in (part.strip().casefold() for part in value.split(",")) if one)
             if key == _TAG:
                 values = tuple(tag for tag in map(tag_word, values) if tag)
+            name = "tags" if key == _TAG else "places"
             if not values:
-                self.notes.append(f"{key}: holds nothing to look for; it was left out")
+                self.note(f"{key}: holds nothing to look for; it was left out")
             elif minus:
-                (self.not_tags if key == _TAG else self.not_places).extend(values)
+                self.found[f"not_{name}"].extend(values)
             else:
-                (self.tags if key == _TAG else self.places).append(values)
+                self.found[name].append(values)
+
+    def note(self, text: str) -> None:
+        self.found["notes"].append(text)
 
 
 def read_query(text: str, read_date: ReadDate) -> Query:
     """Parse a text into a query; never fails. `read_date` returns the day that a text means, None for none."""
-    reading = _Reading(read_date)
+    reader = _Reader(read_date)
     if len(text) > LONGEST:
-        reading.notes.append(f"only the first {LONGEST} characters of the query count")
+        reader.note(f"only the first {LONGEST} characters of the query count")
     for number, found in enumerate(_PART.finditer(text[:LONGEST])):
         if number == MOST_TERMS:
-            reading.notes.append(f"only the first {MOST_TERMS} parts of the query count")
+            reader.note(f"only the first {MOST_TERMS} parts of the query count")
             break
-        reading.part(found)
-    return Query(
-        text,
-        tuple(reading.terms),
-        tuple(reading.without),
-        tuple(reading.places),
-        tuple(reading.not_places),
-        tuple(reading.tags),
-        tuple(reading.not_tags),
-        min(reading.before, default=""),
-        max(reading.after, default=""),
-        tuple(dict.fromkeys(reading.notes)),
-    )
+        reader.part(found)
+    values: dict[str, Any] = {name: tuple(dict.fromkeys(held)) for name, held in reader.found.items()}
+    # Of several days the strictest counts.
+    values[_BEFORE] = min(values.get(_BEFORE, ()), default="")
+    values[_AFTER] = max(values.get(_AFTER, ()), default="")
+    return Query(text, **values)
 
 
 def plain_query(text: str) -> Query:
