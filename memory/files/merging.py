@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from memory.document import Document, Entry
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
-from memory.document.merge.bodies import BodyClash
 from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
 
@@ -65,17 +64,17 @@ def merge_file(name: str, base: Document, ours: Document, current: Document) -> 
 
 def merge_changed_entry(base: Entry, ours: Entry, theirs: Entry, title: str) -> Entry:
     """Merge two versions of one entry that come from `base`; raises ConflictError `document.conflict` as edits do."""
-    merged = merge_entry(base, ours, theirs, theirs.newline)
-    if merged.clashes:
-        raise edit_conflict(title, merged.clashes)
-    return merged.entry
+    merged, conflicts = merge_entry(base, ours, theirs, theirs.newline)
+    if conflicts:
+        raise edit_conflict(title, conflicts)
+    return merged
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One difference between two versions of an entry, as shown to the user; None where a side has nothing."""
 
-    clash: BodyClash
+    conflict: Conflict
     base: str | None
     ours: str | None
     theirs: str | None
@@ -83,7 +82,7 @@ class Difference:
     @property
     def name(self) -> str:
         """The field's key, the row's key cell, else `title`, `text`, `entry`."""
-        return self.clash.name or self.clash.what
+        return self.conflict.field
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,28 +97,27 @@ class OpenEntry:
     def settled(self, answers: Sequence[str | None]) -> Entry:
         """Return the merged entry with the answers; UsageError where one would not stay in its entry."""
         chosen = {
-            one.clash: one.clash.theirs if answer == one.theirs else source(one.clash, answer)
+            one.conflict: one.conflict.theirs if answer == one.theirs else source(one.conflict, answer)
             for one, answer in zip(self.differences, answers, strict=True)
         }
-        return merge_entry(self.base, self.ours, self.theirs, self.theirs.newline, chosen.__getitem__).entry
+        return merge_entry(self.base, self.ours, self.theirs, self.theirs.newline, chosen.__getitem__)[0]
 
 
 def open_entry(base: Entry, ours: Entry, theirs: Entry) -> OpenEntry:
     """Merge two versions of an entry as far as possible; what both changed becomes a difference."""
-    merged = merge_entry(base, ours, theirs, theirs.newline)
+    _, conflicts = merge_entry(base, ours, theirs, theirs.newline)
     found = []
-    for clash in merged.clashes:
-        sides = [reading(clash.what, clash.name, text) for text in (clash.base, clash.ours, clash.theirs)]
-        found.append(Difference(clash, *sides))
+    for one in conflicts:
+        found.append(Difference(one, *[reading(one.what, one.name, text) for text in (one.base, one.ours, one.theirs)]))
     return OpenEntry(base, ours, theirs, tuple(found))
 
 
-def edit_conflict(title: str, clashes: Iterable[BodyClash]) -> ConflictError:
+def edit_conflict(title: str, clashes: Iterable[Conflict]) -> ConflictError:
     """Return the error for parts of one entry that both sides changed.
 
     `details` hold `fields` (each once) and `conflicts` (each with entry, what, field, base, ours, theirs).
     """
-    conflicts = [Conflict("", clash, entry=title) for clash in clashes]
+    conflicts = [clash._replace(entry=title) for clash in clashes]
     fields = list(dict.fromkeys(one.field for one in conflicts))
     return ConflictError(
         "document.conflict",

@@ -12,11 +12,10 @@ from memory.document.lines import decode, encode
 from memory.document.model import Document, parse, updated
 from memory.errors import ConflictError
 
-from .bodies import BodyClash
 from .build import build
-from .conflicts import Conflict, Decide, MergeResult, reading, source
+from .conflicts import Conflict, Decide, MergeResult, ours_of, reading, source, theirs_of
 
-__all__ = ["BodyClash", "Conflict", "Decide", "MergeResult", "kind_of", "merge", "ours_of", "reading", "source"]
+__all__ = ["Conflict", "Decide", "MergeResult", "kind_of", "merge", "ours_of", "reading", "source"]
 _KINDS = {"orchestration": "plans"}
 _MONTH = re.compile(r"-\d{4}-\d{2}$", re.ASCII)
 
@@ -27,17 +26,8 @@ def kind_of(name: str) -> str:
     return _KINDS.get(stem, stem)
 
 
-def ours_of(conflict: Conflict) -> str | None:
-    """Return our side of a conflict."""
-    return conflict.ours
-
-
-def _theirs_of(conflict: Conflict) -> str | None:
-    return conflict.theirs
-
-
 def merge(
-    base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False, decide: Decide = _theirs_of
+    base: Document, ours: Document, theirs: Document, kind: str, *, strict: bool = False, decide: Decide = theirs_of
 ) -> MergeResult:
     """Merge two versions of a file that come from one.
 
@@ -55,13 +45,14 @@ def merge(
     merged = build(base, ours, theirs, kind, strict, decide)
     if merged is not None:
         return merged
-    if decide is not _theirs_of and build(base, ours, theirs, kind, strict, _theirs_of) is not None:
+    if decide is not theirs_of and build(base, ours, theirs, kind, strict, theirs_of) is not None:
         raise ConflictError(
             "document.conflict",
             "a chosen text cannot be in its place: the file would read otherwise",
             "close code fences and HTML blocks in it, or edit the file",
         )
-    conflict = Conflict(kind, BodyClash("file", "", *[decode(side.dump()) for side in (base, ours, theirs)]))
+    whole = [decode(side.dump()) for side in (base, ours, theirs)]
+    conflict = Conflict("file", "", whole[0], whole[1], whole[2], kind)
     return MergeResult(updated(theirs, encode(decide(conflict) or "")), (conflict,))
 
 

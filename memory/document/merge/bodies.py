@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from operator import attrgetter
 
+from .conflicts import Conflict, Decide, theirs_of
 from .pieces import Key, LinePiece, What, join_pieces, split_body, split_tail
 from .sequences import Three, merge_lines, merge_order
 
@@ -20,37 +20,8 @@ _SIZES = {"field": 2, "table": 2, "row": 3, "front": 2}
 _Name = Key | int
 
 
-@dataclass(frozen=True, slots=True)
-class BodyClash:
-    """Something both sides changed, as source lines; None where a side does not have it.
-
-    `what` says what it is: a field, the heading line (`title`), lines of text, a table row, the section that an entry
-    was moved to (the three are titles then), a whole entry, the front matter or the file. `name` is the field's key or
-    the row's key cell.
-    """
-
-    what: What
-    name: str
-    base: str | None
-    ours: str | None
-    theirs: str | None
-
-
-Settle = Callable[[BodyClash], str | None]
-"""Returns the source that counts for a clash; None takes the part away."""
-
-
-def theirs_of(clash: BodyClash) -> str | None:
-    """Return their side of a clash."""
-    return clash.theirs
-
-
-@dataclass(frozen=True, slots=True)
-class TextMerge:
-    """A merged text, and what both sides changed in it."""
-
-    text: str
-    clashes: tuple[BodyClash, ...] = ()
+Merged = tuple[str, tuple[Conflict, ...]]
+"""A merged text, and what both sides changed in it."""
 
 
 def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
@@ -58,26 +29,25 @@ def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
     return ours if theirs == base else theirs
 
 
-def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n", settle: Settle = theirs_of) -> TextMerge:
+def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n", settle: Decide = theirs_of) -> Merged:
     """Merge three versions of a body; the blank lines at its end are merged apart from the rest."""
     if ours in (base, theirs) or theirs == base:
-        return TextMerge(pick(base, ours, theirs) or "")
+        return pick(base, ours, theirs) or "", ()
     parts = Three(base, ours, theirs).map(split_tail)
     cores = parts.map(lambda part: part[0])
     # The line end of an empty body says nothing about that of a full one.
     tail = (pick(*parts.map(lambda part: part[1])) if cores.theirs else parts.ours[1]) or ""
     if cores.ours in (cores.base, cores.theirs) or cores.theirs == cores.base:
-        return TextMerge((pick(*cores) or "") + tail)
+        return (pick(*cores) or "") + tail, ()
     merged = merge_pieces(cores.map(split_body), newline, settle)
     if merged is None:
-        whole = BodyClash("text", "", base, ours, theirs)
-        return TextMerge(settle(whole) or "", (whole,))
-    return TextMerge(split_tail(merged.text)[0] + tail, merged.clashes)
+        whole = Conflict("text", "", base, ours, theirs)
+        return settle(whole) or "", (whole,)
+    text, clashes = merged
+    return split_tail(text)[0] + tail, clashes
 
 
-def merge_pieces(
-    sides: Three[list[LinePiece]], newline: str, settle: Settle, *, check: bool = True
-) -> TextMerge | None:
+def merge_pieces(sides: Three[list[LinePiece]], newline: str, settle: Decide, *, check: bool = True) -> Merged | None:
     """Merge bodies in pieces; None where, unless `check` is off, the result would not read as what was put together."""
     free = sides.map(lambda side: [piece for piece in side if piece.key is None])
     lines = merge_lines(*free.map(lambda side: [piece.value for piece in side]))
@@ -85,9 +55,9 @@ def merge_pieces(
         _named(sides.base, range(len(free.base))), _named(sides.ours, lines.ours), _named(sides.theirs, lines.theirs)
     )
     kept: dict[_Name, LinePiece] = {}
-    clashes: list[BodyClash] = []
+    clashes: list[Conflict] = []
 
-    def settled(clash: BodyClash) -> str | None:
+    def settled(clash: Conflict) -> str | None:
         nonlocal check
         clashes.append(clash)
         source = settle(clash)
@@ -98,7 +68,13 @@ def merge_pieces(
         found = _found(named, name)
         kept[name] = next(piece for piece in (_pick(*found), *reversed(found)) if piece is not None)
     for overlap in lines.overlaps:
-        clash = BodyClash("text", "", *map(_text, free, (overlap.base, overlap.ours, overlap.theirs)))
+        clash = Conflict(
+            "text",
+            "",
+            _text(free.base, overlap.base),
+            _text(free.ours, overlap.ours),
+            _text(free.theirs, overlap.theirs),
+        )
         source = settled(clash)
         if source != clash.theirs:
             places = [*(lines.theirs[at] for at in overlap.theirs), *(lines.ours[at] for at in overlap.ours)]
@@ -111,7 +87,7 @@ def merge_pieces(
         piece = _merged(key, found, named)
         if piece is _CLASH:
             what: What = "field" if key[0] == "field" else "front" if key[0] == "front" else "row"
-            clash = BodyClash(what, key[_SIZES[key[0]] - 1], *found.map(lambda one: one.raw if one else None))
+            clash = Conflict(what, key[_SIZES[key[0]] - 1], *found.map(lambda one: one.raw if one else None))
             source = settled(clash)
             piece = found.theirs if source == clash.theirs else LinePiece(source, source, key) if source else None
         if piece is not None:
@@ -122,7 +98,7 @@ def merge_pieces(
         pieces = [kept[name] for name in order]
         text = join_pieces([piece.raw for piece in pieces], newline)
         if not check or _readings(pieces) == _readings(split_body(text)):
-            return TextMerge(text, tuple(clashes))
+            return text, tuple(clashes)
     return None
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from memory.document.lines import (
     blank_end,
@@ -19,12 +20,12 @@ from memory.document.match import identity
 from memory.document.model import Document, updated
 from memory.document.nodes import Entry, Section, keep_apart
 
-from .bodies import BodyClash
 from .conflicts import Conflict, Decide, MergeResult
 from .match import EntryPlace, match_sections, name_entries, places
 from .merge_entry import merge_entry, merge_front, merge_section_text
 from .sequences import Three, merge_order
 
+T = TypeVar("T")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME = re.compile(r"(\d{1,2}):(\d{2})", re.ASCII)
 
@@ -57,10 +58,7 @@ class _Merge:
     def result(self) -> MergeResult | None:
         """Return the merge, None where it would not read as it was put together."""
         base, ours, theirs = self.sides
-        front = merge_front(
-            base.front, ours.front, theirs.front, self.newline, lambda clash: self.decide(Conflict(self.kind, clash))
-        )
-        self.conflicts += [Conflict(self.kind, clash) for clash in front.clashes]
+        front = self._merged(lambda decide: merge_front(base.front, ours.front, theirs.front, self.newline, decide))
         for number in {**self.sections.theirs, **self.sections.ours}:
             self._section(number)
         for name in {**self.names.base, **self.names.ours, **self.names.theirs}:
@@ -69,7 +67,7 @@ class _Merge:
         for number in list(self.texts):
             self._leave_out(number, filled=number in filled)
         bom = ours.bom if theirs.bom == base.bom else theirs.bom
-        top = encode(front.text)
+        top = encode(front)
         parts = self._parts()
         if any(parts):
             top = ended(top, self.newline)
@@ -77,6 +75,16 @@ class _Merge:
         if (document.bom, document.front_raw) != (bom, top) or _parts_of(document) != parts:
             return None
         return MergeResult(document, tuple(self.conflicts), tuple(self.kept))
+
+    def _merged(self, merge: Callable[[Decide], tuple[T, Sequence[Conflict]]], **place: Any) -> T:
+        """Return the result of the merge of a part; its conflicts are at a place in the file."""
+
+        def at_place(conflict: Conflict) -> Conflict:
+            return conflict._replace(kind=self.kind, **place)
+
+        merged, conflicts = merge(lambda conflict: self.decide(at_place(conflict)))
+        self.conflicts += map(at_place, conflicts)
+        return merged
 
     # -- sections ---------------------------------------------------------------------------------------------
 
@@ -88,15 +96,11 @@ class _Merge:
             assert left is not None
             self.texts[number] = (left.heading, left.lead)
             return
-
-        def conflict(clash: BodyClash) -> Conflict:
-            return Conflict(self.kind, clash, other.title, number=-number)
-
-        heading, lead, clashes = merge_section_text(
-            old, mine, other, self.newline, lambda clash: self.decide(conflict(clash))
+        self.texts[number] = self._merged(
+            lambda decide: merge_section_text(old, mine, other, self.newline, decide),
+            section=other.title,
+            number=-number,
         )
-        self.texts[number] = (heading, lead)
-        self.conflicts += map(conflict, clashes)
 
     def _leave_out(self, number: int, *, filled: bool) -> None:
         """Take away a section that one side removed, unless it has entries or the other one changed its text."""
@@ -109,7 +113,7 @@ class _Merge:
                 del self.texts[number]
             return
         leads = sides.map(lambda part: None if part is None else decode(part.lead))
-        conflict = Conflict(self.kind, BodyClash("text", "", *leads), left.title, number=-number, stays=True)
+        conflict = Conflict("text", "", *leads, self.kind, left.title, number=-number, stays=True)
         if not self.strict:
             self.kept.append(conflict)
             return
@@ -148,16 +152,17 @@ class _Merge:
         if base is not None:
             self._whole(name, found, left, stays=True)
 
-    def _conflict(self, name: int, place: EntryPlace, clash: BodyClash, *, stays: bool = False) -> Conflict:
+    def _at(self, name: int, place: EntryPlace) -> dict[str, Any]:
+        """Return where a conflict of an entry is."""
         section = self.sections.theirs.get(place.section) or self.sections.ours[place.section]
         known = identity(self.kind, section, place.entry)
         title = self._title(place.section)
-        return Conflict(self.kind, clash, title, place.entry.title, known, 1 + name, stays)
+        return {"section": title, "entry": place.entry.title, "identity": known, "number": 1 + name}
 
     def _whole(self, name: int, found: Three[EntryPlace | None], left: EntryPlace, *, stays: bool = False) -> None:
         """Ask about an entry as a whole; what one side removed stays without asking, unless the merge is strict."""
         texts = found.map(lambda place: None if place is None else place.entry.text)
-        conflict = self._conflict(name, left, BodyClash("entry", "", *texts), stays=stays)
+        conflict = Conflict("entry", "", *texts, self.kind, **self._at(name, left), stays=stays)
         if stays and not self.strict:
             self.kept.append(conflict)
             return
@@ -172,20 +177,16 @@ class _Merge:
         section = ours.section if theirs.section == base.section else theirs.section
         if base.section != ours.section != theirs.section != base.section:
             titles = Three(base, ours, theirs).map(lambda place: self._title(place.section))
-            moved = self._conflict(name, theirs, BodyClash("section", "", *titles))
+            moved = Conflict("section", "", *titles, self.kind, **self._at(name, theirs))
             self.conflicts.append(moved)
             decided = self.decide(moved)
             section = next((place.section for place in (theirs, ours, base) if self._is_at(place, decided)), section)
         left = ours if ours.entry.title != base.entry.title == theirs.entry.title else theirs
-
-        def conflict(clash: BodyClash) -> Conflict:
-            return self._conflict(name, left._replace(section=section), clash)
-
-        merged = merge_entry(
-            base.entry, ours.entry, theirs.entry, self.newline, lambda clash: self.decide(conflict(clash))
+        entry = self._merged(
+            lambda decide: merge_entry(base.entry, ours.entry, theirs.entry, self.newline, decide),
+            **self._at(name, left._replace(section=section)),
         )
-        self.entries[name] = EntryPlace(section, merged.entry)
-        self.conflicts += map(conflict, merged.clashes)
+        self.entries[name] = EntryPlace(section, entry)
 
     def _is_at(self, place: EntryPlace, title: str | None) -> bool:
         return place.section in self.texts and self._title(place.section) == title

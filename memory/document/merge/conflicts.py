@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.document.lines import heading_title, read_fields, set_field
 from memory.document.model import Document
 
-from .bodies import BodyClash
 from .pieces import What
 
 _WHY = {
@@ -23,17 +21,24 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Something both sides changed: a clash, and where it is.
+class Conflict(NamedTuple):
+    """Something both sides changed, as source lines; None where a side does not have it. And where it is.
+
+    `what` says what it is: a field, the heading line (`title`), lines of text, a table row, the section that an entry
+    was moved to (the three are titles then), a whole entry, the front matter or the file. `name` is the field's key or
+    the row's key cell.
 
     `kind` is the kind of the file, `section` the title of a section (empty: before the first), `entry` the title of the
     entry, None where it is not about an entry, and `identity` what the entry is known by. `number` is the same in each
     merge from the same base, for what was in base. `stays` says that one side removed what the other changed.
     """
 
-    kind: str
-    clash: BodyClash
+    what: What
+    name: str
+    base: str | None
+    ours: str | None
+    theirs: str | None
+    kind: str = ""
     section: str = ""
     entry: str | None = None
     identity: tuple[str, ...] = ()
@@ -41,29 +46,9 @@ class Conflict:
     stays: bool = False
 
     @property
-    def what(self) -> What:
-        """The kind of the part in conflict."""
-        return self.clash.what
-
-    @property
     def field(self) -> str:
         """The field's key, the row's key cell, else what it is about: `title`, `text`, `section`, `entry`, …"""
-        return self.clash.name or self.clash.what
-
-    @property
-    def base(self) -> str | None:
-        """The source that both started from."""
-        return self.clash.base
-
-    @property
-    def ours(self) -> str | None:
-        """Our source."""
-        return self.clash.ours
-
-    @property
-    def theirs(self) -> str | None:
-        """Their source: what the file has."""
-        return self.clash.theirs
+        return self.name or self.what
 
     @property
     def why(self) -> str:
@@ -75,7 +60,7 @@ class Conflict:
 
     def json(self) -> dict[str, Any]:
         """Return the conflict for programs: section, entry, what, field, why, and the readings of the three sides."""
-        base, ours, theirs = [reading(self.what, self.clash.name, text) for text in (self.base, self.ours, self.theirs)]
+        base, ours, theirs = [reading(self.what, self.name, text) for text in (self.base, self.ours, self.theirs)]
         return {
             "section": self.section,
             "entry": self.entry,
@@ -92,8 +77,17 @@ Decide = Callable[[Conflict], str | None]
 """Returns the source that counts for a conflict; None takes the part away."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergeResult:
+def ours_of(conflict: Conflict) -> str | None:
+    """Return our side of a conflict."""
+    return conflict.ours
+
+
+def theirs_of(conflict: Conflict) -> str | None:
+    """Return their side of a conflict: what the file has."""
+    return conflict.theirs
+
+
+class MergeResult(NamedTuple):
     """What a merge gives: the document, the conflicts in it, and what stays although one side removed it.
 
     `kept` has the form of conflicts: an entry or a section's text that one side took away (None) and the other
@@ -117,10 +111,10 @@ def reading(what: What, name: str, text: str | None) -> str | None:
     return clean
 
 
-def source(clash: BodyClash, text: str | None) -> str | None:
+def source(conflict: Conflict, text: str | None) -> str | None:
     """Return the source for what a person wrote instead of all sides, in the form of `reading`."""
-    if text is not None and clash.what == "field":
-        return set_field("", clash.name, text)
-    if text is not None and clash.what == "title":
+    if text is not None and conflict.what == "field":
+        return set_field("", conflict.name, text)
+    if text is not None and conflict.what == "title":
         return f"### {text}"
     return text

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memory.document.front_matter import FrontMatter
 from memory.document.lines import decode, encode, heading_end, scan, split_lines
 from memory.document.nodes import Entry, Section, keep_apart
 
-from .bodies import BodyClash, Settle, TextMerge, merge_bodies, merge_pieces, pick, theirs_of
+from .bodies import Merged, merge_bodies, merge_pieces, pick
+from .conflicts import Conflict, Decide, theirs_of
 from .pieces import Key, LinePiece, same_text
 from .sequences import Three
 
-
-@dataclass(frozen=True, slots=True)
-class EntryMerge:
-    """A merged entry, and what both sides changed in it."""
-
-    entry: Entry
-    clashes: tuple[BodyClash, ...] = ()
+EntryMerge = tuple[Entry, tuple[Conflict, ...]]
+"""A merged entry, and what both sides changed in it."""
 
 
-def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n", settle: Settle = theirs_of) -> EntryMerge:
+def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n", settle: Decide = theirs_of) -> EntryMerge:
     """Merge three versions of one entry by heading, fields, table rows and lines.
 
     What would not read as one entry any more, or ends inside a fence, is a clash as a whole. Raises UsageError
     `document.structure` or `document.unclosed` where what `settle` returns does not stay in one entry.
     """
     if ours.raw in (base.raw, theirs.raw):
-        return EntryMerge(theirs)
+        return theirs, ()
     if theirs.raw == base.raw:
-        return EntryMerge(ours)
+        return ours, ()
     sides = Three(base, ours, theirs)
     sources = sides.map(lambda entry: entry.text)
     if base.open_ended or ours.open_ended or theirs.open_ended:
@@ -38,74 +32,74 @@ def merge_entry(base: Entry, ours: Entry, theirs: Entry, newline: str = "\n", se
         bare = sources.map(str.rstrip)
         if len(set(bare)) == len(bare):
             return _whole(sides, settle)
-        return EntryMerge(ours if bare.theirs == bare.base else theirs)
+        return ours if bare.theirs == bare.base else theirs, ()
     head, clashes = merge_heading(sides.map(lambda entry: decode(entry.raw[: heading_end(entry.raw)])), settle)
-    merged = merge_bodies(*sides.map(lambda entry: entry.body), newline, settle)
-    clashes += merged.clashes
-    raw = b"".join(keep_apart(encode(head), encode(merged.text), newline))
+    body, more = merge_bodies(*sides.map(lambda entry: entry.body), newline, settle)
+    clashes += more
+    raw = b"".join(keep_apart(encode(head), encode(body), newline))
     outline = scan(raw)
     if outline.starts == [0] and outline.levels == [3] and not outline.open_end:
-        return EntryMerge(theirs if raw == theirs.raw else Entry(raw), clashes)
+        return theirs if raw == theirs.raw else Entry(raw), clashes
     if any(settle(clash) != clash.theirs for clash in clashes):
-        return EntryMerge(Entry.from_text(decode(raw)), clashes)
+        return Entry.from_text(decode(raw)), clashes
     return _whole(sides, settle)
 
 
-def _whole(sides: Three[Entry], settle: Settle) -> EntryMerge:
+def _whole(sides: Three[Entry], settle: Decide) -> EntryMerge:
     """Return an entry whose parts cannot be told apart, as one clash."""
-    clash = BodyClash("entry", "", *sides.map(lambda entry: entry.text))
+    clash = Conflict("entry", "", *sides.map(lambda entry: entry.text))
     source = settle(clash)
     same = [entry for entry in sides[::-1] if entry.text == source]
-    return EntryMerge(same[0] if same else Entry.from_text(source or ""), (clash,))
+    return same[0] if same else Entry.from_text(source or ""), (clash,)
 
 
-def merge_heading(heads: Three[str], settle: Settle) -> tuple[str, tuple[BodyClash, ...]]:
+def merge_heading(heads: Three[str], settle: Decide) -> tuple[str, tuple[Conflict, ...]]:
     """Merge three heading lines with their line ends; nothing is merged inside the line."""
     bare = heads.map(str.rstrip)
     if bare.ours in (bare.theirs, bare.base):
         return heads.ours if heads.theirs == heads.base else heads.theirs, ()
     if bare.theirs == bare.base:
         return heads.ours, ()
-    clash = BodyClash("title", "", bare.base or None, bare.ours, bare.theirs)
+    clash = Conflict("title", "", bare.base or None, bare.ours, bare.theirs)
     return (settle(clash) or bare.theirs) + heads.theirs[len(bare.theirs) :], (clash,)
 
 
 def merge_section_text(
-    base: Section | None, ours: Section, theirs: Section, newline: str, settle: Settle
-) -> tuple[bytes, bytes, tuple[BodyClash, ...]]:
-    """Merge heading and text of a section, without its entries; return both and the clashes."""
+    base: Section | None, ours: Section, theirs: Section, newline: str, settle: Decide
+) -> tuple[tuple[bytes, bytes], tuple[Conflict, ...]]:
+    """Merge heading and text of a section, without its entries; return both and the conflicts."""
     sides: Three[Section | None] = Three(base, ours, theirs)
     head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""), settle)
     heading = encode(head)
     leads = sides.map(lambda part: part.lead if part else b"")
     if leads.ours in (leads.base, leads.theirs) or leads.theirs == leads.base:
-        return heading, leads.ours if leads.theirs == leads.base else leads.theirs, clashes
+        return (heading, leads.ours if leads.theirs == leads.base else leads.theirs), clashes
     texts = leads.map(decode)
-    merged = merge_bodies(*texts, newline, settle)
-    lead = encode(merged.text)
+    text, more = merge_bodies(*texts, newline, settle)
+    lead = encode(text)
     outline = scan(lead)
     if outline.starts or (outline.open_end and not scan(leads.theirs).open_end):
-        whole = BodyClash("text", "", *texts)
-        return heading, encode(settle(whole) or ""), (*clashes, whole)
-    return heading, lead, (*clashes, *merged.clashes)
+        whole = Conflict("text", "", *texts)
+        return (heading, encode(settle(whole) or "")), (*clashes, whole)
+    return (heading, lead), (*clashes, *more)
 
 
-def merge_front(base: str, ours: str, theirs: str, newline: str, settle: Settle) -> TextMerge:
+def merge_front(base: str, ours: str, theirs: str, newline: str, settle: Decide) -> Merged:
     """Merge three front matters by key, `updated` by time; one that cannot be read is taken as a whole."""
     if ours in (base, theirs) or theirs == base:
-        return TextMerge(pick(base, ours, theirs) or "")
-    whole = BodyClash("front", "", base or None, ours or None, theirs or None)
+        return pick(base, ours, theirs) or "", ()
+    whole = Conflict("front", "", base or None, ours or None, theirs or None)
     sides = Three(base, ours, theirs).map(_front_pieces)
     if not ours or not theirs or None in sides:
-        return TextMerge(settle(whole) or "", (whole,))
+        return settle(whole) or "", (whole,)
     merged = merge_pieces(sides.map(lambda side: side or []), newline, settle, check=False)
     assert merged is not None
-    read, wanted = FrontMatter.read(merged.text), FrontMatter.read(theirs)
-    lines = split_lines(merged.text)
+    read, wanted = FrontMatter.read(merged[0]), FrontMatter.read(theirs)
+    lines = split_lines(merged[0])
     closed = len(lines) > 1 and lines[0][0].rstrip() == "---" and lines[-1][0].rstrip() in ("---", "...")
     inner = [line.rstrip() for line, _ in lines[1:-1]]
     if read.opaque or len(read.problems) > len(wanted.problems) or not closed or "---" in inner or "..." in inner:
-        return TextMerge(settle(whole) or "", (whole,))
+        return settle(whole) or "", (whole,)
     return merged
 
 

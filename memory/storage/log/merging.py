@@ -203,7 +203,7 @@ def _chosen(conflict: Conflict, choice: Choice) -> str | None:
     """Return the source of what was chosen for a conflict."""
     match choice:
         case Written(text):
-            return source(conflict.clash, text)
+            return source(conflict, text)
         case "before":
             return conflict.base
         case "proposal":
