@@ -114,7 +114,7 @@ def sweep(curated: Curated, side: Side, call: OperationCall, *, dry_run: bool = 
 
 
 def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the days with events, with their logs, the newest first."""
+    """List the days on which something was done to memory, with their logs."""
     found: list[Json] = []
     for side in curated.sides_of(args.get("scope")):
         logs, archived = ({_day_of(name): f"{folder}/{name}" for name in reversed(_logs_in(side, folder))}
@@ -133,7 +133,7 @@ def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG0
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the log of a day: its files, else from the events."""
+    """Show the log of a day."""
     day, parts = str(args["date"]), list[str]()
     try:
         date.fromisoformat(day)

@@ -206,7 +206,7 @@ def _events_of(text: str) -> list[Json]:
 
 
 def append(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Add events, their secrets masked, to a running session, which the first event starts.
+    """Add events to a session that runs, one JSON object a line.
 
     RefusedError `memory.session.ended` for one whose ledger exists.
     """
@@ -241,7 +241,7 @@ def append(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def end(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make the ledger of a session from its events, once; a second end with the same events changes nothing.
+    """End a session: make the ledger of its events.
 
     NotFoundError `memory.not_found`, ConflictError `memory.ledger.exists` where the ledger has other content.
     """
@@ -286,7 +286,7 @@ def _shown(place: SessionFolder) -> tuple[Json, SessionLedger]:
 
 
 def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the ledger of a session; MemdeckError `memory.ledger.damaged` for an unreliable one."""
+    """Show the ledger of a session."""
     place = find_session(curated, args["session_id"], args.get("workspace_id"))
     meta, found = _shown(place)
     if found.fault and meta["state"] == "ended":
@@ -302,7 +302,7 @@ def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the events of a session in their order, without those of tools and of memory unless asked for."""
+    """List the events of a session in their order."""
     hidden = [
         word for word, key in (("tool", "include_tool_events"), ("memory", "include_memory")) if not args.get(key)
     ]
@@ -328,7 +328,7 @@ def _change(one: SessionFolder, verb: str, work: Callable[[Transaction], object]
 
 
 def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Remove sessions with a sound ledger that ended longer ago than `older_than_hours`; the log keeps their bytes.
+    """Remove sessions that ended long ago; the change log keeps their bytes.
 
     A session that has not ended, or whose ledger is damaged, stays.
     """
@@ -355,7 +355,7 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Rebuild damaged or missing ledgers from the events of their sessions.
+    """Make ledgers anew that are damaged or missing.
 
     A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
     counts as ended, even without a call to end it. What cannot be repaired is reported and stays.

@@ -248,7 +248,7 @@ def _raise_failed(done: Dreamt) -> None:
 
 
 def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Dream on each side whose gates are open, and return for the others why not."""
+    """Gather what was recalled most into one memory, if the gates of dreaming are open."""
     curated.refuse_disabled()
     dry, force = args.get("dry_run", False), args.get("force", False)
     made = [dream(curated, side, call, force=force, dry_run=dry) for side in _sides(curated, args)]
@@ -260,7 +260,7 @@ def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Gather the memories of a run that failed or promoted nothing again; `force` also allows another one."""
+    """Gather the memories of a run again that failed."""
     curated.refuse_disabled()
     side, run = find_run(curated.sides.values(), args["run_id"])
     if run.state == "running":
@@ -275,7 +275,7 @@ def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def status(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the gates of each side, and the last runs."""
+    """Say how far each gate of dreaming is."""
     found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
     return {
         "enabled": curated.settings["dream.enabled"],
@@ -286,13 +286,13 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def dreams(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the runs, the newest first."""
+    """List the runs of dreaming, the newest first."""
     rows = [run for run in _runs(curated, args) if args.get("state") in (None, run.state)]
     return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return one run with its artefact, by its id or its day."""
+    """Show a run of dreaming with its artefact."""
     side, run = find_run(curated.sides.values(), args["run_id"])
     path, artefact = run.facts.get("artifact_path"), ""
     if path:

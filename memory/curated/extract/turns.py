@@ -199,7 +199,7 @@ def _side_of(curated: Curated, row: Json) -> Side:
 
 
 def feed(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Take a turn: what it marks goes to the inbox at once."""
+    """Give the extractor a turn of a session."""
     session, role = args["session_id"], args.get("role", "assistant")
     state, candidates = take_turn(curated, session, role, args["content"], args.get("turn_seq"), call)
     left = len(queued(curated).get(session, []))
@@ -207,7 +207,7 @@ def feed(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return what waits, how much was dropped, and how much failed.
+    """Say what waits for the extractor, what it dropped, and how much failed.
 
     What other processes do at the moment is not known: those values are null.
     """
@@ -235,7 +235,7 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return what failed, the oldest first."""
+    """List the candidates that failed, with the reason."""
     empty = {"agent_name": None, "workspace_id": None, "line": None, "source": None}
     return {
         "failures": [{"scope": side.name, **empty, **one} for side, one in failures(curated, args.get("session_id"))]
@@ -243,7 +243,7 @@ def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  #
 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Put failed lines back into the inbox."""
+    """Put candidates that failed back into the inbox."""
     refuse_disabled(curated)
     if "session_id" not in args and "failure_id" not in args:
         raise UsageError("memory.validation", "name a session or a failure", "see --session and --failure")
@@ -256,7 +256,7 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Extract from all waiting turns, then decide on the candidates until the time is up."""
+    """Look at all turns and decide on all candidates that wait."""
     refuse_disabled(curated)
     try:
         end = time.monotonic() + seconds_of(args.get("timeout", "60s"))

@@ -76,6 +76,19 @@ def decisions(done: Json) -> Iterator[str]:
         yield "no decisions"
 
 
+def taken_back(done: Json) -> Iterator[str]:
+    """Yield what a revert did, or would do."""
+    yield "the decision can be taken back" if done["dry_run"] else f"took back {done['decision']['id']}"
+
+
+def failures(done: Json) -> Iterator[str]:
+    """Yield the candidates that failed, one a line."""
+    for one in done["failures"]:
+        yield f"{one['id']}  {one['session_id']}  {one['reason']}"
+    if not done["failures"]:
+        yield "nothing failed"
+
+
 def results(done: Json) -> Iterator[str]:
     """Yield what a search found, with the terms of each score."""
     for one in done["results"]:

@@ -27,7 +27,7 @@ FOLDER = "_system/ad_hoc"
 
 
 def note(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Write an ad-hoc note into `_system/ad_hoc`, one file each, never recalled by itself.
+    """Write an ad-hoc note, which no recall returns by itself.
 
     MemdeckError `memory.rejected` for one that the policy or the content scan does not let in.
     """
@@ -91,7 +91,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
 
 
 def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the visible memories, the files that are not memories, and which memory shadows which."""
+    """List the memories that one sees, the deepest scope first."""
     roots = curated.chosen(*selector(args))
     memories = curated.memories(roots)
     if "type" in args:
@@ -126,7 +126,7 @@ def _system_row(root: Root, name: str) -> Json:
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return one memory with its whole body."""
+    """Show one memory with its whole text."""
     name: str = args["filename"]
     if name.startswith("_system/") and args.get("include_system"):
         for root in curated.chosen(*selector(args)):
@@ -212,21 +212,33 @@ CANDIDATES: Mapping[str, Callable[[Curated, Json, OperationCall], Candidate]] = 
 """The functions behind the operations that propose a memory: each returns the candidate of a call."""
 
 
-def _proposing(verb: str) -> Callable[[Curated, Json, OperationCall], Json]:
-    """Return the operation that proposes a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
-
-    def operation(curated: Curated, args: Json, call: OperationCall) -> Json:
-        candidate, dry = CANDIDATES[verb](curated, args, call), args.get("dry_run", False)
-        made = propose(curated, candidate, call, dry_run=dry)
-        decision = made.decision
-        if decision.op == "reject" and not dry:
-            raise MemdeckError("memory.rejected", decision.reason, "nothing was written", decision=decision.json())
-        return made.json()
-
-    return operation
+def write(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Write a memory through the controller."""
+    return _proposed(curated, candidate_to_write(curated, args, call), args, call)
 
 
-write, edit, delete, promote = map(_proposing, CANDIDATES)
+def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Change a memory through the controller; values not given stay."""
+    return _proposed(curated, candidate_to_edit(curated, args, call), args, call)
+
+
+def delete(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Forget a memory through the controller."""
+    return _proposed(curated, candidate_to_delete(curated, args, call), args, call)
+
+
+def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """Copy a memory to another scope; the source stays."""
+    return _proposed(curated, candidate_to_promote(curated, args, call), args, call)
+
+
+def _proposed(curated: Curated, candidate: Candidate, args: Json, call: OperationCall) -> Json:
+    """Return the result of proposing a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
+    made = propose(curated, candidate, call, dry_run=args.get("dry_run", False))
+    if made.decision.op == "reject" and not made.dry_run:
+        words, decision = made.decision.reason, made.decision.json()
+        raise MemdeckError("memory.rejected", words, "nothing was written", decision=decision)
+    return made.json()
 
 
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
@@ -243,7 +255,7 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
 
 
 def search(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the memories that match a query with every term of their score, and the package of the recall."""
+    """Find memories by a question, with every term of their score."""
     roots = curated.chosen(*selector(args))
     surfaced = [] if args.get("include_already_surfaced") else args.get("already_surfaced", [])
     options = RecallOptions(

@@ -47,27 +47,28 @@ _GROUPS = {
 
 
 class CuratedOperation(Operation):
-    """An operation on curated memory. `words` are those after `memdeck curated`.
+    """An operation on curated memory. `words` are those after `memdeck curated`, `example` what follows them.
 
-    `tool` is its name as a tool, `route` its method and path at a server. `rows` is the list of the result that jsonl
-    prints, `writes` says that it may change a memory.
+    `tool` is its name as a tool (default: made of the words), `route` its method and path at a server. `rows` is the
+    list of the result that jsonl prints, `writes` says that it may change a memory.
     """
 
     def __init__(
         self,
         words: str,
-        does: str,
         work: Run,
         takes: Sequence[Parameter],
-        tool: str,
         route: str,
         *,
+        tool: str = "",
         rows: str = "",
         writes: bool = False,
-        example: str,
+        example: str = "",
         lines: Callable[[Json], Iterable[str]] = plain,
     ) -> None:
-        """Add the operation to its group; `work` does it, and `lines` are its result for people."""
+        """Add the operation to its group. `work` does it, the first paragraph of its docstring is the help, and `lines`
+        are its result for people.
+        """
 
         def run(context: Context, **values: Any) -> Result:
             return self._result(context, values)
@@ -81,13 +82,14 @@ class CuratedOperation(Operation):
             run,
             noun=group.name,
             does=f"curated {words}",
-            help=does,
-            examples=(f"memdeck curated {example}",),
+            help=(work.__doc__ or "").partition("\n\n")[0],
+            examples=(f"memdeck curated {words} {example}".rstrip(),),
             serves="look" if route.startswith("GET") else "change",
             looks=None if writes else shows,
         )
         group.operations[name] = self
-        self.words, self.work, self.tool, self.route, self.rows, self.writes = words, work, tool, route, rows, writes
+        self.words, self.work, self.route, self.rows, self.writes = words, work, route, rows, writes
+        self.tool = tool or f"agh__memory_{words.replace(' ', '_').replace('-', '_')}"
         self.lines = lines
 
     def call(self, found: Curated, values: Mapping[str, Any], call: OperationCall) -> Json:

@@ -56,24 +56,24 @@ def decisions_of(curated: Curated, args: Json, call: OperationCall) -> list[Deci
 
 
 def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return decisions, the newest first."""
+    """List the decisions of the controller, the newest first."""
     return {"decisions": [one.json() for one in decisions_of(curated, args, call)]}
 
 
 def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return one decision with its traces."""
+    """Show a decision with the rules that led to it."""
     return {"decision": find(curated, args["id"])[1].json()}
 
 
 def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Revert a decision."""
+    """Take a decision back while its file is as it left it."""
     reason, dry = args.get("reason", ""), args.get("dry_run", False)
     done = revert(curated, args["id"], call, reason=reason, dry_run=dry)
     return done.json()
 
 
 def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the trace of the recall of one turn of a session."""
+    """Show how the recall of a turn came about."""
     for side in reversed(curated.sides.values()):
         trace = side.records.trace(args["session_id"], args["turn_seq"])
         if trace is not None:
@@ -84,7 +84,7 @@ def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # 
 
 
 def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the block of memories that precedes a message."""
+    """Print the memories that go in front of a message."""
     options = RecallOptions(session=args.get("session_id"), turn=args.get("turn_seq"))
     roots = curated.visible(args.get("agent_name"))
     done = recall(curated, args["query_text"], roots, options, now=call.now)
@@ -92,14 +92,14 @@ def recall_block(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the frozen snapshot of a session, captured on first request."""
+    """Print the frozen snapshot of a session."""
     agent, parent, query = (args.get(key) for key in ("agent_name", "parent_session_id", "query_text"))
     made = capture(curated, args["session_id"], now=call.now, agent=agent, parent=parent, query=query)
     return {"snapshot": made._asdict()}
 
 
 def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Make all snapshots outdated: the next one of each session is captured again."""
+    """Make all snapshots outdated."""
     numbers = [
         side.records.generation(more=1) for side in curated.sides.values() if side.name == "global" or side.workspace_id
     ]
@@ -107,7 +107,7 @@ def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Rebuild the catalogue from the files; signals stay."""
+    """Make the catalogue anew from the files."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
     count = 0
@@ -123,7 +123,7 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Delete the catalogue and rebuild it; files, decisions and signals stay."""
+    """Throw the catalogue away and make it anew; files, decisions and signals stay."""
     if not args.get("derived_only", True):
         raise UsageError("memory.validation", "only derived data can be reset", "memories are deleted one by one")
     dry = args.get("dry_run", False) or not args.get("confirm", False)
@@ -138,7 +138,7 @@ def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the folders that count, in the order of precedence, and the identity of this workspace."""
+    """Show which folders count, in the order of precedence."""
     scope, agent, tier = selector(args)
     roots = curated.chosen(scope, agent, tier)
     side, person = curated.sides.get("workspace"), curated.sides.get("global")
@@ -159,7 +159,7 @@ def scope_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # no
 
 
 def history(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the events of memory, the newest first."""
+    """List what was done to memory, the newest first."""
     since = when(args["since"], call.now) if "since" in args else None
     wanted, found = args.get("operation"), list[Json]()
     rows = [row for side in curated.sides.values() for row in side.records.events(since=since, limit=5000, needed=True)]
@@ -179,7 +179,7 @@ def history(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the health of memory: files, unreadable files, waiting work, existing copies."""
+    """Show the health of memory: files, problems, waiting work."""
     roots = curated.all_roots()
     memories, invalid = curated.memories(roots), curated.invalid(roots)
     waiting = sum(len(pending(side)) for side in curated.sides.values())
@@ -225,7 +225,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def config(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return every setting with its value, default and source."""
+    """List every setting with its value, default and source."""
     rows = curated.settings.json()
     if "key" in args:
         rows = [row for row in rows if row["key"] == args["key"] or row["key"].startswith(args["key"] + ".")]

@@ -226,7 +226,7 @@ def _find(name: str) -> KnownProvider:
 
 
 def listed(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Return the providers, and the reasons for those that cannot be used, each of which is an event once."""
+    """List the providers of memories, and those that cannot be used."""
     known, bad = providers()
     records = curated.home.records
     rows = records.events(ops=("memory.provider.collision",), limit=1000) if bad else []
@@ -238,12 +238,12 @@ def listed(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return one provider."""
+    """Show one provider."""
     return {"provider": status_of(curated, _find(args["name"]), call.now)}
 
 
 def select(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make a provider the active one of this workspace, or of the person where there is no workspace."""
+    """Make a provider the active one."""
     one = _find(args["name"])
     if one.name in _state(curated)["disabled"]:
         hint = f"`memdeck curated provider enable {one.name}`"
@@ -253,12 +253,12 @@ def select(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def enable(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Enable a provider and close its breaker."""
+    """Enable a provider."""
     return _switch(curated, args, call, on=True)
 
 
 def disable(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Disable a provider: while it is selected, memdeck does everything itself."""
+    """Disable a provider."""
     return _switch(curated, args, call, on=False)
 
 
@@ -282,6 +282,6 @@ def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> J
 
 
 def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Return the provider's notes that must survive when a client shortens a session."""
+    """Ask the provider for the text to keep when a session is shortened."""
     notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
     return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}
