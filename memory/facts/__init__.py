@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Deleted, Fact, KeptFact, RefusedFact, UnreadLine
+from .model import Answer, Fact, UnreadLine
 from .store import FactsLook, FactStore
 
-__all__ = ["Deleted", "Fact", "FactStore", "FactsLook", "KeptFact", "RefusedFact", "UnreadLine"]
+__all__ = ["Answer", "Fact", "FactStore", "FactsLook", "UnreadLine"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.facts import Fact, FactStore, RefusedFact
+from memory.facts import Fact, FactStore
 from memory.facts.model import SHOWN, ref_of
 from memory.facts.system import Facts
 from memory.search.entries import (
@@ -51,9 +51,9 @@ class FactEntries:
         kept = store.store(
             said, tags=list_of("tags", fields.get("tags") or []), scope=scope, actor=call.actor, now=call.now
         )
-        if isinstance(kept, RefusedFact):
+        if kept.change is None:
             raise UsageError("facts.refused", kept.error, "nothing was stored")
-        return Made(item_of(self.find(call, ref_of(kept.id))), kept.change.id, kept.change.summary)
+        return Made(item_of(self.find(call, ref_of(kept.ids[0]))), kept.change.id, kept.change.summary)
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Refuse: facts cannot be edited."""
@@ -71,8 +71,8 @@ class FactEntries:
                     "facts.twins", f"several facts have the id {fact.id}", "a person has to look at them"
                 )
 
-        change = _store(call).delete_all([fact.id], actor=call.actor, now=call.now, check=passed, why=call.because(""))
-        if change is None:
+        done = _store(call).delete([fact.id], actor=call.actor, now=call.now, check=passed, why=call.because(""))
+        if (change := done.change) is None:
             raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "it is gone already")
         return Made(None, change.id, change.summary)
 

@@ -56,7 +56,7 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
         losses += lost
 
     def commit() -> Committed:
-        change = store.take_in(list(new.values()), actor=actor, now=now)
+        change = store.take_in(list(new.values()), actor=actor, now=now).change
         return Committed(() if change is None else (change.id,))
 
     return Taken(converted, skipped, losses, commit)

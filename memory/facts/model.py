@@ -85,37 +85,22 @@ class UnreadLine(NamedTuple):
     why: str
 
 
-class KeptFact(NamedTuple):
-    """The result of storing a fact: its id, the change, and the ids of the facts pruned to make room."""
+class Answer(NamedTuple):
+    """The result of a change: the change, the ids of the new facts, and the facts that went.
 
-    id: str
-    change: Change
-    pruned: tuple[str, ...] = ()
+    Where nothing was written there is no change, and `error` says why, unless there was nothing to do.
+    """
 
-    def json(self) -> dict[str, Any]:
-        """Return the answer for programs."""
-        return {"ok": True, "id": self.id}
-
-
-class Deleted(NamedTuple):
-    """The result of deleting a fact."""
-
-    id: str
-    change: Change
+    change: Change | None = None
+    ids: tuple[str, ...] = ()
+    gone: tuple[Fact, ...] = ()
+    error: str = ""
 
     def json(self) -> dict[str, Any]:
         """Return the answer for programs."""
-        return {"ok": True}
-
-
-class RefusedFact(NamedTuple):
-    """The result where nothing was written; `error` says why."""
-
-    error: str
-
-    def json(self) -> dict[str, Any]:
-        """Return the answer for programs."""
-        return {"ok": False, "error": self.error}
+        if self.error:
+            return {"ok": False, "error": self.error}
+        return {"ok": True, "id": self.ids[0]} if self.ids else {"ok": True}
 
 
 def found(facts: Sequence[Fact]) -> dict[str, Any]:

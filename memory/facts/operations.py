@@ -11,7 +11,7 @@ from memory.operations.result import Paint, Result, problems_found, said
 from memory.systems import system_of
 
 from .inject import Injection
-from .model import Fact, RefusedFact, found
+from .model import Answer, Fact, found
 from .store import FactStore
 from .system import Facts
 
@@ -46,23 +46,22 @@ def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Res
     When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
     """
     answer = _store(context).store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
-    if isinstance(answer, RefusedFact):
-        return _refused(context, answer)
-    context.made = f"stored {answer.id}"
+    pruned = [f"let go, to make room: {', '.join(fact.id for fact in answer.gone[:20])}"] if answer.gone else []
+    return _answered(context, answer, *(f"stored {one}" for one in answer.ids), *pruned)
+
+
+def _answered(context: Context, answer: Answer, *lines: str) -> Result:
+    """Return what was done; why nothing was, programs find in the document, and people are told beside it."""
     context.warn()
-    pruned = [f"let go, to make room: {', '.join(answer.pruned[:20])}"] if answer.pruned else []
-    return said(answer.json(), context.made, *pruned)
+    if not answer.error:
+        context.made = lines[0]
+        return said(answer.json(), *lines)
 
-
-def _refused(context: Context, answer: RefusedFact) -> Result:
-    """Return why nothing was done: programs find it in the document, people are told beside it."""
-    context.warn()
-
-    def lines(_paint: Paint) -> Iterator[str]:
+    def refused(_paint: Paint) -> Iterator[str]:
         context.tell(f"facts.refused: {answer.error}")
         yield from ()
 
-    return Result(answer.json, lines, code=REFUSED)
+    return Result(answer.json, refused, code=REFUSED)
 
 
 @under(
@@ -105,12 +104,8 @@ def _listed(facts: Sequence[Fact]) -> Result:
 @argument("fact_id", metavar="ID")
 def delete(context: Context, fact_id: str) -> Result:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
-    answer = _store(context).delete(fact_id, actor=context.actor, now=context.now)
-    if isinstance(answer, RefusedFact):
-        return _refused(context, answer)
-    context.made = f"deleted {fact_id}"
-    context.warn()
-    return said(answer.json(), answer.change.summary)
+    answer = _store(context).delete([fact_id], actor=context.actor, now=context.now)
+    return _answered(context, answer, answer.change.summary if answer.change else "")
 
 
 @under(

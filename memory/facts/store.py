@@ -13,7 +13,7 @@ from memory.base.safe_text import cut
 from memory.base.told import Gate
 from memory.document.compare import lines_of
 from memory.errors import ConfigError
-from memory.storage import Change, Store
+from memory.storage import Store
 
 from .inject import Injection, inject
 from .model import (
@@ -21,11 +21,9 @@ from .model import (
     FILE,
     MARK,
     SETTINGS,
-    Deleted,
+    Answer,
     Fact,
     FactLimits,
-    KeptFact,
-    RefusedFact,
     one_line,
     read_settings,
     refusal,
@@ -59,14 +57,6 @@ class Step(NamedTuple):
     new: Sequence[NewFact]
     gone: Sequence[Fact]
     summary: str
-
-
-class Done(NamedTuple):
-    """The change that a step made, the ids of the new facts, and the facts that were removed."""
-
-    change: Change
-    ids: tuple[str, ...]
-    gone: tuple[Fact, ...]
 
 
 class FactStore:
@@ -127,27 +117,17 @@ class FactStore:
 
     def store(
         self, text: str, *, tags: Sequence[str] = (), scope: str = DEFAULT_SCOPE, actor: str, now: datetime
-    ) -> KeptFact | RefusedFact:
-        """Store a fact at the aware time `now`, or return why not; the oldest facts beyond the limit go."""
+    ) -> Answer:
+        """Store a fact at the aware time `now`, or answer why not; the oldest facts beyond the limit go."""
         why = refusal(text, tags, scope)
         if why is not None:
-            return RefusedFact(why)
+            return Answer(error=why)
         most = self.settings.max_total
-        line = NewFact(text, tuple(tags), scope)
+        new = [NewFact(text, tuple(tags), scope)]
+        words = f"stored {{id}}: {_short(text)}"
+        return self._change("facts.store", lambda reading: Step(new, reading.over(most - 1), words), actor, now)
 
-        def plan(reading: FactsOfFile) -> Step:
-            return Step([line], reading.over(most - 1), f"stored {{id}}: {_short(text)}")
-
-        done = self._change("facts.store", plan, actor, now)
-        assert done is not None
-        return KeptFact(done.ids[0], done.change, tuple(fact.id for fact in done.gone))
-
-    def delete(self, fact_id: str, *, actor: str, now: datetime) -> Deleted | RefusedFact:
-        """Delete all facts with an id, or return a refusal where there are none."""
-        change = self.delete_all([fact_id], actor=actor, now=now)
-        return RefusedFact(f"memory {fact_id} not found") if change is None else Deleted(fact_id, change)
-
-    def delete_all(
+    def delete(
         self,
         ids: Collection[str],
         *,
@@ -155,64 +135,61 @@ class FactStore:
         now: datetime,
         check: Callable[[Sequence[Fact]], object] | None = None,
         why: str = "",
-    ) -> Change | None:
-        """Delete the facts with these ids in one change; None where none exists.
+    ) -> Answer:
+        """Delete the facts with these ids in one change, or answer that none exists.
 
         `check` gets the facts to delete, under the lock; if it raises, nothing is changed. `why` is appended to the
         summary of the change.
         """
 
-        def plan(reading: FactsOfFile) -> Step | None:
+        def plan(reading: FactsOfFile) -> Step:
             gone = [fact for fact in reading.facts if fact.id in ids]
             if gone and check is not None:
                 check(gone)
             words = f"{gone[0].id}: {_short(gone[0].text)}" if gone and len(ids) == 1 else _count(gone)
-            return Step((), gone, f"deleted {words}{why}") if gone else None
+            return Step((), gone, f"deleted {words}{why}")
 
         done = self._change("facts.delete", plan, actor, now)
-        return None if done is None else done.change
+        return done if done.change else Answer(error=f"memory {', '.join(ids)} not found")
 
-    def prune(self, *, actor: str, now: datetime) -> tuple[tuple[Fact, ...], Change | None]:
-        """Delete the oldest facts beyond `max_total`; return them and the change (None: nothing to do)."""
+    def prune(self, *, actor: str, now: datetime) -> Answer:
+        """Delete the oldest facts beyond `max_total`."""
         most = self.settings.max_total
 
-        def plan(reading: FactsOfFile) -> Step | None:
+        def plan(reading: FactsOfFile) -> Step:
             gone = reading.over(most)
-            return Step((), gone, f"pruned {_count(gone)}") if gone else None
+            return Step((), gone, f"pruned {_count(gone)}")
 
-        done = self._change("facts.prune", plan, actor, now)
-        return ((), None) if done is None else (done.gone, done.change)
+        return self._change("facts.prune", plan, actor, now)
 
-    def take_in(self, facts: Sequence[NewFact], *, actor: str, now: datetime) -> Change | None:
-        """Store facts that were checked in one change, except those that exist already; None where none is left."""
+    def take_in(self, facts: Sequence[NewFact], *, actor: str, now: datetime) -> Answer:
+        """Store facts that were checked in one change, except those that exist already."""
         most = self.settings.max_total
 
-        def plan(reading: FactsOfFile) -> Step | None:
+        def plan(reading: FactsOfFile) -> Step:
             known = {fact.text for fact in reading.facts}
             new = [one for one in facts if one.text not in known]
-            return Step(new, reading.over(most - len(new)), f"converted {_count(new)}") if new else None
+            return Step(new, reading.over(most - len(new)) if new else (), f"converted {_count(new)}")
 
-        done = self._change("facts.convert", plan, actor, now)
-        return None if done is None else done.change
+        return self._change("facts.convert", plan, actor, now)
 
-    def _change(
-        self, operation: str, plan: Callable[[FactsOfFile], Step | None], actor: str, now: datetime
-    ) -> Done | None:
-        """Make the change that `plan` returns for the facts in the file, None for none; every other byte stays.
+    def _change(self, operation: str, plan: Callable[[FactsOfFile], Step], actor: str, now: datetime) -> Answer:
+        """Make the change that `plan` returns for the facts in the file; every other byte stays.
 
-        Where another program wrote at the same moment, it is planned again on what that wrote. Without a change no lock
-        is taken.
+        Where another program wrote at the same moment, it is planned again on what that wrote. Where nothing comes and
+        nothing goes, no lock is taken.
         """
-        if plan(self.read()) is None:
-            return None
+        first = plan(self.read())
+        if not first.new and not first.gone:
+            return Answer()
 
-        def attempt() -> Done | None:
+        def attempt() -> Answer:
             with self._store.transaction(operation, actor=actor, now=now) as transaction:
                 stored = transaction.read(FILE)
                 reading = self._read(stored.data)
                 step = plan(reading)
-                if step is None:
-                    return None
+                if not step.new and not step.gone:
+                    return Answer()
                 highest = max(read_mark(transaction.read(MARK).data), reading.highest)
                 ids, data, number = encode_lines(step.new, highest, now)
                 transaction.mark(MARK, number)
@@ -223,7 +200,7 @@ class FactStore:
                 else:
                     transaction.write(FILE, data, base=None)
                 summary = step.summary.replace("{id}", ids[0], 1) if ids else step.summary
-                return Done(transaction.commit(summary), ids, tuple(step.gone))
+                return Answer(transaction.commit(summary), ids, tuple(step.gone))
 
         return retry(attempt)
 

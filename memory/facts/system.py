@@ -84,8 +84,8 @@ class Facts(System):
         if dry_run:
             gone, change = tuple(self.store.read().over(self.store.settings.max_total)), None
         else:
-            gone, made = self.store.prune(actor=actor, now=now)
-            change = None if made is None else made.id
+            made = self.store.prune(actor=actor, now=now)
+            gone, change = made.gone, made.change and made.change.id
             before = len(self.store.read().facts) + len(gone)
         moves = tuple(Gone(fact.ref, fact.title, "the change log", time_key(fact.ts)[:10]) for fact in gone)
         why = f"the oldest over {before - len(gone):,} facts" if gone else ""
@@ -162,7 +162,7 @@ class Facts(System):
 
     def remove(self, facts: Sequence[Fact], *, actor: str, now: datetime) -> Outcome:
         """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
-        change = self.store.delete_all([fact.id for fact in facts], actor=actor, now=now)
+        change = self.store.delete([fact.id for fact in facts], actor=actor, now=now).change
         if change is None:
             raise NotFoundError("facts.not_found", "it was deleted already")
         words = facts[0].id if len(facts) == 1 else f"{len(facts)} facts"

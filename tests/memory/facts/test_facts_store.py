@@ -111,22 +111,22 @@ def test_delete_takes_one_line_out(add: Add, store: FactStore, file: Path, now: 
     for text in ("one", "two", "three"):
         add(text)
     lines = file.read_bytes().splitlines(keepends=True)
-    assert store.delete("m-2", actor="cli", now=now).json() == {"ok": True}
+    assert store.delete(["m-2"], actor="cli", now=now).json() == {"ok": True}
     assert file.read_bytes() == lines[0] + lines[2]
-    assert store.delete("m-2", actor="cli", now=now).json() == {"ok": False, "error": "memory m-2 not found"}
+    assert store.delete(["m-2"], actor="cli", now=now).json() == {"ok": False, "error": "memory m-2 not found"}
 
 
 def test_ids_never_come_back(add: Add, store: FactStore, file: Path, tmp_path: Path, now: datetime) -> None:
     """Not after the newest is deleted, a restart, an undo, the loss of the state folder, nor the loss of all facts."""
     given = [add("one")["id"], add("two")["id"]]
-    store.delete("m-2", actor="cli", now=now)
+    store.delete(["m-2"], actor="cli", now=now)
     given.append(add("three")["id"])
     workspace = Workspace.open(file.parent, state_home=tmp_path / "state")
     store = workspace.system("facts").store
     workspace.undo(actor="cli", now=now)
     given.append(store.store("four", actor="cli", now=now).json()["id"])
     shutil.rmtree(tmp_path / "state")
-    store.delete("m-4", actor="cli", now=now)
+    store.delete(["m-4"], actor="cli", now=now)
     given.append(store.store("five", actor="cli", now=now).json()["id"])
     file.unlink()
     given.append(Workspace.open(file.parent).system("facts").store.store("six", actor="cli", now=now).json()["id"])
@@ -164,7 +164,7 @@ def test_what_is_no_fact_survives_every_change(
     file.write_bytes(line("m-1", "one") + b"".join(WEIRD) + line("m-2", "two") + torn)
     assert [one.line + 1 for one in store.read().unread] == [2, 3, 4, 7, 10, 12]
     add("three")
-    store.delete("m-2", actor="cli", now=now)
+    store.delete(["m-2"], actor="cli", now=now)
     limits(workspace, max_total=3)
     store.prune(actor="cli", now=now)
     kept = file.read_bytes()
@@ -175,7 +175,7 @@ def test_what_is_no_fact_survives_every_change(
 def test_unknown_keys_survive(add: Add, store: FactStore, file: Path, now: datetime) -> None:
     """The line of another writer keeps its keys, their order and its escapes when others go."""
     file.write_bytes(WEIRD[6] + line("m-4", "four"))
-    store.delete("m-4", actor="cli", now=now)
+    store.delete(["m-4"], actor="cli", now=now)
     add("five")
     assert file.read_bytes().startswith(WEIRD[6])
     assert store.read().facts[0][:5] == ("m-3", "user", "héllo\n", ("t",), "2026-01-05T00:00:00Z")

@@ -59,7 +59,7 @@ def test_reading_writes_nothing(workspace: Workspace, file: Path, now: datetime)
 def test_one_history_over_both(tmp_path: Path) -> None:
     """Changes of both systems stand in one list, and undo walks over both, each in its own files."""
     place = both(tmp_path)
-    place.system("facts").store.delete("m-1", actor="cli", now=NOW)
+    place.system("facts").store.delete(["m-1"], actor="cli", now=NOW)
     listed = place.store.history.list()
     assert [(one.operation, file_name(one.paths[0])) for one in listed[:2]] == [
         ("facts.delete", ".aegis/memory/memories.jsonl"),
@@ -159,7 +159,7 @@ def test_the_index_finds_facts_and_follows_them(tmp_path: Path) -> None:
         answer = searcher.ask(read_query(query, lambda _: None), 0)
         assert answer is not None
         assert [hit.entry.ref for hit in answer.hits] == ["facts#m-1"], query
-    place.system("facts").store.delete("m-1", actor="human", now=NOW)
+    place.system("facts").store.delete(["m-1"], actor="human", now=NOW)
     assert searcher.update()
     answer = searcher.ask(read_query("postgresql", lambda _: None), 0)
     assert answer is not None
