@@ -28,7 +28,7 @@ from .dreaming.runs import settle
 from .files.listing import read_first
 from .files.names import fault_of, spellings
 from .index.records import UNAVAILABLE
-from .model import Invalid, Memory, Root, winners
+from .model import Invalid, Memory, Root
 from .models import Model
 from .settings import CuratedSettings, read_settings
 from .sides import Side
@@ -219,9 +219,12 @@ class Curated:
 
     def shadowed(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """Return the memories hidden by a deeper one of the same type and slug: their key → the one that counts."""
-        keyed = [((memory.header.type, memory.slug), memory) for memory in memories]
-        counting = winners(keyed, lambda memory: memory.root.depth)
-        return {memory.key: counting[key] for key, memory in keyed if counting[key] is not memory}
+        counting: dict[tuple[str, str], Memory] = {}
+        for one in memories:
+            best = counting.setdefault(one.identity, one)
+            if one.root.depth > best.root.depth:
+                counting[one.identity] = one
+        return {one.key: counting[one.identity] for one in memories if counting[one.identity] is not one}
 
     def refuse_disabled(self) -> None:
         """Raise MemdeckError `memory.disabled` where the settings switch memory off."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias, TypeVar
-
-T = TypeVar("T")
-
+from typing import Any, NamedTuple, TypeAlias
 
 TYPES = ("user", "feedback", "project", "reference")
 """The closed list of types."""
@@ -130,6 +126,11 @@ class Memory(NamedTuple):
         return self.filename.removesuffix(".md").removeprefix(f"{self.header.type}_").replace("_", "-").lower()
 
     @property
+    def identity(self) -> tuple[str, str]:
+        """Its type and slug: of several memories with one identity the deepest counts."""
+        return self.header.type, self.slug
+
+    @property
     def changed(self) -> float:
         """When it was last changed, in seconds: the time in the header, or the file's where that is older.
 
@@ -179,16 +180,3 @@ class Invalid(NamedTuple):
         return {
             "filename": self.filename, **self.root.json(), "line": self.line, "code": self.code, "reason": self.reason
         }  # fmt: skip
-
-
-def winners(found: Iterable[tuple[tuple[str, str], T]], depth: Callable[[T], int]) -> dict[tuple[str, str], T]:
-    """Return the one that counts for each type and slug: the deepest, and of equally deep ones the first.
-
-    It hides the others.
-    """
-    counting: dict[tuple[str, str], T] = {}
-    for key, one in found:
-        best = counting.get(key)
-        if best is None or depth(one) > depth(best):
-            counting[key] = one
-    return counting

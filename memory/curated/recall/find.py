@@ -17,7 +17,7 @@ from memory.base.word_lists import REQUEST_WORDS
 from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
-from memory.curated.model import DREAM, Memory, Root, winners
+from memory.curated.model import DREAM, Memory, Root
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.search.needs import SYNONYM, Need, needs_of
@@ -36,7 +36,7 @@ _SAYS = 0.25
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
-_TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
+TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
 
 
 class Scored(NamedTuple):
@@ -64,11 +64,11 @@ class Scored(NamedTuple):
 
 
 class RecallFound(NamedTuple):
-    """The result of a search: `ranked` are the memories that count, `hidden` those shadowed by a deeper one."""
+    """The result of a search: `ranked` are the memories that count, `hidden` those that a deeper one hides, with it."""
 
     terms: tuple[str, ...]
     ranked: tuple[Scored, ...]
-    hidden: tuple[tuple[Scored, Scored], ...]
+    hidden: tuple[tuple[Memory, Memory], ...]
     candidates: int
 
 
@@ -80,11 +80,6 @@ class _Candidate:
     memory: Memory
     words: float = 0.0
     letters: float = 0.0
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Its type and slug."""
-        return self.memory.header.type, self.memory.slug
 
 
 def is_trivial(text: str) -> bool:
@@ -156,8 +151,11 @@ def find(
     del listed[raw:]
     if len(roots) > 1:
         listed += _hiding(curated, roots, listed)
-    ranked, hidden = _shadow(_scored(listed, settings, now, skip))
-    return RecallFound(terms, tuple(ranked), tuple(hidden), count)
+    scored = _scored(listed, settings, now, skip)
+    hidden = curated.shadowed([one.memory for one in scored])
+    ranked = tuple(one for one in scored if one.memory.key not in hidden)
+    pairs = tuple((one.memory, hidden[one.memory.key]) for one in scored if one.memory.key in hidden)
+    return RecallFound(terms, ranked, pairs, count)
 
 
 def _candidates(
@@ -212,7 +210,7 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
     """
     by_key: dict[tuple[str, str], list[_Candidate]] = {}
     for one in found:
-        by_key.setdefault(one.key, []).append(one)
+        by_key.setdefault(one.memory.identity, []).append(one)
     more: list[_Candidate] = []
     for side, mine in curated.by_side(roots) if by_key else ():
         known = {one.memory.id for one in found if one.side is side}
@@ -221,7 +219,7 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
         for memory in side.catalog.read(mine, partial(memories, roots=mine, where=where, values=keys)):
             if memory.id not in known:
                 more.append(_Candidate(side, memory))
-                by_key[more[-1].key].append(more[-1])
+                by_key[memory.identity].append(more[-1])
     for some in by_key.values():
         some.sort(key=lambda one: one.memory.root.depth)
         for above, below in pairwise(some):
@@ -229,47 +227,37 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
     return more
 
 
-def _scored(
-    found: Sequence[_Candidate], settings: CuratedSettings, now: datetime, skip: Sequence[str]
-) -> list[tuple[tuple[str, str], Scored]]:
-    """Return the candidates with the terms of their score, the best first, each with its type and slug."""
+def _scored(found: Sequence[_Candidate], settings: CuratedSettings, now: datetime, skip: Sequence[str]) -> list[Scored]:
+    """Return the candidates with the terms of their score, the best first, of equal ones the deepest and the newest."""
     signals: dict[tuple[str, str], float] = {}
     for side in {one.side.name: one.side for one in found}.values():
         mine = side.records.signals([one.memory.id for one in found if one.side is side], light=True)
         signals |= {(side.name, key): score for key, (_, score, _) in mine.items()}
-    weights = [settings[f"recall.weights.{name}"] for name in _TERMS]
+    weights = [settings[f"recall.weights.{name}"] for name in TERMS]
     half = settings["recall.freshness.half_life_days"]
     scored = []
     for one in found:
-        memory, changed = one.memory, one.memory.changed
-        if memory.id in skip:
+        if one.memory.id in skip:
             continue
-        age = max(now.timestamp() - changed, 0) / DAY
+        age = max(now.timestamp() - one.memory.changed, 0) / DAY
         signal = signals.get((one.side.name, one.memory.id), 0.0)
         terms = (one.words, one.letters, min(0.5 ** (age / half), one.words), min(max(signal, 0.0), 1.0))
-        entry = Scored(memory, *(weight * term for weight, term in zip(weights, terms, strict=True)))
-        scored.append(((-entry.score, -memory.root.depth, -changed, memory.id), one.key, entry))
-    scored.sort(key=lambda entry: entry[0])
-    return _newer_first([(key, entry) for _, key, entry in scored])
+        scored.append(Scored(one.memory, *(weight * term for weight, term in zip(weights, terms, strict=True))))
+    scored.sort(key=lambda one: (-one.score, -one.memory.root.depth, -one.memory.changed, one.memory.id))
+    return _newer_first(scored)
 
 
-def _newer_first(found: list[tuple[tuple[str, str], Scored]]) -> list[tuple[tuple[str, str], Scored]]:
-    """Return scored memories so that of two that say the same the newer comes first."""
-    words = [frozenset(tokens(f"{one.memory.header.name} {one.memory.whole}")) for _, one in found]
-    order: list[int] = []
-    for at, (_, one) in enumerate(found):
-        older = (
-            place
-            for place, other in enumerate(order)
-            if found[other][1].memory.changed < one.memory.changed
-            and len(words[at] & words[other]) >= _SAME * len(words[at] | words[other])
+def _newer_first(found: Sequence[Scored]) -> list[Scored]:
+    """Return memories in their order, but of two that say the same the newer one first."""
+    words = {one.memory.key: frozenset(tokens(f"{one.memory.header.name} {one.memory.whole}")) for one in found}
+    ordered: list[Scored] = []
+    for one in found:
+        mine = words[one.memory.key]
+        same = (
+            at
+            for at, other in enumerate(ordered)
+            if other.memory.changed < one.memory.changed
+            and len(mine & words[other.memory.key]) >= _SAME * len(mine | words[other.memory.key])
         )
-        order.insert(next(older, len(order)), at)
-    return [found[at] for at in order]
-
-
-def _shadow(scored: Sequence[tuple[tuple[str, str], Scored]]) -> tuple[list[Scored], list[tuple[Scored, Scored]]]:
-    """Return the memories that count, in their order, and pairs of a hidden one and the deeper one that hides it."""
-    counting = winners(scored, lambda one: one.memory.root.depth)
-    ranked = [one for key, one in scored if counting[key] is one]
-    return ranked, [(one, counting[key]) for key, one in scored if counting[key] is not one]
+        ordered.insert(next(same, len(ordered)), one)
+    return ordered

@@ -17,7 +17,7 @@ from memory.curated.index.records import Records, add_event, put_trace
 from memory.curated.model import Json, Memory, Root
 from memory.curated.providers.calls import recalled
 
-from .find import RecallFound, Scored, find, find_about
+from .find import TERMS, RecallFound, Scored, find, find_about
 
 MOST = 20
 """How many memories a recall returns at most."""
@@ -87,10 +87,7 @@ class Recall(NamedTuple):
         return {
             "header": {"text": self.header, "entries": len(self.entries), "hash": self.header.rpartition("hash=")[2]},
             "blocks": blocks,
-            "shadowed": [
-                {"id": loser.memory.id, **loser.memory.root.json(), "shadowed_by": winner.memory.id}
-                for loser, winner in hidden
-            ],
+            "shadowed": [{"id": one.id, **one.root.json(), "shadowed_by": winner.id} for one, winner in hidden],
             "provided": list(self.provided),
             "skipped_reason": self.skipped,
         }
@@ -143,18 +140,16 @@ def _rows(
         add("memory.recall.skipped", now, None, {**facts, "reason": done.skipped})
     else:
         add("memory.recall.executed", now, None, {**facts, "result_count": len(done.entries)})
-        for loser, winner in () if done.found is None else done.found.hidden:
-            memory = loser.memory
-            shadowed = {"target_id": memory.id, "winner_chunk_id": winner.memory.id, "type": memory.header.type}
-            add("memory.write.shadowed", now, memory.root, {**shadowed, "slug": memory.slug})
+        for one, winner in () if done.found is None else done.found.hidden:
+            shadowed = {"target_id": one.id, "winner_chunk_id": winner.id, "type": one.header.type, "slug": one.slug}
+            add("memory.write.shadowed", now, one.root, shadowed)
     if options.session is not None and options.turn is not None:
         put_trace(db, options.session, options.turn, trace_of(curated, done, options), now)
 
 
 def trace_of(curated: Curated, done: Recall, options: RecallOptions) -> Json:
     """Return the trace of a recall for programs."""
-    names = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
-    weights = {name: curated.settings[f"recall.weights.{name}"] for name in names}
+    weights = {name: curated.settings[f"recall.weights.{name}"] for name in TERMS}
     ranked, terms = ((), ()) if done.found is None else (done.found.ranked, done.found.terms)
     candidates = [done.entry(one, rank) for rank, one in enumerate(ranked, 1)]
     for one in candidates:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
 from memory.curated.curated import Curated
-from memory.curated.files.listing import INDEX_KIND, IndexLine, capped, line_of, suspicious_passages
-from memory.curated.index.catalog import index_lines
-from memory.curated.model import INDEX, Root
+from memory.curated.files.listing import INDEX_KIND, IndexLine, capped, line_of, rendered, suspicious_passages
+from memory.curated.model import INDEX, Memory, Root
 from memory.curated.providers.calls import prompt_block, session_began
-from memory.curated.sides import Side
 from memory.errors import MemdeckError
 
 from .recall import RecallOptions, days_since, recall, turn_block
@@ -104,21 +101,14 @@ def _text(
     parts: list[str] = []
     hashes: list[str] = []
     for root in curated.existing(roots):
-        side = curated.side_of(root)
-        newest = max((one.changed for one in curated.memories((root,))), default=None)
-        if newest is None:
-            continue
-        whole, outdated = _index(side, root)
-        whole = _told(curated, root, whole)
+        memories = curated.memories((root,))
+        whole, stale = _index(curated, root, memories)
         index, left = capped(whole, settings["file.max_lines"], settings["file.max_bytes"])
-        if not index.strip():
+        if not memories or not index.strip():
             continue
         block = [f"## {_HEADINGS[(root.scope, root.tier)]}"]
-        if outdated:
-            block.append(_STALE)
-        if left:
-            block.append(_CUT)
-        days = days_since(newest, now)
+        block += [note for note, holds in ((_STALE, stale), (_CUT, left)) if holds]
+        days = days_since(max(one.changed for one in memories), now)
         if days > after:
             block.append(f"*The newest of these memories is {days} days old; verify before relying on them.*")
         block.append(index)
@@ -134,35 +124,28 @@ def _text(
     recalled = ""
     if query:
         recalled = turn_block(recall(curated, query, roots, RecallOptions(), now=now))
-    stale = f"## Staleness Policy\n\nVerify a memory that is older than {after} day{'' if after == 1 else 's'}."
+    policy = f"## Staleness Policy\n\nVerify a memory that is older than {after} day{'' if after == 1 else 's'}."
     head = f"AGH memory snapshot v1 blocks={len(parts)} hash={digest}"
     more = [f"## Recalled\n\n{recalled}"] if recalled else []
-    text = harmless("\n\n".join([_INTRO, head, *parts, *more, _TAXONOMY, stale]))
+    text = harmless("\n\n".join([_INTRO, head, *parts, *more, _TAXONOMY, policy]))
     if len(text) > LARGEST:
         text = text[: LARGEST - len(_CUT) - 2].rpartition("\n")[0] + f"\n\n{_CUT}"
     return text, digest, len(parts)
 
 
-def _told(curated: Curated, root: Root, text: str) -> str:
-    """Return an index without what looks suspicious, and was not approved by a person."""
+def _index(curated: Curated, root: Root, memories: Sequence[Memory]) -> tuple[str, bool]:
+    """Return the index of a folder, without what looks suspicious and was not approved by a person.
+
+    The second value is true where a file of the index exists and lacks a line of a memory.
+    """
+    lines = {IndexLine(one.header.name, one.filename, one.header.description): one for one in memories}
+    own = {line_of(line): one for line, one in lines.items()}
+    data = curated.side_of(root).store.read(f"{root.folder}/{INDEX}").data
+    stale = bool(data) and not set(own) <= set(data.decode("utf-8", "replace").splitlines())
+    text = rendered(data, lines).decode("utf-8", "replace")
     if not why_not(INDEX_KIND, INDEX, text):
-        return text
-    own = {line_of(IndexLine(one.header.name, one.filename, one.header.description)): one
-           for one in curated.memories((root,))}  # fmt: skip
+        return text, stale
     parts = [part for _, part in suspicious_passages(text, own) if not curated.gate.passes(INDEX_KIND, INDEX, part)]
     bad = {line for part in parts for line in part.splitlines()}
     bad.update(line for line, one in own.items() if why_not(INDEX_KIND, line) and not curated.tells(one))
-    return "\n".join(line for line in text.splitlines() if line not in bad)
-
-
-def _index(side: Side, root: Root) -> tuple[str, bool]:
-    """Return the index of a folder: the file, or one made of the headers where it is missing or outdated.
-
-    The second value is true where the file exists and a line of it is outdated.
-    """
-    data = side.store.read(f"{root.folder}/{INDEX}").data
-    text = data.decode("utf-8", "replace")
-    wanted = [line_of(line) for line in side.catalog.read((root,), partial(index_lines, root=root))]
-    if data and set(wanted) <= set(text.splitlines()):
-        return text, False
-    return "\n".join(wanted), bool(data)
+    return "\n".join(line for line in text.splitlines() if line not in bad), stale

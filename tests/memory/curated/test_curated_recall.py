@@ -129,7 +129,7 @@ def test_a_deeper_memory_is_found_by_what_it_hides(den: Den) -> None:
     assert found.entries[0].memory.root.scope == "workspace"
     assert found.entries[0].unicode == pytest.approx(0.55)
     assert found.found is not None
-    assert [loser.memory.root.scope for loser, _ in found.found.hidden] == ["global"]
+    assert [hidden.root.scope for hidden, _ in found.found.hidden] == ["global"]
 
 
 def test_the_package_goes_from_broad_to_specific(den: Den) -> None:
