@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from .control.decision import Decision
 from .curated import Curated
 from .dreaming import dream
-from .extract.inbox import LARGEST, waiting
+from .extract.inbox import waiting
 from .extract.turns import list_failures
 from .index.records import UNAVAILABLE
 from .model import Invalid, Json, Memory, OperationCall
@@ -104,23 +104,10 @@ def _shadows(curated: Curated) -> tuple[Shadow, ...]:
 
 def _inbox(curated: Curated) -> list[Json]:
     """Return the files that wait in the inboxes: how many candidates each has, and since when."""
-    found: list[Json] = []
-    for one in waiting(curated):
-        try:
-            with open(one.side.store.root / one.path, "rb") as file:
-                lines = file.read(LARGEST).split(b"\n")
-        except OSError:
-            continue
-        count = sum(1 for line in lines if line.strip())
-        at = _put_at(one.name) or format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC))
-        found.append({"session": one.session, "file": one.name, "candidates": count, "size": one.size, "at": at,
-                      "scope": one.side.name})  # fmt: skip
-    return found
-
-
-def _put_at(name: str) -> str | None:
-    """Return the time at the beginning of an inbox file's name."""
-    try:
-        return format_utc(datetime.strptime(name.partition("-")[0], "%Y%m%dT%H%M%S.%fZ").replace(tzinfo=UTC))
-    except ValueError:
-        return None
+    return [
+        {
+            "session": one.session, "file": one.name, "candidates": one.waits(), "size": one.size,
+            "at": format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC)), "scope": one.side.name,
+        }
+        for one in waiting(curated)
+    ]  # fmt: skip

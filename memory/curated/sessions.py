@@ -121,15 +121,10 @@ def ended_since(curated: Curated, since: datetime) -> set[str]:
 
 
 def kept_sessions(curated: Curated, workspace_id: str | None = None) -> Json:
-    """Return the number of all sessions or those of one workspace, the bytes of their files, and until when they stay.
-
-    Without a setting none is deleted by its age.
-    """
+    """Return the number of all sessions or those of one workspace, and the bytes of their files."""
     found = [one for one in sessions(curated) if workspace_id in (None, one.workspace_id)]
     paths = (one.side.store.root / one.path(name) for one in found for name in (EVENTS, LEDGER))
-    days = curated.settings["session.hard_delete_days"]
-    kept = f"deleted {days:,} days after their end" if days else "none is deleted by its age"
-    return {"count": len(found), "bytes": sum(os.lstat(one).st_size for one in paths if one.exists()), "kept": kept}
+    return {"count": len(found), "bytes": sum(os.lstat(one).st_size for one in paths if one.exists())}
 
 
 # -- reading and writing --------------------------------------------------------------------------------------------

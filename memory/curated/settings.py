@@ -122,7 +122,6 @@ KEYS: tuple[Key, ...] = (
     Key("dream.scoring.weights.freshness", 0.15, "share", "weight of the first recall"),
     Key("session.ledger_root", "sessions", "path", "the folder of session ledgers", True),
     Key("session.events_purge_grace", "24h", "span", "how long events of a session stay"),
-    Key("session.hard_delete_days", 0, "count", "days until an archived ledger is deleted (0: never)"),
     Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
     Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
     Key("daily.cold_archive_days", 30, "count", "days until a daily log is archived"),
@@ -142,8 +141,9 @@ UNUSED = frozenset((
     "recall.signals.metrics_enabled", "decisions.keep_audit_summary", "decisions.max_post_content_bytes",
     "extractor.mode", "extractor.throttle_turns", "extractor.sandbox_inbox_only", "dream.debounce",
     "dream.prompt_version", "dream.check_interval", "session.ledger_format", "session.cold_archive_days",
-    "session.max_archive_bytes", "daily.max_bytes", "daily.rotate_format", "daily.dreaming_window",
-    "daily.hard_delete_days", "daily.max_archive_bytes", "daily.sweep_hour", "workspace.toml_path",
+    "session.hard_delete_days", "session.max_archive_bytes", "daily.max_bytes", "daily.rotate_format",
+    "daily.dreaming_window", "daily.hard_delete_days", "daily.max_archive_bytes", "daily.sweep_hour",
+    "workspace.toml_path",
 ))  # fmt: skip
 """Keys of agh without an effect here: a file that both programs read may have them."""
 

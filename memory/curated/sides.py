@@ -159,14 +159,7 @@ class Side:
             if number:
                 self._claimed = claim(self._folder, self.store.root.parent, number)
                 name = self._claimed[0].name
-        place, called = self._folder, name
-        if place is None and self._state_home is not None and any(map(self._has, ("memory", "agents"))):
-            # Files that came without an identity: their catalogue is found by the path of the workspace.
-            place, called = self._state_folder(None), "nameless"
-        return Records(self._folder, name, number), Catalog(self.store, place, called)
-
-    def _has(self, folder: str) -> bool:
-        return os.path.isdir(self.store.root / folder)
+        return Records(self._folder, name, number), Catalog(self.store, self._folder, name)
 
     def _state_folder(self, name: str | None) -> StateFolder:
         assert self._state_home is not None

@@ -344,8 +344,8 @@ class CuratedMemory(System):
             )
         if kept["count"]:
             yield Advice(
-                f"sessions of agents that are kept: {kept['count']:,} ({kept['bytes']:,} bytes), {kept['kept']}",
-                "`memdeck curated config session` lists the settings, `memdeck curated session prune` removes them now",
+                f"sessions of agents that are kept: {kept['count']:,} ({kept['bytes']:,} bytes)",
+                "`memdeck curated session prune` removes old ones",
             )
 
 

@@ -1,4 +1,4 @@
-"""The maintenance of curated memory: the inbox, old decisions, old sessions, daily logs, and dreams."""
+"""The maintenance of curated memory: the inbox, old decisions, daily logs, and dreams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory.curated.places import FOLDER
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 
-from . import daily, sessions
+from . import daily
 from .control.decision import prune
 from .curated import Curated
 from .dreaming import dream as dreaming
@@ -44,7 +44,6 @@ def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> R
         attempt(lambda: curated.finish_interrupted(now))
     attempt(lambda: _drained(curated, call, dry_run))
     attempt(lambda: _pruned(curated, now, dry_run))
-    attempt(lambda: _swept(curated, call, dry_run))
     for side in reversed(curated.sides.values()):
         attempt(lambda side=side: _logged(curated, side, call, dry_run))  # type: ignore[misc]
         attempt(lambda side=side: _dreamed(curated, side, call, dry_run, warnings))  # type: ignore[misc]
@@ -83,19 +82,6 @@ def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
     return RuleReport(
         "prune-curated-decisions", FOLDER, before, before - len(gone), 0, len(gone), moves, (),
         ("decision", "cleared"), f"carried out more than {days} days ago" if gone else "",
-    )  # fmt: skip
-
-
-def _swept(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport | None:
-    """Remove sessions that ended `session.hard_delete_days` ago; None without a session, or without that setting."""
-    days, before = curated.settings["session.hard_delete_days"], len(sessions.sessions(curated))
-    if not days or not before:
-        return None
-    done = sessions.prune(curated, {"older_than_hours": 24 * days, "dry_run": dry_run}, call)
-    gone = done["pruned_sessions"]
-    return RuleReport(
-        "prune-sessions", _PERSON, before, before - gone, 0, gone, what=("session", "cleared"),
-        said=f"{gone} ended more than {days} days ago" if gone else "", acts=gone > 0,
     )  # fmt: skip
 
 

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.base.clock import read_utc
 from memory.base.words import overlap
@@ -137,57 +136,25 @@ def _pairs(body: str) -> Iterable[tuple[str, str]]:
 # -- looking at many --------------------------------------------------------------------------------------------
 
 
-class FailureGroup(NamedTuple):
-    """Failures with similar tasks, newest first."""
+def summarise(failures: Iterable[Failure]) -> dict[str, Any]:
+    """Return failures, the newest first, with counts by reason, issue and week, and groups of similar ones.
 
-    failures: tuple[Failure, ...]
-
-    @property
-    def reasons(self) -> dict[str, int]:
-        """The number of failures by reason, the most frequent first."""
-        return dict(Counter(one.reason for one in self.failures).most_common())
-
-    def json(self) -> dict[str, Any]:
-        """Return the group for programs."""
-        newest = self.failures[0]
-        return {
-            "count": len(self.failures),
-            "task": newest.snippet,
-            "reasons": self.reasons,
-            "issues": sorted({one.issue for one in self.failures}),
-            "tokens": sum(one.tokens or 0 for one in self.failures),
-            "first": self.failures[-1].at,
-            "last": newest.at,
-        }
-
-
-class Summary(NamedTuple):
-    """Failures counted by reason, by issue and by week, and groups of similar ones, the largest first."""
-
-    failures: tuple[Failure, ...]
-    by_reason: dict[str, int]
-    by_issue: dict[str, int]
-    by_week: dict[str, int]
-    groups: tuple[FailureGroup, ...]
-
-    def json(self) -> dict[str, Any]:
-        """Return the summary for programs."""
-        counts = {"by_reason": self.by_reason, "by_issue": self.by_issue, "by_week": self.by_week}
-        tokens = sum(one.tokens or 0 for one in self.failures)
-        groups = [group.json() for group in self.groups]
-        return {"total": len(self.failures), "tokens": tokens, **counts, "groups": groups}
-
-
-def summarise(failures: Iterable[Failure]) -> Summary:
-    """Count failures and group similar ones; weeks are in order of time, all else is by frequency."""
+    Weeks are in order of time, all else is by frequency.
+    """
     nothing = datetime.min.replace(tzinfo=UTC)
-    found = tuple(sorted(failures, key=lambda one: one.time or nothing, reverse=True))
-    reasons, issues = (dict(Counter(map(attrgetter(key), found)).most_common()) for key in ("reason", "issue"))
-    weeks = dict(sorted(Counter(one.week for one in found).items()))
-    return Summary(found, reasons, issues, weeks, grouped(found))
+    found = sorted(failures, key=lambda one: one.time or nothing, reverse=True)
+    return {
+        "total": len(found),
+        "tokens": sum(one.tokens or 0 for one in found),
+        "by_reason": _counted(one.reason for one in found),
+        "by_issue": _counted(one.issue for one in found),
+        "by_week": dict(sorted(Counter(one.week for one in found).items())),
+        "groups": [_group_json(group) for group in grouped(found)],
+        "failures": [one.json() for one in found],
+    }
 
 
-def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
+def grouped(failures: Sequence[Failure]) -> list[list[Failure]]:
     """Group failures whose tasks share at least half of their words with the first of a group.
 
     Each goes to the most similar group that shares a word with it. The largest groups come first; of equally large
@@ -201,5 +168,21 @@ def grouped(failures: Sequence[Failure]) -> tuple[FailureGroup, ...]:
             groups[-at].append(failure)
         else:
             groups.append([failure])
-    groups.sort(key=len, reverse=True)
-    return tuple(FailureGroup(tuple(members)) for members in groups)
+    return sorted(groups, key=len, reverse=True)
+
+
+def _group_json(group: Sequence[Failure]) -> dict[str, Any]:
+    return {
+        "count": len(group),
+        "task": group[0].snippet,
+        "reasons": _counted(one.reason for one in group),
+        "issues": sorted({one.issue for one in group}),
+        "tokens": sum(one.tokens or 0 for one in group),
+        "first": group[-1].at,
+        "last": group[0].at,
+    }
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    """Return how often each name occurs, the most frequent first."""
+    return dict(Counter(names).most_common())

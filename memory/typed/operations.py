@@ -17,7 +17,7 @@ from memory.storage.own_folders import home, state_home
 
 from . import ops
 from .consent import may_prune
-from .failures import Summary, summarise
+from .failures import summarise
 from .files import TYPES, aidefile_of
 from .ops import How, agent_folder
 from .prune import prune as run
@@ -237,29 +237,29 @@ def failures(context: Context, agent: str | None) -> Result:
     """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
     agents = _agents(context, agent, here=True)
     found = summarise(failure for one in agents for failure in failures_of(look_at(one)))
-    document = {**found.json(), "failures": [one.json() for one in found.failures]}
-    return Result(lambda: document, lambda paint: _failure_lines(paint, found))
+    return Result(lambda: found, lambda paint: _failure_lines(paint, found))
 
 
-def _failure_lines(paint: Paint, found: Summary) -> Iterator[str]:
-    if not found.failures:
+def _failure_lines(paint: Paint, found: dict[str, Any]) -> Iterator[str]:
+    if not found["total"]:
         yield "no failures noted"
         return
-    yield f"{len(found.failures):,} failures"
-    for heading, counts in (("reason", found.by_reason), ("issue", found.by_issue), ("week", found.by_week)):
+    yield f"{found['total']:,} failures"
+    for heading in ("reason", "issue", "week"):
         yield from ("", f"By {heading}")
-        yield from paint.columns((f"{count:>5,}", name) for name, count in list(counts.items())[:SHOWN])
+        counts = list(found[f"by_{heading}"].items())[:SHOWN]
+        yield from paint.columns((f"{count:>5,}", name) for name, count in counts)
     yield from ("", "Similar tasks")
     yield from paint.columns(
         (
-            f"{len(one.failures):>5,}",
-            one.failures[0].at[:10],
-            ", ".join(f"{name} {count}" for name, count in one.reasons.items()),
-            one.failures[0].snippet,
+            f"{one['count']:>5,}",
+            one["last"][:10],
+            ", ".join(f"{name} {count}" for name, count in one["reasons"].items()),
+            one["task"],
         )
-        for one in found.groups[:SHOWN]
+        for one in found["groups"][:SHOWN]
     )
-    yield from more(len(found.groups))
+    yield from more(len(found["groups"]))
 
 
 _force = option("--force", is_flag=True, help="Replace a file that exists under the new path.")

@@ -24,7 +24,7 @@ from memory.storage.changes import new_id
 from memory.storage.transaction import Transaction
 
 from .gates import Gates, Weighed, gates_of
-from .runs import DreamRun, begin, fail, find_run, finish, runs
+from .runs import DreamRun, begin, find_run, finish, runs
 
 FOLDER = "_system/dreaming"
 PROMPT_VERSION = "dream.v1"
@@ -120,7 +120,7 @@ def _run(
         candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
         propose(curated, candidate, call)
     except MemdeckError as error:
-        fail(side, run, f"{error.code}: {error.message}"[:1000], now)
+        finish(side, run, now, f"{error.code}: {error.message}"[:1000])
     else:
         # Where this cannot be recorded now, the run has not failed: the next command ends it by its decision.
         finish(side, run, now)

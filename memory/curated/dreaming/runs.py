@@ -103,16 +103,32 @@ def begin(side: Side, run: DreamRun, now: datetime, last: DreamRun | None) -> Dr
     return side.records.run(write)
 
 
-def record(side: Side, run: DreamRun, op: str, now: datetime, facts: Json, promoted: Sequence[str] = ()) -> None:
-    """Record the state of a run with its event, in one step; `promoted` are the memories that it promoted."""
+def finish(side: Side, run: DreamRun, now: datetime, error: str | None = None) -> None:
+    """End a run according to the decision on its proposal, in one step with its event and the marks of its memories.
+
+    `error` says why it failed before there was a decision.
+    """
+    decision = None if error else decided(side, f"caller:{run.key}")
+    if decision is None:
+        error = error or "it was interrupted before its proposal was decided"
+    elif decision.abandoned or (decision.changes and decision.applied_at is None):
+        error = decision.abandoned or "its proposal was not carried out"
+    facts: Json = {}
+    promoted: Sequence[str] = ()
+    if decision is not None and error is None:
+        facts = {"decision_id": decision.id, "reason": decision.reason}
+        promoted = run.facts.get("promotes", []) if decision.op in ("add", "update") else ()
+    at = milliseconds(now)
 
     def write(db: sqlite3.Connection) -> None:
-        marked = 0
         text = "UPDATE memory_recall_signals SET promoted_at = ?, promotion_run_id = ? WHERE chunk_id = ?"
-        for chunk in promoted:
-            marked += db.execute(text, (milliseconds(now), run.id, chunk)).rowcount
-        ended = run._replace(promoted_count=marked, finished_at=milliseconds(now), facts={**run.facts, **facts})
-        _put(db, side, ended, op, now, {**facts, "promoted_count": marked, "reason": run.error or facts.get("reason")})
+        marked = sum(db.execute(text, (at, run.id, chunk)).rowcount for chunk in promoted)
+        ended = run._replace(
+            status="failed" if error else "completed", error=error, promoted_count=marked, finished_at=at,
+            facts={**run.facts, **facts},
+        )  # fmt: skip
+        noted = {**facts, "promoted_count": marked, "reason": error or facts.get("reason")}
+        _put(db, side, ended, "failed" if error else "promoted", now, noted)
 
     side.records.run(write)
 
@@ -123,24 +139,6 @@ def _put(db: sqlite3.Connection, side: Side, run: DreamRun, op: str, now: dateti
     db.execute(f"INSERT OR REPLACE INTO memory_consolidations ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
     noted = {"target_id": run.id, "run_id": run.id, **facts}
     add_event(db, side.records.workspace_id, f"memory.dream.run.{op}", now, side.root(side.name), noted)
-
-
-def fail(side: Side, run: DreamRun, error: str, now: datetime) -> None:
-    """Record that a run has failed, and why."""
-    record(side, run._replace(status="failed", error=error), "failed", now, {})
-
-
-def finish(side: Side, run: DreamRun, now: datetime) -> None:
-    """End a run according to the decision on its proposal."""
-    decision = decided(side, f"caller:{run.key}")
-    if decision is None:
-        fail(side, run, "it was interrupted before its proposal was decided", now)
-    elif decision.abandoned or (decision.changes and decision.applied_at is None):
-        fail(side, run, decision.abandoned or "its proposal was not carried out", now)
-    else:
-        ids = run.facts.get("promotes", []) if decision.op in ("add", "update") else []
-        ended = run._replace(status="completed")
-        record(side, ended, "promoted", now, {"decision_id": decision.id, "reason": decision.reason}, ids)
 
 
 def settle(side: Side, now: datetime) -> None:

@@ -6,7 +6,6 @@ each with the reason; they can be put back.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import stat
@@ -18,7 +17,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
-from memory.base.secrets import mask, masked
+from memory.base.secrets import masked
 from memory.curated.control.candidate import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
@@ -57,6 +56,10 @@ class InboxFile(NamedTuple):
     path: str
     mtime_ns: int
     size: int
+
+    def waits(self) -> int:
+        """Return how many lines wait in it; only lines that could be consumed are counted."""
+        return 0 if self.size > LARGEST else len(list(_lines(self.side.store.read(self.path).data)))
 
 
 def folder_of(curated: Curated, side: Side, key: str) -> str:
@@ -116,17 +119,12 @@ def _short(*parts: str) -> str:
 
 def failure(file: InboxFile, line: int, error: MemdeckError, data: bytes, now: datetime) -> Json:
     """Return the record of a line that failed; its `stage` is decode or controller."""
-    try:
-        kept: Json = {"content": data.decode()}
-    except UnicodeDecodeError:
-        clean = mask(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        kept = {"content_base64": base64.b64encode(clean).decode()}
     return {
         "id": f"{stamp(now)}-{_short(file.session, file.path, str(line))}",
         "stage": "decode" if error.code.startswith("memory.extractor.") else "controller",
         "session_id": file.session, "workspace_id": file.side.workspace_id or None, "agent_name": None,
         "source": file.path, "line": line, "reason": f"{error.code}: {error.message}", "recorded_at": format_utc(now),
-        **kept,
+        "content": data.decode("utf-8", "backslashreplace"),
     }  # fmt: skip
 
 
@@ -159,8 +157,7 @@ def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, J
 def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bool:
     """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
     try:
-        text = record.get("content")
-        data = base64.b64decode(record["content_base64"]) if text is None else text.encode("utf-8", "surrogatepass")
+        data = record["content"].encode("utf-8", "surrogatepass")
         session = check_session(record["session_id"])
     except (KeyError, TypeError, ValueError, AttributeError, UsageError):
         return False
@@ -222,7 +219,7 @@ def consume(
 
 def count(curated: Curated, session: str | None = None) -> int:
     """Return how many lines wait."""
-    return sum(1 for file in waiting(curated, session) for _ in _lines(file.side.store.read(file.path).data))
+    return sum(file.waits() for file in waiting(curated, session))
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:

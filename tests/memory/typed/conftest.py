@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.storage import Store
-from memory.typed import Agent, read_registry
+from memory.typed.registry import Agent, read_registry
 from memory.typed.sizes import nanoseconds
 from memory.typed.stores import store_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError, NotFoundError
-from memory.typed import agents_of, find_agent, read_registry
 from memory.typed.aidefile import read_aidefile, with_core_file
+from memory.typed.registry import agents_of, find_agent, read_registry
 from memory.typed.sizes import read_age, read_size
 from tests.memory.typed.conftest import Den
 

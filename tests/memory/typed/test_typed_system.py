@@ -119,7 +119,7 @@ def test_an_agent_that_nobody_registered_can_be_undone_too(den: Den, shop: Path,
 
 
 def _agent_at(folder: Path):  # type: ignore[no-untyped-def]
-    from memory.typed import Agent
+    from memory.typed.registry import Agent
 
     return Agent(folder.name, folder, registered=False)
 

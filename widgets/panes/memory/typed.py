@@ -16,7 +16,8 @@ from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
-    from memory.typed import AgentStatus, MemoryFile
+    from memory.typed.files import MemoryFile
+    from memory.typed.status import AgentStatus
     from memory.typed.system import TypedLook
 
 KEPT = {"core": "always loaded", "procedural": "deleted after 90 days", "episodic": "deleted after 7 days"}
@@ -97,7 +98,7 @@ class TypedPane(RecordPane):
         if failures:
             from memory.typed.failures import summarise
 
-            weeks = dict(list(summarise(failures).by_week.items())[-WEEKS:])
+            weeks = dict(list(summarise(failures)["by_week"].items())[-WEEKS:])
         return {
             "agent": status.agent.name,
             "type": f"{file.type}, {KEPT[file.type]}",
