@@ -107,7 +107,7 @@ class Curated:
         """
         for side in self.sides.values():
             side.store.recover()
-            side.follow_move(now)
+            side.keep_claim(now)
             try:
                 replay(side, now)
                 settle(side, now)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -174,15 +174,6 @@ def ledger_of(data: bytes, place: SessionFolder, ended: str) -> bytes:
     return _line(meta) + lines
 
 
-def _meta_of(place: SessionFolder, agent: str | None, now: datetime) -> Json:
-    """Return the description of a session for its first line."""
-    return {
-        "type": "session_meta", "version": 1, "session_id": place.id, "workspace_id": place.workspace_id,
-        "agent_name": agent, "session_type": "user", "spawn_parent_id": None, "root_session_id": place.id,
-        "spawn_depth": 0, "started_at": format_utc(now),
-    }  # fmt: skip
-
-
 def _events_of(text: str) -> list[Json]:
     """Return the events of JSON lines; UsageError `memory.session.event` with the line of an invalid one."""
     found = []
@@ -225,8 +216,12 @@ def append(curated: Curated, args: Json, call: OperationCall) -> Json:
                 }  # fmt: skip
                 lines += _line(event)
             if stored.base is None:
-                lines = _line(_meta_of(place, args.get("agent_name"), call.now)) + lines
-                transaction.write(place.path(EVENTS), lines, base=None)
+                meta: Json = {
+                    "type": "session_meta", "version": 1, "session_id": session, "workspace_id": place.workspace_id,
+                    "agent_name": args.get("agent_name"), "session_type": "user", "spawn_parent_id": None,
+                    "root_session_id": session, "spawn_depth": 0, "started_at": format_utc(call.now),
+                }  # fmt: skip
+                transaction.write(place.path(EVENTS), _line(meta) + lines, base=None)
             else:
                 transaction.append(place.path(EVENTS), lines, base=stored.base)
             transaction.commit(f"noted {len(rows)} events of session {session}")
@@ -298,28 +293,31 @@ def ledger(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
     """List the events of a session in their order."""
-    hidden = [
-        word for word, key in (("tool", "include_tool_events"), ("memory", "include_memory")) if not args.get(key)
-    ]
-    events = [
-        one
-        for one in ledger(curated, args, call)["events"]
-        if not any(word in str(one["event_type"]) for word in hidden)
-    ]
+    events: list[Json] = ledger(curated, args, call)["events"]
+    for word, key in (("tool", "include_tool_events"), ("memory", "include_memory")):
+        events = [one for one in events if args.get(key) or word not in str(one["event_type"])]
     return {"session_id": args["session_id"], "events": events}
 
 
 # -- upkeep ---------------------------------------------------------------------------------------------------------
 
 
-def _change(one: SessionFolder, verb: str, work: Callable[[Transaction], object], call: OperationCall) -> None:
-    """Change the files of a session in one step of the change log, which keeps their bytes."""
+def _removed(one: SessionFolder, transaction: Transaction) -> str:
+    """Plan to remove the files of a session; the change log keeps their bytes."""
+    for path in map(one.path, (EVENTS, LEDGER, DAMAGED)):
+        stored = transaction.read(path)
+        if stored.base is not None:
+            transaction.remove(path, base=stored.base)
+    return f"pruned session {one.id}"
 
-    def plan(transaction: Transaction) -> str:
-        work(transaction)
-        return f"{verb} session {one.id}"
 
-    one.side.change("curated.session", plan, actor=call.actor, now=call.now, recorded=True)
+def _renewed(one: SessionFolder, made: bytes, transaction: Transaction) -> str:
+    """Plan to write the ledger of a session anew; a damaged one is kept beside it."""
+    stored = transaction.read(one.path(LEDGER))
+    if stored.base is not None:
+        transaction.write(one.path(DAMAGED), stored.data, base=transaction.read(one.path(DAMAGED)).base)
+    transaction.write(one.path(LEDGER), made, base=stored.base)
+    return f"repaired session {one.id}"
 
 
 def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
@@ -333,15 +331,8 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
         moment = None if found.fault else found.ended_at
         if moment is None or call.now - moment <= timedelta(hours=args["older_than_hours"]):
             continue
-
-        def remove(transaction: Transaction, one: SessionFolder = one) -> None:
-            for path in map(one.path, (EVENTS, LEDGER, DAMAGED)):
-                stored = transaction.read(path)
-                if stored.base is not None:
-                    transaction.remove(path, base=stored.base)
-
         if not dry:
-            _change(one, "pruned", remove, call)
+            one.side.change("curated.session", partial(_removed, one), actor=call.actor, now=call.now, recorded=True)
             folder = one.side.store.root / one.folder
             remove_empty([folder, folder.parent])
         gone += 1
@@ -371,16 +362,9 @@ def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
         if events is None or not source.events:
             continue
         made = ledger_of(events, one, format_utc(moment or call.now))
-
-        def renew(transaction: Transaction, one: SessionFolder = one, made: bytes = made) -> None:
-            stored = transaction.read(one.path(LEDGER))
-            if stored.base is not None:
-                before = transaction.read(one.path(DAMAGED))
-                transaction.write(one.path(DAMAGED), stored.data, base=before.base)
-            transaction.write(one.path(LEDGER), made, base=stored.base)
-
         if not dry:
-            _change(one, "repaired", renew, call)
+            plan = partial(_renewed, one, made)
+            one.side.change("curated.session", plan, actor=call.actor, now=call.now, recorded=True)
         repaired.append(one.id)
     return {
         "checked_sessions": len(found), "repaired_sessions": len(repaired), "repaired": repaired,

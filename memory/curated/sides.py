@@ -122,23 +122,16 @@ class Side:
             return
         if not self.workspace_id:
             make_identity(self.store, self.store.root.parent, actor=actor, now=now)
-        self._databases()
-        self._keep_claim(now)
+        self.keep_claim(now)
 
-    def follow_move(self, now: datetime) -> None:
-        """Record that the folder was moved, before a copy of it can be taken for the original."""
-        if self.claim.moved_from is not None:
-            self._keep_claim(now)
-
-    def _keep_claim(self, now: datetime) -> None:
-        """Write the claim of this folder on its databases, where it is new."""
+    def keep_claim(self, now: datetime) -> None:
+        """Record the claim of this folder on its databases where it is new, before a copy can be taken for it."""
+        claimed = self.claim
         if self._claimed is None or self._claimed[1] is None or self._folder is None:
             return
-
-        claimed, data = self._claimed
-        written = data or b""
+        data = self._claimed[1]
         with suppress(MemdeckError):
-            PrivateRecord(self._folder, NOTES, ROOTS).update(lambda _: written, command="curated", now=now)
+            PrivateRecord(self._folder, NOTES, ROOTS).update(lambda _: data, command="curated", now=now)
         self._claimed = claimed, None
         if claimed.moved_from is not None:
             self.records.event("memory.workspace.relocated", now, moved_from=claimed.moved_from)

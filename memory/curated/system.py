@@ -11,14 +11,7 @@ from typing import Any, NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.sync_copies import copies_in
-from memory.curated.files.listing import (
-    IndexLine,
-    digest,
-    hand_written,
-    line_of,
-    strangers,
-    suspicious_passages,
-)
+from memory.curated.files.listing import digest, hand_written, index_lines, strangers, suspicious_passages
 from memory.curated.models import model_asks, models_of
 from memory.curated.places import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
@@ -237,8 +230,7 @@ class CuratedMemory(System):
             if root.side != "workspace":
                 yield from (_record(one)._replace(file=f"{top}/{root.folder}/{one.filename}") for one in memories)
             text = store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
-            own = {line_of(IndexLine(one.header.name, one.filename, one.header.description)) for one in memories}
-            for line, part in suspicious_passages(text, own):
+            for line, part in suspicious_passages(text, set(index_lines(memories).values())):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
 
     def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:

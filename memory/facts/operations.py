@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memory.base.safe_text import visible
 from memory.errors import UsageError
-from memory.operations import Context, Group, Input, Whole, argument, option, under
+from memory.operations import Context, Group, Input, Whole, argument, option
 from memory.operations.result import Paint, Result, problems_found, said
 from memory.systems import system_of
 
@@ -28,14 +28,10 @@ def _store(context: Context) -> FactStore:
     return _facts(context).store
 
 
-@under(
-    facts,
+@facts.change(
     "store",
-    serves="change",
-    examples=(
-        "memdeck facts store 'User prefers tabs over spaces' --tag preference --scope user",
-        "memdeck facts store 'Deploy target is us-east-1' --tag infra --tag deploy -o json",
-    ),
+    "'User prefers tabs over spaces' --tag preference --scope user",
+    "'Deploy target is us-east-1' --tag infra --tag deploy -o json",
 )
 @argument("text")
 @option("--tag", "tags", metavar="T", multiple=True, help="A tag; up to five.")
@@ -64,12 +60,7 @@ def _answered(context: Context, answer: Answer, *lines: str) -> Result:
     return Result(answer.json, refused, code=REFUSED)
 
 
-@under(
-    facts,
-    "search",
-    serves="look",
-    examples=("memdeck facts search postgres", "memdeck facts search --tag infra", "memdeck facts search -o json"),
-)
+@facts.look("search", "postgres", "--tag infra", "-o json")
 @argument("query", required=False)
 @option("--tag", metavar="T", help="Only facts with this tag.")
 def search(context: Context, query: str | None, tag: str | None) -> Result:
@@ -77,9 +68,7 @@ def search(context: Context, query: str | None, tag: str | None) -> Result:
     return _listed(_store(context).search(query, tag))
 
 
-@under(
-    facts, "list", serves="look", examples=("memdeck facts list", "memdeck facts list --tag infra --scope user -o json")
-)
+@facts.look("list", "", "--tag infra --scope user -o json")
 @option("--tag", metavar="T", help="Only facts with this tag.")
 @option("--scope", metavar="S", help="Only facts of this scope.")
 @option("--limit", type=Whole(0), default=0, metavar="N", help="The newest N (default: 0, all).")
@@ -100,7 +89,7 @@ def _listed(facts: Sequence[Fact]) -> Result:
     )
 
 
-@under(facts, "delete", serves="change", examples=("memdeck facts delete m-3",))
+@facts.change("delete", "m-3")
 @argument("fact_id", metavar="ID")
 def delete(context: Context, fact_id: str) -> Result:
     """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
@@ -108,15 +97,8 @@ def delete(context: Context, fact_id: str) -> Result:
     return _answered(context, answer, answer.change.summary if answer.change else "")
 
 
-@under(
-    facts,
-    "inject",
-    serves="look",
-    examples=(
-        "memdeck facts inject 'Which database do we use?'",
-        'echo "$PROMPT" | memdeck facts inject -',
-        "memdeck facts inject 'Which database?' --explain",
-    ),
+@facts.look(
+    "inject", "'Which database do we use?'", 'echo "$PROMPT" | memdeck facts inject -', "'Which database?' --explain"
 )
 @argument("message", metavar="[MESSAGE|-]", required=False, type=Input())
 @option("--explain", is_flag=True, help="Say which facts were chosen and why, and what fell off.")
@@ -160,7 +142,7 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
         yield from paint.columns([("", "id", "score", "chars so far", "words", "text"), *rows])
 
 
-@under(facts, "check", serves="look", examples=("memdeck facts check", "memdeck facts check -o json"))
+@facts.look("check", "", "-o json")
 def check(context: Context) -> Result:
     """Report lines that are no facts, duplicate ids, secrets, and facts that say nearly the same.
 

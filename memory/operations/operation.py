@@ -115,6 +115,21 @@ class Group:
         if parent:
             parent.operations[name] = self
 
+    def look(self, name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Operation]:
+        """Return a decorator that makes a function an operation of the group that only reads.
+
+        `examples` are what follows its words, or whole commands; `settings` are as for `Operation`.
+        """
+        return under(self, name, serves="look", examples=self._whole(name, examples), **settings)
+
+    def change(self, name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., Any]], Operation]:
+        """Return a decorator that makes a function an operation of the group that changes memory, as `look` does."""
+        return under(self, name, serves="change", examples=self._whole(name, examples), **settings)
+
+    def _whole(self, name: str, examples: Sequence[str]) -> tuple[str, ...]:
+        words = " ".join(("memdeck", *self.words, name))
+        return tuple(one if "memdeck " in one else f"{words} {one}".rstrip() for one in examples)
+
     def walk(self) -> Iterator[Operation]:
         """Yield all operations, those of inner groups too."""
         for one in self.operations.values():

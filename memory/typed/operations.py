@@ -10,7 +10,7 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.base.secrets import find_secrets
 from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
+from memory.operations import Choice, Context, Group, Input, Whole, argument, option
 from memory.operations.result import SHOWN, Paint, Result, first, listing, more, said
 from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
@@ -103,9 +103,7 @@ def _files(count: int) -> str:
     return f"{count:,} {'file' if count == 1 else 'files'}"
 
 
-@under(
-    typed, "status", serves="look", examples=("memdeck typed status", "memdeck typed status --agent builder -o json")
-)
+@typed.look("status", "", "--agent builder -o json")
 @_one_agent
 def status(context: Context, agent: str | None) -> Result:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
@@ -149,12 +147,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
             yield paint.notice(line) if holder.dead else line
 
 
-@under(
-    typed,
-    "prune",
-    serves="change",
-    examples=("memdeck typed prune --dry-run", "memdeck typed prune", "memdeck typed prune --agent ada"),
-)
+@typed.change("prune", "--dry-run", "", "--agent ada")
 @option("--dry-run", is_flag=True, help="Only say what would be deleted.")
 @_one_agent
 def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
@@ -203,12 +196,7 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
         )
 
 
-@under(
-    typed,
-    "fail",
-    serves="change",
-    examples=("memdeck typed fail ada --status timeout --task 'Migrate the database' --tokens 90000",),
-)
+@typed.change("fail", "ada --status timeout --task 'Migrate the database' --tokens 90000")
 @argument("agent", metavar="AGENT")
 @option("--status", "status_", required=True, type=Choice(("partial", "timeout")), help="How the run ended.")
 @option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
@@ -229,9 +217,7 @@ def fail(context: Context, agent: str, status_: str, task: str, tokens: int, iss
     return said({"written": True, "path": path}, context.made)
 
 
-@under(
-    typed, "failures", serves="look", examples=("memdeck typed failures", "memdeck typed failures --agent ada -o json")
-)
+@typed.look("failures", "", "--agent ada -o json")
 @_one_agent
 def failures(context: Context, agent: str | None) -> Result:
     """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
@@ -265,14 +251,10 @@ def _failure_lines(paint: Paint, found: dict[str, Any]) -> Iterator[str]:
 _force = option("--force", is_flag=True, help="Replace a file that exists under the new path.")
 
 
-@under(
-    typed,
+@typed.change(
     "merge",
-    serves="change",
-    examples=(
-        "memdeck typed merge memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
-        "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
-    ),
+    "memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
+    "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
 )
 @argument("path", metavar="PATH")
 @argument("text", metavar="[TEXT]", required=False, type=Input(needed=True))
@@ -297,12 +279,7 @@ def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str
     return _done(context, store, change, {"path": inside, "changed": bool(change.files)}, words)
 
 
-@under(
-    typed,
-    "promote",
-    serves="change",
-    examples=("memdeck typed promote memory/episodic/rule.md memory/rule.md --core --agent ada",),
-)
+@typed.change("promote", "memory/episodic/rule.md memory/rule.md --core --agent ada")
 @argument("source", metavar="SOURCE")
 @argument("target", metavar="TARGET")
 @option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
@@ -316,12 +293,7 @@ def promote(
     return _move(context, source, target, "typed.promote", "add" if core else None, force, agent, ignore_lock)
 
 
-@under(
-    typed,
-    "demote",
-    serves="change",
-    examples=("memdeck typed demote memory/rule.md memory/episodic/rule.md --agent ada",),
-)
+@typed.change("demote", "memory/rule.md memory/episodic/rule.md --agent ada")
 @argument("source", metavar="SOURCE")
 @argument("target", metavar="TARGET")
 @_force
@@ -358,12 +330,7 @@ def _move(
     return result
 
 
-@under(
-    typed,
-    "expire",
-    serves="change",
-    examples=("memdeck typed expire memory/episodic/scratch.md --max-age 12h --agent ada",),
-)
+@typed.change("expire", "memory/episodic/scratch.md --max-age 12h --agent ada")
 @argument("path", metavar="PATH")
 @option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
 @_of_agent
@@ -380,7 +347,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
     return said({"path": inside, "expired": gone}, words)
 
 
-@under(typed, "lock", serves="change", examples=("memdeck typed lock memory/rules.md --agent ada",))
+@typed.change("lock", "memory/rules.md --agent ada")
 @argument("path", metavar="PATH")
 @_of_agent
 def lock(context: Context, path: str, agent: str | None) -> Result:
@@ -390,7 +357,7 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
     return said({"locked": holder.json()}, f"locked {inside}")
 
 
-@under(typed, "unlock", serves="change", examples=("memdeck typed unlock memory/rules.md --agent ada",))
+@typed.change("unlock", "memory/rules.md --agent ada")
 @argument("path", metavar="PATH")
 @_of_agent
 def unlock(context: Context, path: str, agent: str | None) -> Result:

@@ -9,9 +9,9 @@ import sqlite3
 from datetime import datetime
 from functools import partial
 
-from memory.curated.files.listing import IndexLine, rendered
+from memory.curated.files.listing import index_line, index_lines, rendered
 from memory.curated.files.names import fault_of
-from memory.curated.index.catalog import index_lines
+from memory.curated.index.catalog import memories
 from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
 from memory.curated.model import INDEX, Json
 from memory.curated.sides import Side
@@ -66,10 +66,11 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
     if decision.post is not None:
         transaction.write(target, decision.post, base=decision.prior if source == target else None)
     stored = transaction.read(index)
-    known = side.catalog.read((root,), partial(index_lines, root=root))
-    lines = [one for one in known if one.filename not in mine]
+    known = side.catalog.read((root,), partial(memories, roots=(root,)))
+    lines = index_lines(one for one in known if one.filename not in mine)
     if decision.op != "delete":
-        lines.insert(0, IndexLine(decision.header["name"], decision.target_filename, decision.header["description"]))
+        line = index_line(decision.header["name"], decision.target_filename, decision.header["description"])
+        lines = {decision.target_filename: line, **lines}
     data = rendered(stored.data, lines, mine)
     if data:
         transaction.write(index, data, base=stored.base)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -24,19 +24,16 @@ INDEX_KIND = "curated"
 _OURS = re.compile(r"- \[(?P<name>.*)\]\((?P<file>[A-Za-z0-9._-]+\.md)\)(?: (?:—|-) .*)?")
 
 
-class IndexLine(NamedTuple):
-    """The entry of one memory in the index."""
+def index_line(name: str, filename: str, description: str) -> str:
+    """Return the line of a memory in the index: `- [Name](file) — description`."""
+    name = " ".join(name.split()).replace("[", "(").replace("]", ")")
+    description = " ".join(description.split())
+    return f"- [{name}]({filename})" + (f" — {description}" if description else "")
 
-    name: str
-    filename: str
-    description: str
 
-
-def line_of(line: IndexLine) -> str:
-    """Return the line of a memory: `- [Name](file) — description`."""
-    name = " ".join(line.name.split()).replace("[", "(").replace("]", ")")
-    description = " ".join(line.description.split())
-    return f"- [{name}]({line.filename})" + (f" — {description}" if description else "")
+def index_lines(memories: Iterable[Memory]) -> dict[str, str]:
+    """Return the index lines of some memories, by their file names."""
+    return {one.filename: index_line(one.header.name, one.filename, one.header.description) for one in memories}
 
 
 def suspicious_passages(text: str, own: Collection[str]) -> list[tuple[int, str]]:
@@ -78,14 +75,13 @@ def strangers(store: Store, root: Root) -> list[str]:
     ]
 
 
-def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) -> bytes:
+def rendered(data: bytes, lines: Mapping[str, str], gone: Sequence[str] = ()) -> bytes:
     """Return the index with these lines at the top, and below them all lines of `data` that memdeck did not write.
 
-    A line counts as memdeck's if it has its form and links to a listed memory or to one of the files `gone`. Any other
-    line belongs to a person and stays byte for byte.
+    `lines` are those of the memories, by their file names. A line counts as memdeck's if it has its form and links to a
+    listed memory or to one of the files `gone`. Any other line belongs to a person and stays byte for byte.
     """
-    made = list(lines)
-    ours = {line.filename for line in made} | set(gone)
+    ours = {*lines, *gone}
     # `surrogateescape`: bytes that are not UTF-8 stay as they are.
     kept = []
     for text in data.decode("utf-8", "surrogateescape").split("\n"):
@@ -93,7 +89,7 @@ def rendered(data: bytes, lines: Iterable[IndexLine], gone: Sequence[str] = ()) 
         if found is None or found["file"] not in ours:
             kept.append(text)
     below = "\n".join(kept).strip("\n")
-    parts = ["\n".join(line_of(line) for line in made)] if made else []
+    parts = ["\n".join(lines.values())] if lines else []
     if below.strip():
         parts.append(below)
     return ("\n\n".join(parts) + "\n").encode("utf-8", "surrogateescape") if parts else b""

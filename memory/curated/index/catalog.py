@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from memory.curated.files.listing import UNREADABLE, IndexLine, ListedFile, read_file, seen_in
+from memory.curated.files.listing import UNREADABLE, ListedFile, read_file, seen_in
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 from memory.storage import Store
@@ -57,16 +57,6 @@ def memories(
         [*known, *values],
     )
     return [memory_of(row, known) for row in rows]
-
-
-def index_lines(db: sqlite3.Connection, root: Root) -> list[IndexLine]:
-    """Return the index lines of a folder's memories, the newest first."""
-    rows = db.execute(
-        "SELECT name, filename, description FROM memory_catalog_entries WHERE error IS NULL AND root = ?"
-        " ORDER BY mtime_ns DESC, filename",
-        (root.key,),
-    )
-    return [IndexLine(*row) for row in rows]
 
 
 def invalid_files(db: sqlite3.Connection, roots: Iterable[Root]) -> list[Invalid]:

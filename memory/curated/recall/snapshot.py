@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory.base.clock import format_utc
 from memory.base.told import harmless, why_not
 from memory.curated.curated import Curated
-from memory.curated.files.listing import INDEX_KIND, IndexLine, capped, line_of, rendered, suspicious_passages
+from memory.curated.files.listing import INDEX_KIND, capped, index_lines, rendered, suspicious_passages
 from memory.curated.model import INDEX, Memory, Root
 from memory.curated.providers.calls import prompt_block, session_began
 from memory.errors import MemdeckError
@@ -138,8 +138,8 @@ def _index(curated: Curated, root: Root, memories: Sequence[Memory]) -> tuple[st
 
     The second value is true where a file of the index exists and lacks a line of a memory.
     """
-    lines = {IndexLine(one.header.name, one.filename, one.header.description): one for one in memories}
-    own = {line_of(line): one for line, one in lines.items()}
+    lines = index_lines(memories)
+    own = {lines[one.filename]: one for one in memories}
     data = curated.side_of(root).store.read(f"{root.folder}/{INDEX}").data
     stale = bool(data) and not set(own) <= set(data.decode("utf-8", "replace").splitlines())
     text = rendered(data, lines).decode("utf-8", "replace")

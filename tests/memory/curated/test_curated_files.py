@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.curated.files.header import BadFile, read, text_of
-from memory.curated.files.listing import IndexLine, capped, line_of
+from memory.curated.files.listing import capped, index_line
 from memory.curated.model import Header, OperationCall, Provenance, Root
 from memory.curated.operations.memories import note
 from memory.errors import MemdeckError
@@ -90,7 +90,7 @@ def test_the_index_lists_the_newest_first_and_keeps_lines_written_by_hand(den: D
 
 def test_the_caps_cut_at_a_line() -> None:
     """Lines and bytes are capped, and what was left out is counted."""
-    text = "\n".join(line_of(IndexLine(f"N{number}", f"user_{number}.md", "d")) for number in range(300))
+    text = "\n".join(index_line(f"N{number}", f"user_{number}.md", "d") for number in range(300))
     shown, left = capped(text, 200, 25600)
     assert (len(shown.splitlines()), left) == (200, 100)
     shown, left = capped(text, 200, 100)
