@@ -1,11 +1,11 @@
-"""Month: the days of a month as a grid, with a dot for each item on a day."""
+"""Month: the days of a month as a grid, with a sign for what is on a day."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 from textual import events
 from textual.message import Message
@@ -17,8 +17,14 @@ from widgets.text.drawing import Drawing
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line
 
-WIDE, TIGHT = 6, 4
-"""Cells of a day: with room for three dots, and with room for one."""
+CELL = 4
+"""Cells of a day: a bracket around today, the number, a sign."""
+
+TOP = 3
+"""Lines above the weeks."""
+
+ROOMY = 18
+"""Lines from which there is a blank one between two weeks."""
 
 NAMES = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 
@@ -26,7 +32,7 @@ NAMES = ("Mo", "Tu", "We", "Th", "Fr", "Sa", "Su")
 class Load(NamedTuple):
     """How many items a day has, and whether any of them is overdue; `open` counts those not done.
 
-    `again` counts the further runs of recurring items, which get no dots: a daily item would fill every day ahead.
+    `again` counts the further runs of recurring items, which are quiet: a daily item would fill every day ahead.
     """
 
     open: int = 0
@@ -35,53 +41,20 @@ class Load(NamedTuple):
     again: int = 0
 
 
-MonthLine: TypeAlias = tuple[Line, tuple[tuple[date, int], ...]]
-"""A line of a month with its days, each with the cell where it begins."""
-
-
-def month_lines(day: date, today: date, loads: Mapping[date, Load], cell: int, glyphs: Glyphs) -> list[MonthLine]:
-    """The lines of a month: each with its days and the cell where each day begins.
-
-    Today is in brackets, and a day with overdue items has the alert sign: nothing is shown by colour alone.
-    In days of `TIGHT` cells the brackets leave no room for dots; the agenda lists the items of today.
-    """
-    names = "".join(f"{name:>3}" + " " * (cell - 3) for name in NAMES)
-    rows: list[MonthLine] = [
-        (line(Piece(f" {day:%B} {day.year}", "strong")), ()),
-        ((), ()),
-        (line(Piece(names, "muted")), ()),
-    ]
-    for week in weeks_of(day):
-        pieces: list[Piece] = []
-        places = []
-        for place, one in enumerate(week):
-            if one is None:
-                pieces.append(Piece(" " * cell))
-                continue
-            places.append((one, place * cell))
-            pieces += _day(one, today, loads.get(one, Load()), cell, glyphs)
-        rows.append((tuple(pieces), tuple(places)))
-        if cell == WIDE:
-            rows.append(((), ()))
-    return rows
-
-
-def _day(one: date, today: date, load: Load, cell: int, glyphs: Glyphs) -> list[Piece]:
-    # The closing bracket after today takes one cell of the room for dots.
-    closing = one == today
-    room = cell - 3 - closing
-    tone: Tone = "strong" if one == today else "plain" if load.open else "muted"
-    number = Piece(f"{'[' if one == today else ' '}{one.day:>2}", tone)
+def day_cell(day: date, today: date, load: Load, glyphs: Glyphs) -> Line:
+    """Return a day in `CELL` cells; today is in brackets: nothing is shown by colour alone."""
+    sign, tone = " ", "muted"
     if load.overdue:
-        marks, mark_tone = glyphs.alert + glyphs.bullet * min(load.open - 1, room - 2 + closing), "alert"
+        sign, tone = glyphs.alert, "alert"
     elif load.open:
-        marks, mark_tone = glyphs.bullet * min(load.open, max(1, room - 1 + closing)), "accent"
-    else:
-        marks, mark_tone = (glyphs.check if load.done else glyphs.dot if load.again else ""), "muted"
-    brackets = [Piece("]", "strong")] if closing else []
-    if not room:
-        number = Piece(number.text, mark_tone if marks or load.overdue else tone)  # type: ignore[arg-type]
-    return [number, *brackets, Piece(f"{marks:<{room}}"[:room], mark_tone)]  # type: ignore[arg-type]
+        sign, tone = glyphs.bullet, "accent"
+    elif load.done or load.again:
+        sign = glyphs.check if load.done else glyphs.dot
+    number: Tone = "plain" if load.open else "muted"
+    if day == today:
+        number = "alert" if load.overdue else "strong"
+    before, after = ("[", "]") if day == today else (" ", sign)
+    return line(Piece(f"{before}{day.day:>2}", number), Piece(after, number if day == today else tone))  # type: ignore[arg-type]
 
 
 class Month(Drawing, Widget):
@@ -96,12 +69,11 @@ class Month(Drawing, Widget):
 
     DEFAULT_CSS: ClassVar[str] = """
     Month {
-        width: 44;
+        width: 31;
         height: 1fr;
         padding: 0 0 0 1;
         background: $background;
         color: $foreground;
-        &.-tight { width: 30; }
         & > .month--day { background: $accent-muted; color: $block-cursor-foreground; text-style: bold; }
         &:nocolor > .month--day { text-style: bold reverse; }
     }
@@ -118,77 +90,60 @@ class Month(Drawing, Widget):
         self.day = self._today = date(2000, 1, 1)
         """The chosen day, and the day of today."""
         self.loads: Mapping[date, Load] = {}
-        self._lines: list[MonthLine] | None = None
-
-    @property
-    def cell(self) -> int:
-        """Cells of a day."""
-        return TIGHT if self.has_class("-tight") else WIDE
 
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
-        """Set the chosen day and its month; the next `say_below` draws them."""
-        if (day.replace(day=1), today, loads) != (self.day.replace(day=1), self._today, self.loads):
-            self._lines = None
-        self.day, self._today, self.loads = day, today, loads
-
-    def forget(self) -> None:
-        """Redraw everything, because the room changed."""
-        self._lines = None
-        self.refresh()
-
-    def on_resize(self) -> None:
-        """Redraw: days may be wider or narrower now."""
-        self.forget()
+        """Set the chosen day and its month."""
+        if (day, today, loads) != (self.day, self._today, self.loads):
+            self.day, self._today, self.loads = day, today, loads
+            self.refresh()
 
     @property
-    def rows(self) -> list[MonthLine]:
-        """The lines of the month, each with its days and the cell where each day begins."""
-        if self._lines is None:
-            glyphs = self.glyphs
-            self._lines = month_lines(self.day, self._today, self.loads, self.cell, glyphs)
-            if len(self._lines) + 1 < self.size.height:
-                self._lines += [((), ()), (self._legend(glyphs), ()), ((), ())]
-        return self._lines
+    def _step(self) -> int:
+        """Lines from one week to the next."""
+        return 2 if self.size.height >= ROOMY else 1
 
-    def _legend(self, glyphs: Glyphs) -> Line:
-        """What the signs mean."""
-        gap, late = ("  ", "overdue") if self.cell == WIDE else (" ", "late")
-        signs: tuple[tuple[str, Tone, str], ...] = (
-            (glyphs.bullet, "accent", "due"),
-            (glyphs.alert, "alert", late),
-            (glyphs.check, "muted", "done"),
-            (glyphs.dot, "muted", "recurs"),
-        )
-        pieces = [Piece(f"{gap if place else ' '}{sign}", tone) for place, (sign, tone, _) in enumerate(signs)]
-        words = [Piece(f" {name}", "muted") for _, _, name in signs]
-        return tuple(piece for pair in zip(pieces, words, strict=True) for piece in pair)
-
-    def _content(self, y: int) -> tuple[Line, int | None]:
-        """Return the line `y`, and where the chosen day begins in it."""
-        if y >= len(self.rows):
-            return (), None
-        content, places = self.rows[y]
-        return content, next((start for day, start in places if day == self.day), None)
+    def _week(self, y: int) -> list[date | None]:
+        """Return the days in the line `y`; empty where it has none."""
+        number, between = divmod(y - TOP, self._step)
+        weeks = weeks_of(self.day)
+        return weeks[number] if not between and 0 <= number < len(weeks) else []
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line; the chosen day is highlighted."""
-        width = self.size.width
-        content, at = self._content(y)
-        strip = self.draw(content, width)
-        if at is None:
-            return strip
-        end = min(width, at + self.cell)
-        text = strip.crop(at, end).text
-        # Marked by a sign as well, because there may be no colours; today has its brackets.
-        text = self.glyphs.cursor + text[1:] if text.startswith(" ") else text
-        drawn = self.draw(line(Piece(text)), end - at, "month--day")
-        return Strip.join([strip.crop(0, at), drawn, strip.crop(end, width)])
+        """Draw the title, the names of the days, a week, or what the signs mean."""
+        glyphs, width = self.glyphs, self.size.width
+        match y:
+            case 0:
+                return self.draw(line(Piece(f" {self.day:%B} {self.day.year}", "strong")), width)
+            case 2:
+                return self.draw(line(Piece("".join(f"{name:>3} " for name in NAMES), "muted")), width)
+            case _ if y == TOP + 1 + len(weeks_of(self.day)) * self._step:
+                signs: tuple[tuple[str, Tone, str], ...] = (
+                    (glyphs.bullet, "accent", "due"), (glyphs.alert, "alert", "late"),
+                    (glyphs.check, "muted", "done"), (glyphs.dot, "muted", "recurs"),
+                )  # fmt: skip
+                pieces = [
+                    piece
+                    for sign, tone, name in signs
+                    for piece in (Piece(f" {sign}", tone), Piece(f" {name}", "muted"))
+                ]
+                return self.draw(tuple(pieces), width)
+        strips = []
+        for day in self._week(y):
+            content = (
+                line(" " * CELL) if day is None else day_cell(day, self._today, self.loads.get(day, Load()), glyphs)
+            )
+            if day == self.day:
+                # Marked by a sign as well, because there may be no colours; today has its brackets.
+                mark = glyphs.cursor if day != self._today else content[0].text[0]
+                content = line(Piece(mark), Piece(content[0].text[1:]), content[1])
+            strips.append(self.draw(content, CELL, *(("month--day",) if day == self.day else ())))
+        return Strip.join([*strips, self.draw((), max(0, width - CELL * len(strips)))])
 
     def on_click(self, event: events.Click) -> None:
         """Choose the day under the mouse."""
         offset = event.get_content_offset(self)
-        if offset is None or offset.y >= len(self.rows):
-            return
-        for day, start in self.rows[offset.y][1]:
-            if start <= offset.x < start + self.cell:
+        week = self._week(offset.y) if offset is not None else []
+        if offset is not None and 0 <= offset.x // CELL < len(week):
+            day = week[offset.x // CELL]
+            if day is not None:
                 self.post_message(self.Chosen(day))

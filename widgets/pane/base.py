@@ -287,7 +287,7 @@ class Pane(LateTimers, PaneWithEntry):
         self.take_doubts(self._doubts)
         before = self.line_list.cursor
         self.lost_row = before if before in contents.rows.gone else None
-        self._arrange()
+        self.rearrange()
         if self._wanted_ref is not None and (first or self._wanted_ref):
             self._arrived = self.go_to(self._wanted_ref)
             self._wanted_ref = None
@@ -369,7 +369,7 @@ class Pane(LateTimers, PaneWithEntry):
     def set_sort(self, name: str) -> None:
         """Sort by one of `sorts`, optionally followed by `REVERSED`."""
         if self.arrangement.sort_by(name):
-            self._arrange()
+            self.rearrange()
 
     def view(self) -> dict[str, str]:
         """The state of this pane to remember: position, filter, sort."""
@@ -429,7 +429,7 @@ class Pane(LateTimers, PaneWithEntry):
         self.set_class(width < SINGLE, "-single")
         self.set_class(width >= BROAD, "-broad")
 
-    def _arrange(self) -> None:
+    def rearrange(self) -> None:
         """Sort and filter the rows and hand them to the list."""
         self.show_keys(self.arrangement.keys(self.now, self.zone))
 

@@ -262,7 +262,7 @@ class RecordPane(Pane):
                 hidden = {above.ref for above in way} & self._folded
                 if hidden:
                     self._folded -= hidden
-                    self._arrange()
+                    self.rearrange()
                 break
             if item.folds:
                 way.append(item)
@@ -283,7 +283,7 @@ class RecordPane(Pane):
             self._folded.add(item.ref)
         else:
             self._folded.discard(item.ref)
-        self._arrange()
+        self.rearrange()
 
     def action_fold(self) -> None:
         """Fold the branch under the cursor; on anything else, go to its parent."""
@@ -316,7 +316,7 @@ class RecordPane(Pane):
         self.moved()
         branches = {item.ref for item in self.arrangement.rows.values if item.folds}
         self._folded = set() if branches <= self._folded else self._folded | branches
-        self._arrange()
+        self.rearrange()
 
     # What takes long to find
 

@@ -13,7 +13,6 @@ from typing import Literal
 from rich.style import Style
 from textual.theme import BUILTIN_THEMES, Theme
 
-from .contrast import mended
 from .styled_text import Tone
 from .theme import THEMES, themes
 
@@ -97,12 +96,10 @@ OWN: dict[Depth, tuple[Theme, ...]] = {"truecolor": THEMES, "256": THEMES_256, "
 """memdeck's own themes for each depth, under the same names; the first is the default."""
 
 
-def others() -> tuple[Theme, ...]:
-    """Return Textual's themes, mended, for terminals that show any colour; without those that use terminal colours."""
-    found = (theme for _, theme in sorted(BUILTIN_THEMES.items()) if not theme.ansi)
-    return tuple(map(mended, found))
-
-
 def offered(depth: Depth) -> tuple[Theme, ...]:
-    """Return the themes that the person may choose in a terminal of this depth, memdeck's own first."""
-    return (*OWN[depth], *others()) if depth == "truecolor" else OWN[depth]
+    """Return the themes that the person may choose in a terminal of this depth, memdeck's own first.
+
+    Where any colour is shown, these are also Textual's, without those that use the colours of the terminal.
+    """
+    others = (theme for _, theme in sorted(BUILTIN_THEMES.items()) if not theme.ansi)
+    return (*OWN[depth], *others) if depth == "truecolor" else OWN[depth]

@@ -79,9 +79,6 @@ def short_date(day: str) -> str:
 PRIORITY_TONES: dict[str | None, Tone] = {"HIGH": "strong", "NORMAL": "plain", "LOW": "muted"}
 """The tone of each priority; colour is reserved for what needs action."""
 
-CARD_LINES = 2
-"""Lines of a card on a board; where there is room, one more line separates it from the next."""
-
 PRIORITY_CELLS = 8
 """Cells of a row apart from its title and its date."""
 
@@ -207,31 +204,3 @@ def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
     bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
     full = bar.count(glyphs.bar_full)
     return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
-
-
-def card_line(task: Task, number: int, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
-    """A line of a task's card on a board: 0 is the title, 1 priority, progress, date and assignee, others are empty.
-
-    Where these have no room together, the assignee is dropped first, then the progress bar, its number and the dots
-    between the parts; last, the priority is cut to its first letter.
-    """
-    done = task.section in ("completed", "archived")
-    if number == 0:
-        if task.heading is not None:
-            where = Piece(f"  {glyphs.alert} {task.heading.strip() or 'no heading'}", "warn")
-            return line(Piece(task.title, "strong" if task.priority == "HIGH" else "plain"), where)
-        return line(Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain"))
-    if number > 1:
-        return ()
-    parts: list[Line] = [line(Piece(task.priority, "muted"))] if task.priority else []
-    when = due_words(task, now, zone, glyphs)
-    if when.text:
-        parts.append(line(when))
-    if task.section == "in-progress" and task.progress is not None:
-        parts.append(progress_line(task.progress, glyphs, 4))
-    if task.assigned:
-        parts.append(line(Piece(task.assigned, "muted")))
-    gap = Piece(f" {glyphs.dot} ", "muted")
-    while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
-        parts.pop()  # The most important parts come first.
-    return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))

@@ -8,7 +8,7 @@ from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
 from widgets.pane.visible_rows import REVERSED
-from widgets.panes.tasks.views import TaskViews
+from widgets.panes.tasks.pane import TasksPane
 
 from .journal import year
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def toggle(app: MemdeckApp, name: str) -> None:
     """Show the tasks as a board or a calendar, or as a list again."""
     pane = app.shown_pane
-    assert isinstance(pane, TaskViews)
+    assert isinstance(pane, TasksPane)
     wanted = "list" if pane.view_name == name else name
 
     pane.show_view(wanted)

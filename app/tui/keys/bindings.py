@@ -13,7 +13,7 @@ PARTS: dict[str, str] = {
     "In every list": "widgets.list.line_list:LineList",
     "In the brief": "widgets.panes.brief:BriefPane",
     "In outlines": "widgets.pane.records:RecordPane",
-    "On the board": "widgets.list.board:Board",
+    "On the board": "widgets.panes.tasks.board:Board",
     "In the calendar": "widgets.panes.tasks.calendar:Calendar",
     "In the detail": "widgets.detail:LineView",
     "Links in the detail": "widgets.detail:Detail",

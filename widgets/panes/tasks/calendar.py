@@ -1,8 +1,9 @@
-"""The calendar of tasks: a month with dots, and beside it the agenda of its days."""
+"""The calendar of tasks: a month with a sign on each day, and beside it the agenda of its days."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar
 
@@ -12,30 +13,78 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 
-from memory.files.tasks.agenda import Agenda, month_of
-from widgets.calendar.month import Month
+from memory.base.cron import describe
+from memory.files.tasks.agenda import Agenda, AgendaSpan, Occasion, month_bounds, month_of
+from widgets.calendar.month import Load, Month
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.rows import LineRow, RowKey
-from widgets.text.styled_text import Line
+from widgets.panes.journal.pane import day_title
+from widgets.text.glyphs import Glyphs
+from widgets.text.styled_text import Column, Columns, Line, Piece, line
+from widgets.text.words import PRIORITY_TONES
 
-from .days import DayRow, Fits, MonthDays, occasion_line
+NARROW, LOW = 56, 9
+"""Cells and lines from which the month is shown beside the agenda."""
 
-WIDE, NARROW = 92, 56
-"""Cells from which days have room for three dots, and from which the month is shown at all."""
+ROW = Columns(Column("at", 7, importance=3), Column("sign", 1, importance=2), Column("title", minimum=14))
+"""The columns of a task on a day: time, kind of occasion, title."""
 
-LOW = 9
-"""Lines that a month needs."""
+OFTEN_ROW = Columns(
+    Column("sign", 1, importance=3), Column("title", minimum=14), Column("when", 16, "right", importance=2), gap=2
+)
+"""The columns of a task that recurs often: sign, title, how often."""
+
+Fits = Callable[[RowKey], bool]
+
+
+class DayRow(RowKey):
+    """A task on one of its days; it stays the same object as long as the task is on that day.
+
+    `often`: it represents many days, and is listed below its own heading.
+    """
+
+    __slots__ = ("occasion", "often")
+
+    def __init__(self, occasion: Occasion, mark: Hashable, *, often: bool) -> None:
+        super().__init__(occasion.task, mark)
+        self.occasion, self.often = occasion, often
+
+
+@dataclass(frozen=True)
+class EmptyDay:
+    """The row of a chosen day that has no task; `often`: only tasks that recur often."""
+
+    day: date
+    often: bool
 
 
 class DayList(PaneList):
     """The agenda of a month."""
 
     def render_row(self, key: Hashable, width: int) -> Line:
-        """The line of a task on a day, or of the file where no task has it."""
+        """Return the line of a task on a day, of a day without tasks, or of the file where no task has it."""
+        if isinstance(key, EmptyDay):
+            return line(Piece("only what recurs often" if key.often else "nothing on this day", "muted"))
         if not isinstance(key, DayRow):
             return super().render_row(key, width)
         return occasion_line(key.occasion, width, self.glyphs, often=key.often)
+
+
+def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool = False) -> Line:
+    """Return a task on a day in `width` cells; one that recurs `often` shows how often instead of when."""
+    task, kind = occasion.task, occasion.kind
+    title = Piece(task.title, "muted" if kind in ("done", "again") else PRIORITY_TONES.get(task.priority, "plain"))
+    if often:
+        when = Piece(describe(task.recurring or ""), "muted")
+        return OFTEN_ROW.line(width, {"sign": Piece(glyphs.recurring, "muted"), "title": title, "when": when})
+    sign = {
+        "overdue": Piece(glyphs.alert, "alert"),
+        "again": Piece(glyphs.recurring, "muted"),
+        "done": Piece(glyphs.check, "muted"),
+    }.get(kind, Piece(glyphs.recurring if task.recurring else " ", "muted"))
+    at = f"{occasion.at:%H:%M}" if occasion.at else "" if kind == "done" else "all day"
+    return ROW.line(width, {"at": Piece(at, "muted"), "sign": sign, "title": title})
 
 
 class Calendar(Horizontal):
@@ -55,24 +104,12 @@ class Calendar(Horizontal):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the previous day", group=DAY),
         Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", group=DAY),
-        Binding(
-            "shift+left",
-            "month(-1)",
-            "month before",
-            id="calendar.before",
-            tooltip="Go to the previous month",
-            group=MONTH,
-        ),
-        Binding(
-            "shift+right",
-            "month(1)",
-            "next month",
-            id="calendar.next",
-            tooltip="Go to the next month",
-            group=MONTH,
-        ),
+        Binding("shift+left", "month(-1)", "month before", id="calendar.before", tooltip="Go to the previous month",
+                group=MONTH),
+        Binding("shift+right", "month(1)", "next month", id="calendar.next", tooltip="Go to the next month",
+                group=MONTH),
         Binding("T", "today", "today", id="calendar.today", tooltip="Go to today"),
-    ]
+    ]  # fmt: skip
 
     class DayChanged(Message):
         """Another day was chosen."""
@@ -83,13 +120,14 @@ class Calendar(Horizontal):
         self.list = DayList(pane)
         self.month = Month()
         self.day: date | None = None
+        """The chosen day."""
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, RowKey] = {}
         self._fits: Fits | None = None
         self._unread: Sequence[LineRow] = ()
-        self._days: MonthDays | None = None
-        self._new = False
-        self._left: Hashable | None = None
+        self._span: tuple[date, AgendaSpan] | None = None
+        self._made: dict[Hashable, DayRow] = {}
+        self._loads: Mapping[date, Load] = {}
 
     def compose(self) -> ComposeResult:
         """Month and agenda."""
@@ -97,34 +135,22 @@ class Calendar(Horizontal):
         yield self.list
 
     def put(
-        self,
-        agenda: Agenda,
-        rows: Mapping[int, RowKey],
-        fits: Fits | None,
-        unread: Sequence[LineRow] = (),
-        *,
+        self, agenda: Agenda, rows: Mapping[int, RowKey], fits: Fits | None, unread: Sequence[LineRow] = (), *,
         to_top: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any.
 
         `unread` are the lines of the file that are in no task; they follow the days.
         """
-        self._new = True
-        self._agenda, self._rows, self._fits, self._unread = agenda, rows, fits, unread
-        if self.day is None:
-            self.day = agenda.today
+        self._agenda, self._rows, self._fits, self._unread, self._span = agenda, rows, fits, unread, None
+        self.day = self.day or agenda.today
         self._arrange(to_top=to_top)
 
     def go_to(self, day: date) -> None:
-        """Choose a day; the cursor goes to its first task."""
-        before, self.day = self.day, day
-        if before is None or not (self._stands(before) and self._stands(day)):
-            self._arrange()
-        first = next((key for key in self.list.rows if isinstance(key, DayRow) and key.occasion.day == day), None)
-        if first is not None:
-            self.list.cursor = first
-        self._left = self.list.cursor
-        self._show_month()
+        """Choose a day; the cursor goes to its first row."""
+        self.day = day
+        self._arrange()
+        self.list.cursor = next((key for key in self.list.rows if _day_of(key) == day), self.list.cursor)
         self.post_message(self.DayChanged())
 
     def begin(self, *, found: bool) -> None:
@@ -142,63 +168,75 @@ class Calendar(Horizontal):
 
     def find(self, row: RowKey) -> bool:
         """Put the cursor on a task in the agenda; False: the agenda does not list it, or a filter hides it."""
-        assert self._agenda is not None
-        for key in self.list.rows:
-            if isinstance(key, DayRow) and key.item is row.item:
-                self.list.cursor = key
-                self._left = None
-                self.follow_cursor()
-                return True
-        return False
+        key = next((key for key in self.list.rows if isinstance(key, DayRow) and key.item is row.item), None)
+        if key is not None:
+            self.list.cursor = key
+            self.follow_cursor()
+        return key is not None
 
     def follow_cursor(self) -> None:
         """Choose the day of the row under the cursor."""
-        key = self.list.cursor
-        if key is self._left:
-            # The cursor was not moved: a day without tasks was chosen, and the cursor stayed.
-            return
-        self._left = None
-        if isinstance(key, DayRow) and not key.often and self._days is not None:
-            day = key.occasion.day
-            if day != self.day and self._days.first <= day <= self._days.last:
-                self.day = day
-                self._show_month()
-
-    def _stands(self, day: date) -> bool:
-        """Whether a day of the shown month has rows, which then need not be made again."""
-        return self._days is not None and self._days.holds(day)
+        day = _day_of(self.list.cursor)
+        if day is not None and self._span is not None and day.replace(day=1) == self._span[0]:
+            self.day = day
+            self._show_month()
 
     def _arrange(self, *, to_top: bool = False) -> None:
-        """Make the rows of the agenda."""
-        agenda, day = self._agenda, self.day
-        if agenda is None or day is None:
+        """Make the rows of the month: what is overdue from before, each day with tasks, and what recurs often.
+
+        The chosen day is listed even without tasks.
+        """
+        agenda, chosen = self._agenda, self.day
+        if agenda is None or chosen is None:
             return
-        if self._new or self._days is None or not self._days.first <= day <= self._days.last:
-            self._days = MonthDays(agenda, day, self._rows, self._days)
-            self._new = False
-        before = self.list.cursor
-        rows = self._days.keys(self._fits, day)
-        if self._unread:
-            rows += [Note(number=-1), Heading("NOT READ", f"{len(self._unread)}"), *self._unread]
-        self.list.set_rows(rows, to_top=to_top)
-        # If the cursor moved to a matching task, the day follows it.
-        self._left = None if to_top and self.list.cursor is not before else self.list.cursor
+        first, last = month_bounds(chosen)
+        if self._span is None or self._span[0] != first:
+            self._span = (first, agenda.span(first, last))
+        span, made, self._made = self._span[1], self._made, {}
+
+        def rows_of(found: Iterable[Occasion], *, often: bool = False) -> list[DayRow]:
+            rows = []
+            for one in found:
+                row = self._rows.get(id(one.task))
+                if row is not None and (self._fits is None or self._fits(row)):
+                    name = (row, one.day, one.kind, often)
+                    key = made.get(name) or DayRow(one, row.mark, often=often)
+                    key.occasion, key.item, key.mark = one, one.task, row.mark
+                    self._made[name] = key
+                    rows.append(key)
+            return rows
+
+        days: dict[date, list[Hashable]] = {}
+        for row in rows_of(span.occasions):
+            days.setdefault(row.occasion.day, []).append(row)
+        self._loads = {day: _load(rows) for day, rows in days.items()}
+        days.setdefault(chosen, [EmptyDay(chosen, chosen in span.often_days)])
+        late = agenda.overdue if first <= agenda.today <= last else ()
+        parts: list[tuple[str, Sequence[Hashable]]] = [
+            ("OVERDUE SINCE BEFORE", rows_of(one for one in late if one.day < first)),
+            *((day_title(day.isoformat(), agenda.today), days[day]) for day in sorted(days)),
+            ("RECURRING OFTEN", rows_of(span.often, often=True)),
+            ("NOT READ", self._unread),
+        ]
+        keys: list[Hashable] = []
+        for title, rows in parts:
+            if rows:
+                count = sum(not isinstance(row, EmptyDay) for row in rows)
+                keys += [*([Note(number=len(keys))] if keys else []), Heading(title, str(count or "")), *rows]
+        self.list.set_rows(keys, to_top=to_top)
         self._show_month()
 
     def _show_month(self) -> None:
-        if self._agenda is not None and self.day is not None and self._days is not None:
-            self.month.show(self.day, self._agenda.today, self._days.loads)
+        if self._agenda is not None and self.day is not None:
+            self.month.show(self.day, self._agenda.today, self._loads)
 
     def fit(self, size: Size) -> None:
-        """Fit the month to the room, or hide it."""
+        """Hide the month where there is no room for it."""
         self.set_class(size.width < NARROW or size.height < LOW, "-alone")
-        self.month.set_class(size.width < WIDE or size.height < 16, "-tight")
 
     def on_resize(self) -> None:
         """Fit the month to the new room."""
         self.fit(self.size)
-        self.month.forget()
-        self._show_month()
 
     def on_month_chosen(self, event: Month.Chosen) -> None:
         """Choose the day that was clicked."""
@@ -224,3 +262,17 @@ class Calendar(Horizontal):
         """Go to a day, for the person."""
         self._pane.moved()
         self.go_to(day)
+
+
+def _day_of(key: Hashable) -> date | None:
+    """Return the day of a row; None for one that is about no single day."""
+    if isinstance(key, DayRow):
+        return None if key.often else key.occasion.day
+    return key.day if isinstance(key, EmptyDay) else None
+
+
+def _load(rows: Sequence[Hashable]) -> Load:
+    """Return the load of a day with these rows."""
+    kinds = [row.occasion.kind for row in rows if isinstance(row, DayRow)]
+    late = kinds.count("overdue")
+    return Load(open=kinds.count("due") + late, done=kinds.count("done"), overdue=late > 0, again=kinds.count("again"))

@@ -1,0 +1,201 @@
+"""The board of tasks: a list of cards for each section, side by side; one at a time where there is little room."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+from textual.message import Message
+
+from memory.files.tasks.model import Task
+from widgets.input.editors import SafeText
+from widgets.list.line_list import LineList
+from widgets.list.rows import Continuation
+from widgets.pane.base import Pane, PaneList
+from widgets.pane.rows import LineRow, RowKey
+from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
+from widgets.text.words import due_words, progress_line
+
+LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
+"""The columns: the sections of tasks, and their titles."""
+
+NARROWEST = 17
+"""Cells that a column needs; with less, one column is shown at a time."""
+
+CARD_LINES = 2
+"""Lines of a card; where there are `ROOMY` lines, one more separates it from the next."""
+
+ROOMY = 18
+
+
+class CardList(PaneList):
+    """One column of the board."""
+
+    def __init__(self, pane: Pane, board: Board) -> None:
+        super().__init__(pane)
+        self._board = board
+
+    def render_row(self, key: Hashable, width: int) -> Line:
+        """Return a line of a card: its title; priority, date, progress and assignee; a blank line."""
+        number, owner = (key.number, key.owner) if isinstance(key, Continuation) else (0, key)
+        if not isinstance(owner, RowKey):
+            return super().render_row(key, width)
+        return () if number >= CARD_LINES else clip_line(self._card(owner.item, number, width), width)
+
+    def _card(self, task: Task, number: int, width: int) -> Line:
+        """Return the title, or what else there is room for, the most important first."""
+        if number == 0:
+            done = task.section in ("completed", "archived")
+            title = Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain")
+            wrong = "" if task.heading is None else f"  {self.glyphs.alert} {task.heading.strip() or 'no heading'}"
+            return line(title, Piece(wrong, "warn"))
+        parts: list[Line] = [line(Piece(task.priority, "muted"))] if task.priority else []
+        when = due_words(task, self._pane.now, self._pane.zone, self.glyphs)
+        if when.text:
+            parts.append(line(when))
+        if task.section == "in-progress" and task.progress is not None:
+            parts.append(progress_line(task.progress, self.glyphs, 4))
+        if task.assigned:
+            parts.append(line(Piece(task.assigned, "muted")))
+        gap = Piece(f" {self.glyphs.dot} ", "muted")
+        while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
+            parts.pop()
+        return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))
+
+    def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
+        """Only the active column shows its cursor, and the blank line between two cards shows no state."""
+        if isinstance(key, Continuation) and key.number >= CARD_LINES:
+            return ()
+        states = super()._states(position, key)
+        if self._board.active is self:
+            return states
+        return tuple(state for state in states if not state.startswith("line-list--cursor"))
+
+
+class Board(Horizontal):
+    """Columns of cards. The keys left and right go from column to column."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Board {
+        height: 1fr;
+        .board--column { width: 1fr; height: 1fr; }
+        .board--title { height: 1; color: $foreground-muted; text-style: bold; }
+        .board--column.-active .board--title { color: $accent; }
+        &.-one .board--column { display: none; }
+        &.-one .board--column.-active { display: block; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "column(-1)", "column before", id="board.left", tooltip="Go to the previous column",
+                show=False),
+        Binding("right,l", "column(1)", "next column", id="board.right", tooltip="Go to the next column", show=False),
+    ]  # fmt: skip
+
+    @dataclass
+    class Arrived(Message):
+        """Another column became the active one, to which keys apply."""
+
+        board: Board
+
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
+        self._pane = pane
+        self.lists = [CardList(pane, self) for _ in LANES]
+        """The list of each column."""
+        self._titles = [SafeText(title, classes="board--title") for _, title in LANES]
+        self._active = 0
+
+    def compose(self) -> ComposeResult:
+        """Put each title above its list."""
+        for title, cards in zip(self._titles, self.lists, strict=True):
+            yield Vertical(title, cards, classes="board--column")
+
+    @property
+    def active(self) -> LineList:
+        """The list of the active column."""
+        return self.lists[self._active]
+
+    def beside(self, step: int) -> str | None:
+        """Return the section `step` columns to the right of the active one (negative: left); None: there is none."""
+        place = self._active + step
+        return LANES[place][0] if 0 <= place < len(LANES) else None
+
+    def put(self, keys: Sequence[Hashable], *, to_top: bool = False) -> None:
+        """Show tasks by their sections; lines that are in no task follow in the first column."""
+        lanes: dict[str, list[Hashable]] = {lane: [] for lane, _ in LANES}
+        lines = CARD_LINES + (self._pane.size.height >= ROOMY)
+        for key in keys:
+            if isinstance(key, RowKey):
+                lanes[key.item.section] += [key, *(Continuation(key, number) for number in range(1, lines))]
+        lanes[LANES[0][0]] += [key for key in keys if isinstance(key, LineRow)]
+        for cards, rows in zip(self.lists, lanes.values(), strict=True):
+            cards.set_rows(rows, to_top=to_top)
+        self._say()
+
+    def find(self, row: RowKey) -> bool:
+        """Go to a card in any column; False: no column has it."""
+        for number, cards in enumerate(self.lists):
+            if row in cards.rows:
+                self._activate(number, focus=any(one.has_focus for one in self.lists))
+                cards.cursor = row
+                return True
+        return False
+
+    def _activate(self, number: int, *, focus: bool = True) -> None:
+        self._active = number
+        for cards in self.lists:
+            cards.refresh()
+        self._say()
+        if focus:
+            self.active.focus()
+        self.post_message(self.Arrived(self))
+
+    def _say(self) -> None:
+        """Set the titles: a name, how many cards there are, and where other columns are that are not shown."""
+        alone = self.has_class("-one")
+        glyphs = self._pane.glyphs
+        for number, (title, cards) in enumerate(zip(self._titles, self.lists, strict=True)):
+            # In a column without cards nothing else shows that it is active.
+            bar = glyphs.cursor if number == self._active and not cards.rows else " "
+            words = f"{LANES[number][1]}  {sum(isinstance(key, RowKey) for key in cards.rows)}"
+            if alone:
+                left, right = glyphs.left if number else " ", glyphs.right if number + 1 < len(LANES) else ""
+                words = f"{left} {words}  {number + 1}/{len(LANES)} {right}"
+            title.say(f"{bar} {words}", layout=False)
+            if title.parent is not None:
+                title.parent.set_class(number == self._active, "-active")
+
+    def fit(self, size: Size) -> None:
+        """Show one column at a time where there is too little room for all."""
+        self.set_class(size.width < NARROWEST * len(LANES), "-one")
+
+    def on_mount(self) -> None:
+        """Mark the active column."""
+        self._say()
+
+    def on_resize(self) -> None:
+        """Fit columns and cards to the new room."""
+        self.fit(self.size)
+        self._pane.rearrange()
+
+    def action_column(self, step: int) -> None:
+        """Go to a column beside this one."""
+        if self.beside(step) is not None:
+            self._pane.moved()
+            self._activate(self._active + step)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Go to the column under the mouse."""
+        for number, cards in enumerate(self.lists):
+            column = cards.parent
+            inside = column is not None and column.display and column.region.contains(event.screen_x, event.screen_y)  # type: ignore[attr-defined]
+            if inside and number != self._active:
+                self._pane.moved()
+                self._activate(number)
