@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.base.clock import UnknownZone, find_zone, read_moment
-from memory.base.cron import check_cron
-from memory.base.values import CONFIG_NUMBERS, is_absent, split_field
+from memory.base.clock import UnknownZone, find_zone
+from memory.base.values import is_absent, split_field
 from memory.document import Document, Section
 from memory.document.lines import count_line_ends, hidden_lines, split_lines
 from memory.errors import ConfigError, NotFoundError, UsageError
 
-from .dress import LineFinding, Schema, plain_body, regex
+from .dress import LineFinding, plain_body, regex
 from .edit import Edit, changed_value, check_field_value, started_document, with_end
+from .values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,46 +24,49 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 FILE = "config.md"
-FRONT_KEYS = ("setupComplete", "setupDate")
-"""The settings that are kept in the front matter."""
-HOME_SECTIONS = {
-    "timezone": "Workspace",
-    "journalTaskChanges": "Workspace",
-    "expression": "Heartbeat",
-    "cronJobId": "Heartbeat",
-    "projectId": "Heartbeat",
-    "driftAfterBeats": "Heartbeat",
-    "target": "Default Notification",
-    "channelId": "Default Notification",
-    "priority": "Default Notification",
-    "quietHours": "Default Notification",
-    "primaryChannel": "IM Configuration",
-    "secondaryChannel": "IM Configuration",
-    "archiveCompletedAfterDays": "Memory Maintenance",
-    "pruneJournalAfterDays": "Memory Maintenance",
-    "maxJournalEntries": "Memory Maintenance",
-    "maintenanceSchedule": "Memory Maintenance",
+_CRON, _TRUTH = Value(cron), Value(truth)
+SECTIONS: dict[str, dict[str, Value]] = {
+    "Workspace": {"timezone": Value(zone_name), "journalTaskChanges": _TRUTH},
+    "Heartbeat": {
+        "expression": _CRON,
+        "cronJobId": Value(),
+        "projectId": Value(),
+        "driftAfterBeats": Value(whole_number(1, 999_999_999, "above 0")),
+    },
+    "Default Notification": {
+        "target": Value(),
+        "channelId": Value(),
+        "priority": Value(one_of(("low", "normal", "high"), "config.value")),
+        "quietHours": Value(),
+    },
+    "IM Configuration": {"primaryChannel": Value(), "secondaryChannel": Value()},
+    # A limit without a value could mean "no limit"; using the default would be a guess.
+    "Memory Maintenance": {
+        "archiveCompletedAfterDays": Value(whole_number(0, 36_500, "from 0 to 36500"), needed=True),
+        "pruneJournalAfterDays": Value(whole_number(0, 36_500, "from 0 to 36500"), needed=True),
+        "maxJournalEntries": Value(whole_number(0, 100_000_000, "from 0 to 100000000"), needed=True),
+        "maintenanceSchedule": _CRON,
+    },
+    "": {"setupComplete": _TRUTH, "setupDate": Value(moment)},
 }
-"""The section to which `set_setting` adds a missing key."""
-KNOWN_KEYS = (*HOME_SECTIONS, *FRONT_KEYS)
-"""The settings that memdeck uses; a file may hold others, which are kept unchanged."""
-SCHEMA = Schema(KNOWN_KEYS, {}, understood=False)
+"""The settings that memdeck uses, by the section to which a missing one is added; those of "" are in the front matter.
+A file may have others, which are kept unchanged.
+"""
+HOMES = {key: section for section, values in SECTIONS.items() for key in values}
+SCHEMA = Schema({key: value for values in SECTIONS.values() for key, value in values.items()}, understood=False)
 """A setting in another dress is never read: it is told."""
-CRON_KEYS = frozenset({"expression", "maintenanceSchedule"})
-BOOLEAN_KEYS = frozenset({"journalTaskChanges", "setupComplete"})
-PRIORITIES = frozenset({"low", "normal", "high"})
-_LIMITS = {"archiveCompletedAfterDays": 36_500, "pruneJournalAfterDays": 36_500, "maxJournalEntries": 100_000_000}
-MAINTENANCE_KEYS = (*_LIMITS, "timezone", "maintenanceSchedule")
+KNOWN_KEYS = tuple(HOMES)
+CRON_KEYS = frozenset(key for key, value in SCHEMA.fields.items() if value is _CRON)
+BOOLEAN_KEYS = frozenset(key for key, value in SCHEMA.fields.items() if value is _TRUTH)
+MAINTENANCE_KEYS = (*SECTIONS["Memory Maintenance"], "timezone")
 """The settings that decide what maintenance moves and when."""
 _ALIKE = 0.85
 """The likeness from which an unknown key counts as a misspelled maintenance setting."""
-_NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 _IN_FRONT = r"(?:[^\w\n]|[0-9]{1,3}[.)]|\[[ xX]\])*"
 _LIKE_FIELD = {
     key: rf"(?i){_IN_FRONT}{r'[^A-Za-z0-9]*'.join(key)}(?P<sign>[^\w]*)(?P<value>.*)" for key in MAINTENANCE_KEYS
 }
 """What a line looks like that sets a maintenance setting, in whatever dress."""
-_YES = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 class Setting(NamedTuple):
@@ -122,7 +124,7 @@ class Config:
 
     def truth(self, key: str) -> bool:
         """Return whether the value of a key is `true`, `yes` or `on`; False for any other or a missing value."""
-        return _YES.get((self.get(key) or "").lower(), False)
+        return read_truth(self.get(key)) or False
 
     @property
     def duplicates(self) -> tuple[Setting, ...]:
@@ -277,37 +279,8 @@ def read_config(file: str, document: Document) -> Config:
 
 
 def value_problem(key: str, value: str) -> str | None:
-    """Return what is wrong with the value (without remark) of a known key; None if nothing, or if the key is
-    unknown.
-    """
-    if key in CONFIG_NUMBERS:
-        # A limit without a value could mean "no limit"; using the default would be a guess.
-        if not (_NUMBER.fullmatch(value) and int(value) <= _LIMITS[key]):
-            return f"{key} is {value[:40]!r}, not a whole number from 0 to {_LIMITS[key]}"
-        return None
-    if is_absent(value):
-        return None
-    try:
-        _check_form(key, value)
-    except UsageError as error:
-        return error.message
-    if key in BOOLEAN_KEYS and value.lower() not in _YES:
-        return f"{key} is {value[:40]!r}, not true or false"
-    if key == "driftAfterBeats" and not (_NUMBER.fullmatch(value) and int(value) > 0):
-        return f"driftAfterBeats is {value[:40]!r}, not a whole number above 0"
-    if key == "priority" and value.lower() not in PRIORITIES:
-        return f"priority is {value[:40]!r}, not low, normal or high"
-    return None
-
-
-def _check_form(key: str, value: str) -> None:
-    """Raise UsageError for a zone that is unknown, a cron expression or a date that is none."""
-    if key == "timezone":
-        find_zone(value)
-    elif key in CRON_KEYS:
-        check_cron(value)
-    elif key == "setupDate":
-        read_moment(value, UTC)
+    """Return what is wrong with the value (without remark) of a known key; None if nothing, or if it is unknown."""
+    return SCHEMA.problem(key, value)
 
 
 def meant_key(key: str, likeness: float = 0.6) -> str | None:
@@ -321,15 +294,8 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
     if same is not None:
         return same
 
-    wanted = key.casefold()
-    # The largest ratio of lengths at this likeness, which is at most 2 * shorter / (both together).
-    longest = (2 - likeness) / likeness
-    names = {
-        name.casefold(): name
-        for name in KNOWN_KEYS
-        if len(wanted) <= longest * len(name) and len(name) <= longest * len(wanted)
-    }
-    near = get_close_matches(wanted, names, 1, likeness) if names else []
+    names = {name.casefold(): name for name in KNOWN_KEYS}
+    near = get_close_matches(key.casefold(), names, 1, likeness)
     return names[near[0]] if near else None
 
 
@@ -363,7 +329,11 @@ def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None
         raise UsageError("config.value", sentence, "give another value", key=key)
     summary = f"set {key} to {value[:60]}"
     in_front = isinstance(document.meta.get(key), str) if document.front_raw else False
-    if section is None and document.front_raw and (key in FRONT_KEYS or (in_front and key not in ("type", "updated"))):
+    if (
+        section is None
+        and document.front_raw
+        and (HOMES.get(key) == "" or (in_front and key not in ("type", "updated")))
+    ):
         return Edit({FILE: document.set_meta(key, value)}, summary)
     document, index, number = _place(document, key, section)
     block = document.block(index, number)
@@ -379,7 +349,7 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
     for index, number, block, _ in document.blocks():
         if (found is None or index in found) and key in block.fields:
             return document, index, number
-    title = section or HOME_SECTIONS.get(key, "Workspace")
+    title = section or HOMES.get(key) or "Workspace"
     places = document.find(title)
     if places:
         return document, places[0], None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from memory.base.problems import Level
 from memory.base.values import folded
@@ -18,6 +18,8 @@ from memory.document.lines import Field, count_lines, encode, hidden_lines, may_
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
+
+from .values import Schema
 
 N = TypeVar("N", bound=str)
 READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"
@@ -50,29 +52,6 @@ class Plain(NamedTuple):
 
     body: str
     findings: tuple[LineFinding, ...] = ()
-
-
-class Schema:
-    """The fields that a kind of entry knows, with the other words for them.
-
-    A word is compared without case, blanks, dashes and underscores: `Due Date`, `due_date` and `dueDate` are one.
-    """
-
-    def __init__(self, keys: Sequence[str], synonyms: Mapping[str, Sequence[str]], *, understood: bool = True) -> None:
-        """Store the keys; where `understood` is false, a field in another dress is only told, never read."""
-        self.keys = frozenset(keys)
-        self.understood = understood
-        self._meaning = {_normal(key): key for key in keys}
-        for key, words in synonyms.items():
-            self._meaning.update((_normal(word), key) for word in words)
-
-    def meaning(self, word: str) -> str | None:
-        """Return the key that a word means, None if it means none."""
-        return word if word in self.keys else self._meaning.get(_normal(word))
-
-
-def _normal(word: str) -> str:
-    return re.sub(r"[\s_-]+", "", folded(word))
 
 
 _SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000]"
@@ -316,20 +295,82 @@ def visible_lines(body: str) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
-def with_items(document: Document, index: int, lead: str, items: Sequence[Entry]) -> Document:
-    """Return the document with what was read above the first entry of a section written as entries.
+class Item(NamedTuple):
+    """What is read as an entry above the first entry of a section: its lines there (`stop` is the one behind them), the
+    entry, and the mark in its box (None: it has none).
+    """
 
-    `lead` is the text of the section that is left. Blank lines between entries follow the style of the file.
+    line: int
+    stop: int
+    entry: Entry
+    box: str | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether its box is checked."""
+        return bool(self.box and self.box.strip())
+
+
+class PlainSection(NamedTuple, Generic[N]):
+    """A section in the plain form: which one it is (None: none of the kind), its title, the items above its first
+    entry, and what was found outside of its entries.
+    """
+
+    name: N | None
+    title: str
+    items: tuple[Item, ...] = ()
+    findings: tuple[LineFinding, ...] = ()
+
+
+def with_items(document: Document, index: int, items: Sequence[Item], title: str | None = None) -> Document:
+    """Return the document with items of a section written as entries above its first one, and maybe another title.
+
+    Blank lines between entries follow the style of the file.
     """
     section = document.section(index)
+    if title is not None and title != section.title:
+        section = section.with_title(title)
+    if not items:
+        return document.with_section(index, section)
+    gone = {number for one in items for number in range(one.line, one.stop)}
+    lines = enumerate(split_lines(section.body), 1 if section.heading else 0)
+    text = encode(section.newline.join(line for number, (line, _) in lines if number not in gone).rstrip())
     gap = encode(document.newline) if document.spaced else b""
-    text = encode(lead.rstrip())
+    entries = [Entry(one.entry.raw + gap) for one in items]
+    if not section.entries and index == len(document.sections) - 1:
+        entries[-1] = items[-1].entry
     top = (text + encode(section.newline) if text else b"") + gap
-    entries = [Entry(entry.raw + gap) for entry in items]
-    if entries and not section.entries and index == len(document.sections) - 1:
-        entries[-1] = items[-1]
-    whole = Section(section.level, section.heading, top, (*entries, *section.entries))
-    return document.with_section(index, whole)
+    return document.with_section(index, Section(section.level, section.heading, top, (*entries, *section.entries)))
+
+
+def plain_document(
+    document: Document,
+    read: Callable[[Section], PlainSection[N]],
+    plain: Callable[[PlainSection[N], Entry], Entry],
+) -> Document:
+    """Return a file with its sections and their entries, and what is read as an entry, in the plain form."""
+    for index, section in document.all_sections():
+        found = section.memo(read)
+        items = found.items if found.name is not None else ()
+        document = with_items(document, index, items, found.title if section.heading else None)
+        part = document.section(index)
+        entries = [plain(found, entry) for entry in part.entries]
+        if any(new is not old for new, old in zip(entries, part.entries, strict=True)):
+            document = document.with_section(index, part.with_entries(entries))
+    return document
+
+
+def section_findings(
+    document: Document,
+    read: Callable[[Section], PlainSection[N]],
+    of_entry: Callable[[PlainSection[N], Entry], Iterable[LineFinding]],
+) -> Iterator[LineFinding]:
+    """Yield what was found in the sections of a file and in their entries; lines count from 0 in the file."""
+    for index, section in document.all_sections():
+        found = section.memo(read)
+        yield from (one.moved(document.line_of(index)) for one in found.findings)
+        for number, entry in enumerate(section.entries):
+            yield from (one.moved(document.line_of(index, number)) for one in of_entry(found, entry))
 
 
 _LIST_ITEM = (
@@ -401,11 +442,6 @@ class Lead:
                     stop -= 1
                 yield LeadItem(number, stop, found)
             number = stop
-
-    def without(self, items: Iterable[LeadItem], newline: str) -> str:
-        """Return the text without some items."""
-        gone = {number for one in items for number in range(one.first, one.stop)}
-        return newline.join(line for number, line in enumerate(self.lines) if number not in gone)
 
     def loose(self, items: Iterable[LeadItem], advise: Callable[[str], str | None]) -> Iterator[LineFinding]:
         """Yield the first line of each paragraph, and each item of a list, outside of the items, that nothing reads.

@@ -17,8 +17,9 @@ from memory.document import Document, Entry, Section, parse
 from memory.document.lines import conflict_at, decode, split_lines
 from memory.errors import MemdeckError, RefusedError, UsageError
 
-from .dress import Schema, without_twins
+from .dress import without_twins
 from .templates import template_files
+from .values import Schema
 
 if TYPE_CHECKING:
     from memory.document.compare import Region
@@ -161,12 +162,11 @@ def with_changes(
     entry: Entry,
     changes: Mapping[str, str],
     schema: Schema,
-    check: Callable[[str, str], None],
     title: TitleRule | None = None,
 ) -> Entry:
     """Return an entry with fields and title changed in this order; an empty value takes a field away.
 
-    `check` raises an error for a value that a key cannot have. A remark after a value stays where it still applies. Of
+    UsageError for a value that a key cannot have. A remark after a value stays where it still applies. Of
     several lines that mean a changed key one is left.
     """
     for key, given in changes.items():
@@ -177,20 +177,19 @@ def with_changes(
         elif not value:
             entry = entry.unset_field(key)
         else:
-            check(key, value)
-            entry = check_field_value(entry, key, changed_value(key, entry.fields.get(key), value))
+            value = changed_value(key, entry.fields.get(key), schema.written(key, value))
+            entry = check_field_value(entry, key, value)
     return entry
 
 
 class EntryEdits(NamedTuple):
-    """The edits of a file whose items are whole entries; `find` and `read` return items, `check` refuses a value."""
+    """The edits of a file whose items are whole entries; `find` and `read` return items."""
 
     file: str
     noun: str
     find: Callable[[Snapshot, str], EntryItem]
     read: Callable[[str, Document], Sequence[EntryItem]]
     schema: Schema
-    check: Callable[[str, str], None]
     title: TitleRule
 
     def changed(
@@ -209,7 +208,7 @@ class EntryEdits(NamedTuple):
         """
         item = self.find(snapshot, ref)
         changes = {**(set or {}), **dict.fromkeys(unset, "")}
-        entry = with_changes(base or item.entry, changes, self.schema, self.check, self.title)
+        entry = with_changes(base or item.entry, changes, self.schema, self.title)
         return self.replaced(snapshot, item, beside_others(base, entry, item.entry, item.title))
 
     def rewritten(
@@ -279,7 +278,7 @@ def with_end(body: str, text: str, document: Document, section: int, entry: int 
     return lead + added + (tail or (newline if document.spaced and not last else ""))
 
 
-def clean_values(values: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+def clean_values(values: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
     """Return values in the order of `known`, then of the caller, without empty ones."""
     order = [key for key in known if key in values] + [key for key in values if key not in known]
     return {key: values[key].strip() for key in order if values[key].strip()}

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date, tzinfo
 from functools import lru_cache
 
 from memory.base.clock import BadMoment, read_moment
-from memory.base.cron import BadCron, check_cron
-from memory.base.problems import Level, Problem
-from memory.base.values import is_absent, split_field
+from memory.base.problems import Problem
 from memory.document.model import Document
-from memory.document.nodes import Entry, field_line
 
 from .dress import unread_entries
 from .journal.reading import plain_day, plain_heading, split_heading
-from .monitors import value_problem as monitor_problem
-from .plans.model import SECTIONS as PLAN_SECTIONS
-from .plans.model import STATUSES, Plans
+from .monitors import SCHEMA as MONITORS
+from .plans.model import SCHEMA as PLANS
+from .plans.model import Plans, section_of
 from .snapshot import Snapshot
 from .tasks.model import Task, read_tasks
-from .tasks.values import read_due
-from .values import read_progress
+from .tasks.values import SCHEMA as TASKS
 
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
@@ -37,56 +33,6 @@ def date_problem(text: str, zone: tzinfo) -> str | None:
     except BadMoment as error:
         return error.message
     return None
-
-
-@lru_cache(maxsize=4096)
-def _due_problem(text: str, zone: tzinfo) -> str | None:
-    due = read_due(text)
-    try:
-        if due.recurring:
-            check_cron(due.recurring)
-    except BadCron as error:
-        return date_problem(due.date or "", zone) or error.message
-    return date_problem(due.date or "", zone)
-
-
-def _progress_problem(text: str, _: tzinfo) -> str | None:
-    return None if read_progress(text) is not None else f"it is {text[:40]!r}, not 0% to 100%"
-
-
-def _status_problem(text: str, _: tzinfo) -> str | None:
-    return None if text.casefold() in STATUSES else f"{text[:40]!r} is none of {', '.join(STATUSES)}"
-
-
-_Rules = Mapping[str, tuple[Level, str, Callable[[str, tzinfo], str | None]]]
-_OF_TASKS: _Rules = {
-    **{key: ("error", f"task.{key}", date_problem) for key in ("created", "started", "completed")},
-    "due": ("error", "task.due", _due_problem),
-    "recurring": ("warning", "task.recurring", lambda *_: "a task recurs by its due, `recurring: 0 9 * * MON`"),
-    "progress": ("error", "task.progress", _progress_problem),
-}
-_OF_PLANS: _Rules = {
-    **dict.fromkeys(("created", "completed"), ("error", "plan.date", date_problem)),
-    "status": ("warning", "plan.status", _status_problem),
-}
-_OF_MONITORS: _Rules = {
-    "interval": ("error", "monitor.interval", lambda text, _: monitor_problem("interval", text)),
-    "lastCheck": ("error", "monitor.lastCheck", date_problem),
-    "alertPriority": ("warning", "monitor.alertPriority", lambda text, _: monitor_problem("alertPriority", text)),
-}
-"""What the fields of each kind of entry must be: level and code of the finding, and what says what is wrong."""
-
-
-def _field_problems(name: str, entry: Entry, line: int, rules: _Rules, zone: tzinfo) -> Iterator[Problem]:
-    """Yield what is wrong with the fields of an entry whose heading is in a line (from 1)."""
-    fields = entry.fields
-    for key, (level, code, wrong) in rules.items():
-        if key not in fields:
-            continue
-        value = fields[key] if key == "due" else split_field(key, fields[key])[0]
-        if not is_absent(value) and (message := wrong(value, zone)) is not None:
-            message = f"{key}: {message}, in {entry.title[:40]!r}"
-            yield Problem(level, name, field_line(entry, key, line), code, message)
 
 
 def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
@@ -116,14 +62,14 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
         if first is not task:
             message = f"{title} has the title and created of the task in line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
-        yield from _field_problems(name, task.entry, line, _OF_TASKS, snapshot.zone)
+        yield from TASKS.problems(name, task.entry, line, snapshot.zone)
 
 
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of journal.md or of an archive of it."""
     for index, section in enumerate(document.sections):
         line = document.line_of(index) + 1
-        day = section.memo(plain_day).date
+        day = section.memo(plain_day).name
         if day is None and len(section):
             noun = "entry is" if len(section) == 1 else "entries are"
             message = f"{len(section)} {noun} under {section.title[:40]!r}, which is no date"
@@ -157,7 +103,7 @@ def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
 def monitor_file_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
     """Yield the findings of monitors.md."""
     for monitor in snapshot.monitors.monitors:
-        yield from _field_problems(name, monitor.entry, monitor.line + 1, _OF_MONITORS, snapshot.zone)
+        yield from MONITORS.problems(name, monitor.entry, monitor.line + 1, snapshot.zone)
         need = {"http": "url", "command": "command"}.get(monitor.type or "")
         if monitor.type is None or (need is not None and need not in monitor.entry.fields):
             message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
@@ -166,13 +112,13 @@ def monitor_file_problems(snapshot: Snapshot, name: str, _: Document) -> Iterato
 
 def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of orchestration.md or of an archive of it."""
-    known = [index for index, part in enumerate(document.sections) if part.level == 2 and part.name in PLAN_SECTIONS]
+    known = [index for index, part in document.all_sections() if section_of(part)]
     why = "is read as active: it is in no section of plans"
     for one in unread_entries(document, known, "error", "plan.unknown_section", why):
         yield Problem(one.level, name, one.line + 1, one.code, one.message)
     for plan in (snapshot.plans if name == "orchestration.md" else Plans(name, document)).plans:
         yield from (Problem(one.level, name, one.line + 1, one.code, one.message) for one in plan.problems)
-        yield from _field_problems(name, plan.entry, plan.line + 1, _OF_PLANS, snapshot.zone)
+        yield from PLANS.problems(name, plan.entry, plan.line + 1, snapshot.zone)
         missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]
         if plan.section == "completed" and plan.completed is None:
             missing.append("completed")

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from memory.base.clock import read_moment
-from memory.base.cron import check_cron, missed_twice
+from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document, Entry, Section
 from memory.document.nodes import bare
 from memory.errors import UsageError
 
-from .dress import LineFinding, Schema, entry_findings, plain_entry, unread_entries
+from .dress import LineFinding, entry_findings, plain_entry, unread_entries
 from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
 from .refs import EntryItem, FieldText, Lookup, name_all
-from .values import moment_or_none
+from .values import Schema, Value, cron, moment, moment_or_none, one_of
 
 if TYPE_CHECKING:
     from .snapshot import Snapshot
@@ -29,33 +28,26 @@ if TYPE_CHECKING:
 FILE = "monitors.md"
 KIND = "monitors"
 SECTION = "Monitors"
-FIELD_KEYS = (
-    "type",
-    "url",
-    "command",
-    "folder",
-    "interval",
-    "cronJobId",
-    "threshold",
-    "alertPriority",
-    "autoRemediate",
-    "lastCheck",
-    "lastStatus",
-)
+PRIORITIES = ("low", "normal", "high")
+FIELDS = {
+    "type": Value(),
+    "url": Value(words=("endpoint", "uri")),
+    "command": Value(words=("cmd",)),
+    "folder": Value(),
+    "interval": Value(cron, ("schedule", "frequency", "check interval"), "monitor.interval"),
+    "cronJobId": Value(),
+    "threshold": Value(words=("condition", "alert if", "alert when")),
+    "alertPriority": Value(one_of(PRIORITIES, "monitor.priority"), (), "monitor.alertPriority", "warning"),
+    "autoRemediate": Value(),
+    "lastCheck": Value(moment, (), "monitor.lastCheck"),
+    "lastStatus": Value(),
+}
 """The fields that the format knows, in the order in which memdeck writes them."""
-SCHEMA = Schema(
-    (*FIELD_KEYS, "host", "port", "path", "timeout", "environment"),
-    {
-        "url": ("endpoint", "uri"),
-        "command": ("cmd",),
-        "interval": ("schedule", "frequency", "check interval"),
-        "threshold": ("condition", "alert if", "alert when"),
-    },
-    understood=False,
-)
+FIELD_KEYS = tuple(FIELDS)
+_OF_TYPES = dict.fromkeys(("host", "port", "path", "timeout", "environment"), Value())
+SCHEMA = Schema({**FIELDS, **_OF_TYPES}, understood=False)
 """A field in another dress is never read: it makes its monitor an error."""
 HEALTHY = frozenset({"healthy", "ok", "up"})
-PRIORITIES = frozenset({"low", "normal", "high"})
 _TITLE = TitleRule(("name", "title"), "monitor.name", "the name of a monitor")
 
 
@@ -217,34 +209,8 @@ def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now
         document = document.insert_section(len(document.sections), new)
     section = document.find(SECTION)[0]
     entry = Entry.compose(title, newline=document.newline)
-    entry = with_changes(entry, clean_values(values, FIELD_KEYS), SCHEMA, _check_value)
+    entry = with_changes(entry, clean_values(values, FIELDS), SCHEMA)
     return _EDITS.added(document, section, entry)
-
-
-def value_problem(key: str, value: str) -> str | None:
-    """Return what is wrong with the value (without remark) of a known field; None if nothing is."""
-    if is_absent(value):
-        return None
-    try:
-        _check_plain(key, value)
-    except UsageError as error:
-        return error.message
-    return None
-
-
-def _check_value(key: str, value: str) -> None:
-    plain = split_field(key, value)[0]
-    if not is_absent(plain):
-        _check_plain(key, plain)
-
-
-def _check_plain(key: str, plain: str) -> None:
-    if key == "interval":
-        check_cron(plain)
-    elif key == "lastCheck":
-        read_moment(plain, UTC)
-    elif key == "alertPriority" and plain.casefold() not in PRIORITIES:
-        raise UsageError("monitor.priority", f"alertPriority is {plain[:40]!r}", "write low, normal or high")
 
 
 _EDITS = EntryEdits(
@@ -253,7 +219,6 @@ _EDITS = EntryEdits(
     find_monitor,
     lambda file, document: Monitors(file, document).monitors,
     SCHEMA,
-    _check_value,
     _TITLE,
 )
 edit_monitor, remove_monitor, replace_monitor_text = _EDITS.changed, _EDITS.removed, _EDITS.rewritten

@@ -22,7 +22,8 @@ from .monitors import Monitors, read_monitors
 from .plans.model import Plans, read_plans
 from .refs import Past, identity_hex
 from .tasks.model import TaskList, read_tasks
-from .tasks.values import Head, split_priority
+from .tasks.reading import Head
+from .tasks.values import split_priority
 
 V = TypeVar("V")
 _NOTHING = parse(b"")

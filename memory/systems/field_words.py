@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.errors import UsageError
-from memory.files.dress import Schema
 from memory.files.monitors import SCHEMA as MONITORS
 from memory.files.plans.model import SCHEMA as PLANS
 from memory.files.tasks.reading import LEVELS
-from memory.files.tasks.reading import SCHEMA as TASKS
+from memory.files.tasks.values import SCHEMA as TASKS
+from memory.files.values import Schema, Value
 
 _READERS = {"tasks": TASKS, "monitors": MONITORS, "plans": PLANS}
 """What the readers of files understand, which is understood here, too."""
@@ -62,7 +62,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
 }
 """Further words for the fields of each kind."""
 _SCHEMAS = {
-    kind: Schema(tuple(words), {key: re.split(r", ?", others) for key, others in words.items()})
+    kind: Schema({key: Value(words=tuple(re.split(r", ?", others))) for key, others in words.items()})
     for kind, words in _WORDS.items()
 }
 _YES = (True, "true", "yes")

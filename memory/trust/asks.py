@@ -16,7 +16,7 @@ from memory.document.nodes import field_line
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
-from memory.files.tasks.values import Head
+from memory.files.tasks.reading import Head
 from memory.files.values import text_or_none
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.pins import PRIVATE

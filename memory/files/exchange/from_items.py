@@ -22,8 +22,10 @@ from memory.files.knowledge import model as knowledge
 from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks import edits as tasks
-from memory.files.tasks.edits import check_due, heading, with_section, with_text, write_tags
-from memory.files.tasks.values import PRIORITIES, SECTIONS, Head, is_run, read_due
+from memory.files.tasks.edits import heading, with_section, with_text
+from memory.files.tasks.model import SECTIONS
+from memory.files.tasks.reading import Head
+from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags
 from memory.files.values import read_progress
 
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}

@@ -125,8 +125,7 @@ def entry_to_edit(snapshot: Snapshot, ref: str) -> JournalEntry:
     if not entry.is_item:
         return entry
     index, read = entry.at[0], entry.document.section(entry.at[0]).memo(plain_day)
-    document = entry.document.with_section(index, entry.document.section(index).with_title(read.title))
-    document = with_items(document, index, read.lead, [one for _, one in read.items])
+    document = with_items(entry.document, index, read.items, read.title)
     return read_journal(FILE, document).at(index, entry.at[1] + len(read.items))
 
 
@@ -137,7 +136,7 @@ def section_for(document: Document, date: str) -> tuple[Document, int]:
     """
     dated: list[tuple[int, str]] = []
     for index, section in enumerate(document.sections):
-        found = section.memo(plain_day).date
+        found = section.memo(plain_day).name
         if found == date:
             return document, index
         if found:

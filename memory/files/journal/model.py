@@ -156,7 +156,7 @@ class Journal:
         self.document = document
         read = [(index, section.memo(plain_day), len(section)) for index, section in document.all_sections()]
         self.days: tuple[Day, ...] = tuple(
-            [Day(day.date, index, size + len(day.items)) for index, day, size in read if size or day.date]
+            [Day(day.name, index, size + len(day.items)) for index, day, size in read if size or day.name]
         )
         self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
         self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
@@ -190,7 +190,7 @@ class Journal:
             section, date, index = self.document.section(day.section), day.date, day.section
             above = section.memo(plain_day).items
             items = enumerate(above, -len(above))
-            found = [JournalEntry(self, date, (index, number), entry, line) for number, (line, entry) in items]
+            found = [JournalEntry(self, date, (index, number), one.entry, one.line) for number, one in items]
             found += [JournalEntry(self, date, (index, number), raw) for number, raw in enumerate(section.entries)]
             known = self._wrapped[day.section] = tuple(found)
         return known

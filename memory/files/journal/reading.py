@@ -6,12 +6,22 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from typing import NamedTuple
 
-from memory.document.lines import encode
+from memory.document.lines import encode, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
-from memory.files.dress import Lead, LineFinding, read_as, regex, unread, visible_lines, with_items
+from memory.files.dress import (
+    Item,
+    Lead,
+    LineFinding,
+    PlainSection,
+    plain_document,
+    read_as,
+    regex,
+    section_findings,
+    unread,
+    visible_lines,
+)
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
@@ -36,20 +46,6 @@ _TIME = (
 _ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?:\[[ xX]\][ \t]+)?(?P<title>\S.*)"
 _DATED = r"(?:[-*+•‣][ \t]+)?[*_`\[(]{0,3}[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
-
-
-class PlainDay(NamedTuple):
-    """A section of the journal in the plain form.
-
-    `date` is its day (None: it is none), `items` are entries made of the text above the first one, each with its line
-    in the section, `lead` is that text without them.
-    """
-
-    date: str | None
-    title: str
-    lead: str
-    items: tuple[tuple[int, Entry], ...]
-    findings: tuple[LineFinding, ...]
 
 
 @lru_cache(4096)
@@ -85,40 +81,38 @@ def plain_heading(title: str) -> str:
     return f"{hour:02}:{minute}" + (f":{second}" if second else "") + (f" — {rest}" if rest else "")
 
 
-def plain_day(section: Section) -> PlainDay:
+def plain_day(section: Section) -> PlainSection[str]:
     """Return a section of the journal in the plain form: its date, and the entries above its first one."""
     title, lead = section.title, section.body
     day = read_date(title)
     if title == day and not lead.strip():
-        return PlainDay(day, title, lead, (), ())
+        return PlainSection(day, title)
     findings: list[LineFinding] = []
-    items: list[tuple[int, Entry]] = []
     instant = regex(_INSTANT).fullmatch(title) if section.level == 2 else None
     if instant is not None and instant["zone"]:
         advice = f"write the day as `## {instant['date']}` and below `### HH:MM — title` in the workspace's zone"
-        return PlainDay(None, title, lead, (), (unread(0, f"## {title}", advice),))
+        return PlainSection(None, title, (), (unread(0, f"## {title}", advice),))
     if instant is not None:
         heading = plain_heading(f"{instant['time']} — {instant['rest']}".rstrip(" —"))
-        items.append((0, _entry(heading, lead.strip("\r\n").split("\n"), section.newline)))
-        findings.append(read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}"))
-        return PlainDay(instant["date"], instant["date"], "", tuple(items), tuple(findings))
+        below = lead.strip("\r\n").split("\n")
+        item = Item(0, 1 + len(split_lines(lead)), _entry(heading, below, section.newline))
+        found = read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}")
+        return PlainSection(instant["date"], instant["date"], (item,), (found,))
     if day is None and section.level == 2:
         day = _dressed_day(title)
         if day is not None:
             findings.append(read_as(0, f"## {title}", f"## {day}"))
             title = day
+    top = 1 if section.heading else 0
     if day is None:
         if lead.strip() and section.level == 2 and re.search(r"[0-9]", title) and not len(section):
             findings.append(unread(0, f"## {title}", "write a day as `## 2024-01-15`"))
         elif dated := next((one for one in visible_lines(lead) if regex(_DATED).match(one[1])), None):
             advice = "write a day as `## 2024-01-15` and an entry below it as `### HH:MM — title`"
-            findings.append(unread(dated[0] + bool(section.heading), dated[1], advice))
-        return PlainDay(None, title, lead, (), tuple(findings))
-    lead, more, found = _items(lead, section.newline)
-    top = 1 if section.heading else 0
-    findings += [one.moved(top) for one in found]
-    items += [(top + line, entry) for line, entry in more]
-    return PlainDay(day, title, lead, tuple(items), tuple(findings))
+            findings.append(unread(dated[0] + top, dated[1], advice))
+        return PlainSection(None, title, (), tuple(findings))
+    items, inside = _items(lead, top, section.newline)
+    return PlainSection(day, title, items, (*findings, *(one.moved(top) for one in inside)))
 
 
 def _dressed_day(title: str) -> str | None:
@@ -135,8 +129,8 @@ def _dressed_day(title: str) -> str | None:
     return None
 
 
-def _items(lead: str, newline: str) -> tuple[str, list[tuple[int, Entry]], list[LineFinding]]:
-    """Return the text below a day without its lists, the entries made of those with their lines, and what was found."""
+def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[LineFinding]]:
+    """Return the entries made of the lists and deeper headings below a day, and what was found there."""
     text = Lead(lead)
 
     def begins(line: str) -> re.Match[str] | None:
@@ -146,16 +140,16 @@ def _items(lead: str, newline: str) -> tuple[str, list[tuple[int, Entry]], list[
         return regex(_DEEPER).fullmatch(line) is None if first[0].startswith("#") else line[0] in " \t"
 
     runs = list(text.items(begins, belongs))
-    items: list[tuple[int, Entry]] = []
+    items = []
     found = list(text.loose(runs, _loose))
     for number, stop, first in runs:
         below = text.lines[number + 1 : stop]
         deeper = first[0].startswith("#")
         indent = 0 if deeper else min((len(one) - len(one.lstrip()) for one in below if one.strip()), default=0)
         entry = _entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
-        items.append((number, entry))
+        items.append(Item(top + number, top + stop, entry))
         found.append(read_as(number, first[0], f"### {entry.title}"))
-    return text.without(runs, newline), items, sorted(found)
+    return tuple(items), sorted(found)
 
 
 def _loose(text: str) -> str | None:
@@ -178,33 +172,22 @@ def plain_entry(entry: Entry) -> Entry:
 
 def plain_journal(document: Document) -> Document:
     """Return journal.md, or an archive of it, with everything that is read in another form written plainly."""
-    for index, section in document.all_sections():
-        read = section.memo(plain_day)
-        if read.title != section.title:
-            document = document.with_section(index, section.with_title(read.title))
-        if read.items:
-            document = with_items(document, index, read.lead, [entry for _, entry in read.items])
-        part = document.section(index)
-        document = document.with_section(index, part.with_entries([plain_entry(entry) for entry in part.entries]))
-    return document
+    return plain_document(document, plain_day, lambda _, entry: plain_entry(entry))
 
 
 def journal_findings(document: Document) -> Iterator[LineFinding]:
     """Yield what was found in lines that are not plain; lines count from 0 in the file."""
-    for index, section in document.all_sections():
-        day = section.memo(plain_day)
-        yield from (one.moved(document.line_of(index)) for one in day.findings)
-        for number, entry in enumerate(section.entries):
-            title = entry.title
-            if (plain := plain_heading(title)) != title:
-                yield read_as(0, f"### {title}", f"### {plain}").moved(document.line_of(index, number))
-            elif dated := regex(_INSTANT).fullmatch(title):
-                time = "HH:MM" if dated["zone"] else dated["time"]
-                advice = (
-                    f"write the day as `## {dated['date']}` above and the entry as `### {time} — {dated['rest'][:40]}`"
-                )
-                advice += " in the workspace's zone" if dated["zone"] else ""
-                yield unread(0, f"### {title}", advice).moved(document.line_of(index, number))
-            elif _HEADING.fullmatch(title) is None and re.match(r"[0-9]{1,2}[:：h][0-9]{2}", title):
-                advice = "write the time as `### HH:MM — title` in the workspace's zone"
-                yield unread(0, f"### {title}", advice).moved(document.line_of(index, number))
+    return section_findings(document, plain_day, lambda _, entry: _of_heading(entry.title))
+
+
+def _of_heading(title: str) -> Iterator[LineFinding]:
+    """Yield how the heading of an entry is read, or why its time is not."""
+    text = f"### {title}"
+    if (plain := plain_heading(title)) != title:
+        yield read_as(0, text, f"### {plain}")
+    elif dated := regex(_INSTANT).fullmatch(title):
+        time = "HH:MM" if dated["zone"] else dated["time"]
+        advice = f"write the day as `## {dated['date']}` above and the entry as `### {time} — {dated['rest'][:40]}`"
+        yield unread(0, text, advice + (" in the workspace's zone" if dated["zone"] else ""))
+    elif _HEADING.fullmatch(title) is None and re.match(r"[0-9]{1,2}[:：h][0-9]{2}", title):
+        yield unread(0, text, "write the time as `### HH:MM — title` in the workspace's zone")

@@ -22,7 +22,7 @@ from memory.files.edit import (
 )
 from memory.files.snapshot import Snapshot
 
-from .model import FIELD_KEYS, FILE, SCHEMA, STATUSES, Plan, PlanSection, find_plan, read_plans, section_of
+from .model import FILE, SCHEMA, Plan, PlanSection, find_plan, read_plans, section_of
 from .parts import TASK_KEYS, progress_of, read_plan_json, task_table, tasks_of
 
 _TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}
@@ -39,7 +39,7 @@ def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: st
     document, index = with_plan_section(started_document(snapshot, FILE, now), "active")
     newline = document.newline
     given = {"created": format_local(now, snapshot.zone), **values}
-    entry = with_changes(Entry.compose(heading, newline=newline), clean_values(given, FIELD_KEYS), SCHEMA, _check)
+    entry = with_changes(Entry.compose(heading, newline=newline), clean_values(given, SCHEMA.fields), SCHEMA)
     if text.strip():
         lines = "".join(line + newline for line in text.strip("\n").split("\n"))
         entry = entry_of_text(entry.text.rstrip("\r\n") + newline * 2 + lines, entry, None, heading) or entry
@@ -73,7 +73,7 @@ def edit_plan(
         if plan.completed is None:
             changes.setdefault("completed", format_local(now, snapshot.zone))
         changes.setdefault("status", "completed")
-    entry = with_changes(plan.entry, changes, SCHEMA, _check, _TITLE)
+    entry = with_changes(plan.entry, changes, SCHEMA, _TITLE)
     if not moves:
         return _EDITS.replaced(snapshot, plan, entry)
     document, index = with_plan_section(snapshot.document(FILE).remove_entry(*plan.at), section)
@@ -144,7 +144,7 @@ def edit_plan_task(
     """
     plan = find_plan(snapshot, ref)
     changes = {key: value.strip() for key, value in values.items()}
-    _check("status", changes.get("status", STATUSES[0]))
+    SCHEMA.written("status", changes.get("status", ""))
     entry = plan.entry
     if task_table(entry) is None:
         if any(task.id for task in plan.tasks):
@@ -201,7 +201,7 @@ def _row_of(table: Table, name: str) -> int | None:
 def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> Edit:
     done = progress_of(tasks_of(entry, 1, read_plan_json(entry.body)))
     if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
-        entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA, _check)
+        entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA)
     return _EDITS.replaced(snapshot, plan, entry, summary)
 
 
@@ -212,12 +212,5 @@ def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, 
     )
 
 
-def _check(key: str, value: str) -> None:
-    if key == "status" and value.split("(")[0].strip() not in STATUSES:
-        raise UsageError("plan.status", f"status is {value[:40]!r}", f"write {', '.join(STATUSES)}")
-
-
-_EDITS = EntryEdits(
-    FILE, "plan", find_plan, lambda file, document: read_plans(file, document).plans, SCHEMA, _check, _TITLE
-)
+_EDITS = EntryEdits(FILE, "plan", find_plan, lambda file, document: read_plans(file, document).plans, SCHEMA, _TITLE)
 remove_plan, replace_plan_text = _EDITS.removed, _EDITS.rewritten

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.nodes import bare
-from memory.files.dress import LineFinding, Schema, plain_entry
+from memory.files.dress import LineFinding, plain_entry
 from memory.files.refs import EntryItem, FieldText, Lookup, name_all
-from memory.files.values import read_progress
+from memory.files.values import Schema, Value, moment, one_of, read_progress
 
 from .parts import PlanPhase, PlanTask, phases_of, plan_problems, progress_of, read_plan_json, tasks_of
 
@@ -24,19 +24,18 @@ STATUSES = ("planning", "running", "blocked", "completed", "failed")
 PlanSection = Literal["active", "completed"]
 SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans": "completed"}
 """The sections that hold plans, by their name without case."""
-FIELD_KEYS = ("planId", "status", "created", "completed", "currentPhase", "progress", "projects")
-"""The fields of a plan in the order in which they are written."""
 SCHEMA = Schema(
-    FIELD_KEYS,
     {
-        "planId": ("plan",),
-        "status": ("state",),
-        "created": ("created at", "created on", "started"),
-        "completed": ("completed at", "completed on", "finished"),
-        "currentPhase": ("phase",),
-        "projects": ("project",),
-    },
+        "planId": Value(words=("plan",)),
+        "status": Value(one_of(STATUSES, "plan.status"), ("state",), "plan.status", "warning"),
+        "created": Value(moment, ("created at", "created on", "started"), "plan.date"),
+        "completed": Value(moment, ("completed at", "completed on", "finished"), "plan.date"),
+        "currentPhase": Value(words=("phase",)),
+        "progress": Value(),
+        "projects": Value(words=("project",)),
+    }
 )
+"""The fields of a plan in the order in which they are written."""
 
 
 def section_of(section: Section) -> PlanSection | None:

@@ -5,12 +5,11 @@ Edits that take `refs` work on one task or on several: one look at the file for 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
-from memory.base.clock import format_local, read_moment
+from memory.base.clock import format_local
 from memory.base.cron import check_cron
 from memory.base.values import folded, is_absent
 from memory.document import Document, Entry, Section
@@ -27,11 +26,11 @@ from memory.files.edit import (
 from memory.files.journal.edits import with_note
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
-from memory.files.values import read_progress
 
-from .model import PRIORITIES, DueValue, Task, find_task, read_due, read_tasks, split_priority
-from .reading import SCHEMA, SECTIONS, SectionName, plain_section, section_name, with_items_as_entries
+from .model import Task, find_task, read_tasks
+from .reading import SECTIONS, SectionName, items_as_entries, plain_section, section_name
 from .recurrence import next_due
+from .values import PRIORITIES, SCHEMA, DueValue, check_due, read_due, split_priority, write_tags
 
 FILE = "tasks.md"
 Refs = str | Sequence[str]
@@ -150,7 +149,7 @@ def progress_task(
     Raises UsageError `task.progress` for another number, `task.completed` for a completed task, and with `base` (the
     entry that the person saw) ConflictError `document.conflict` where somebody else set another progress since.
     """
-    values = {"section": "in-progress", "progress": f"{read_percent(percent)}%"}
+    values = {"section": "in-progress", "progress": SCHEMA.written("progress", str(percent))}
     if note and note.strip():
         values["lastUpdate"] = note
     return edit_task(snapshot, refs, set=values, base=base, now=now)
@@ -305,7 +304,7 @@ def as_entries(tasks: Sequence[Task]) -> list[Task]:
     for index, items in chosen.items():
         # The items of a section count down to -1, the last one before its first entry.
         count = len(document.section(index).memo(plain_section).items)
-        document = with_items_as_entries(document, index, [count + number for number in items])
+        document = items_as_entries(document, index, [count + number for number in items])
     changed = read_tasks(FILE, document)
     return [found for place in places if (found := changed.at(*place)) is not None]
 
@@ -404,7 +403,6 @@ def _title(entry: Entry) -> str:
 
 # -- values, checked and in the form of the file ------------------------------------------------------------------
 
-_MOMENTS = frozenset({"created", "started", "completed"})
 _NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
 
 
@@ -426,14 +424,7 @@ def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry
         return with_text(entry, "due", str(due) or None)
     if key in _NOT_FIELDS:
         raise UsageError("field.key", f"{key!r} is not a field of a task", "set a field, title, priority or section")
-    if wanted is not None:
-        if key in _MOMENTS:
-            read_moment(wanted, zone)
-        elif key == "progress":
-            wanted = f"{read_percent(wanted)}%"
-        elif key == "tags":
-            wanted = write_tags([wanted])
-    return with_text(entry, key, wanted or None)
+    return with_text(entry, key, SCHEMA.written(key, wanted, zone) or None if wanted else None)
 
 
 def with_text(entry: Entry, key: str, value: str | None) -> Entry:
@@ -489,30 +480,6 @@ def read_priority(text: str | None) -> str | None:
     if text.strip().upper() in PRIORITIES:
         return text.strip().upper()
     raise UsageError("task.priority", f"{text[:40]!r} is not a priority", "use HIGH, NORMAL or LOW")
-
-
-def read_percent(text: str | int) -> int:
-    """Return a progress from 0 to 100, with or without %; raises UsageError `task.progress` for another one."""
-    found = read_progress(str(text).strip())
-    if found is None:
-        raise UsageError("task.progress", f"{str(text)[:40]!r} is not a progress", "use a whole number from 0 to 100")
-    return found
-
-
-def write_tags(tags: Iterable[str]) -> str:
-    """Return tags as the file writes them, each once, in their order; commas inside of one separate two."""
-    parts = (part.strip() for tag in tags for part in re.split(r"[,\r\n]", tag))
-    return ", ".join(dict.fromkeys(part for part in parts if part))
-
-
-def check_due(value: str, zone: tzinfo) -> DueValue:
-    """Return the parts of a `due` that may be written; raises BadMoment and BadCron."""
-    due = read_due(value)
-    if due.date is not None:
-        read_moment(due.date, zone)
-    if due.recurring is not None:
-        check_cron(due.recurring)
-    return due
 
 
 def _changed_date(old: DueValue, value: str | None, zone: tzinfo) -> DueValue:

@@ -18,40 +18,17 @@ from memory.document.nodes import Entry, bare
 from memory.files.refs import FieldText, Lookup, PlacedEntry, tell_apart
 from memory.files.values import moment_or_none, read_progress, text_or_none
 
-from .reading import SectionName, is_checked, plain_section
-from .values import (
-    FIELD_KEYS,
-    KIND,
-    KNOWN_KEYS,
-    PRIORITIES,
-    SECTIONS,
-    DueValue,
-    Head,
-    is_run,
-    read_due,
-    read_tags,
-    split_priority,
-)
+from .reading import Head, SectionName, is_checked, plain_section
+from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 DueState = Literal["overdue", "today", "week", "later"]
 
-__all__ = [
-    "FIELD_KEYS",
-    "PRIORITIES",
-    "SECTIONS",
-    "DueValue",
-    "Task",
-    "TaskList",
-    "find_task",
-    "read_due",
-    "read_tasks",
-    "split_priority",
-]
-ARCHIVE = "archive/"
-"""The folder of the archive files in the memory folder."""
+KIND = "tasks"
+SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
+"""The sections of tasks.md, in their order."""
 _NOTHING: dict[str, Any] = dict.fromkeys(
     (
         *("ref", "section", "priority", "title", "due", "recurring", "assigned", "created", "started", "completed"),
@@ -60,7 +37,8 @@ _NOTHING: dict[str, Any] = dict.fromkeys(
     )
 )
 """The keys of the interface in their order, as a task without any value has them."""
-_TEXTS = KNOWN_KEYS - {"due", "tags", "progress"}
+_KNOWN = frozenset(FIELD_KEYS)
+_TEXTS = _KNOWN - {"due", "tags", "progress"}
 
 
 class Task(PlacedEntry):
@@ -202,7 +180,7 @@ class Task(PlacedEntry):
     @property
     def extra(self) -> dict[str, str]:
         """The fields that the format does not know."""
-        return {key: value for key, value in self.entry.fields.items() if key not in KNOWN_KEYS}
+        return {key: value for key, value in self.entry.fields.items() if key not in _KNOWN}
 
     def due_moment(self, zone: tzinfo) -> Moment | None:
         """Return the date or time of `due`; None where there is none, or one that does not exist."""
@@ -269,7 +247,7 @@ class TaskList:
         """Wrap the entries; no field is read."""
         self.file = file
         self.document = document
-        self.archived = file.startswith(ARCHIVE)
+        self.archived = file.startswith("archive/")
         found: list[Task] = []
         for index, section in document.all_sections():
             read = section.memo(plain_section)

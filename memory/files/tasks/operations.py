@@ -44,10 +44,10 @@ from .edits import (
     replace_task_text,
     start_task,
 )
-from .model import PRIORITIES, Task, find_task, open_twins, twin_words
+from .model import Task, find_task, open_twins, twin_words
 from .order import SORTS, sort_key
 from .quick import checked_quick, recurrence_from
-from .values import FIELD_KEYS, read_due
+from .values import FIELD_KEYS, PRIORITIES, read_due
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]

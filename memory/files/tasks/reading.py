@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from memory.document.lines import encode, read_fields, split_lines
 from memory.document.model import Document
-from memory.document.nodes import Entry, Section
+from memory.document.nodes import Entry, Section, field_line
 from memory.errors import UsageError
 from memory.files.dress import (
     READ,
+    Item,
     Lead,
-    LeadItem,
     LineFinding,
-    Schema,
+    PlainSection,
     plain_body,
+    plain_document,
     plain_name,
     read_as,
     regex,
+    section_findings,
     unclear,
     unread,
     visible_lines,
     with_items,
 )
+from memory.files.refs import identity_hex
+from memory.files.values import text_or_none
 
-SCHEMA = Schema(
-    (
-        *("due", "started", "completed", "assigned", "created", "cronJobId", "orchestrationId", "progress", "tags"),
-        *("notes", "action", "outcome", "lastUpdate", "priority", "status"),
-    ),
-    {
-        "due": ("deadline", "due date", "due by", "due on", "due at", "date due"),
-        "assigned": ("assignee", "assigned to", "owner", "assignees"),
-        "created": ("created at", "created on", "date created", "creation date", "added"),
-        "started": ("started at", "started on", "start date", "date started"),
-        "completed": ("completed at", "completed on", "completion date", "date completed", "finished", "finished at"),
-        "tags": ("tag", "labels", "label"),
-        "progress": ("percent complete", "completion"),
-        "lastUpdate": ("last updated", "latest update"),
-        "orchestrationId": ("plan id", "orchestration"),
-        "priority": ("prio",),
-        "status": ("state",),
-    },
-)
+from .values import SCHEMA, split_priority
+
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
 SECTIONS: dict[str, SectionName] = {
     **dict.fromkeys(("pending", "todo", "to do", "todos", "open", "backlog", "up next", "not started"), "pending"),
@@ -57,7 +44,6 @@ LEVELS = {
     **dict.fromkeys(("normal", "medium", "med", "p2"), "NORMAL"),
     **dict.fromkeys(("low", "p3", "p4"), "LOW"),
 }
-_PLAIN_PRIORITY = r"(?i)\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)"
 _WORDS = "high|normal|medium|med|low|critical|urgent|p[0-4]"
 _MARKED = rf"(?:[\[(（](?P<word>{_WORDS})(?: priority)?[\])）]|!(?P<mark>{_WORDS})|\*\*(?P<bold>{_WORDS})\*\*)"
 _LEADING = (
@@ -84,33 +70,21 @@ class PlainTask(NamedTuple):
     findings: tuple[LineFinding, ...] = ()
 
 
-class Item(NamedTuple):
-    """A task above the first entry of a section: its line in the section, the entry it is read as, what was found in
-    it, and the mark in its box (None: it has none).
+class Head:
+    """What is read of a task once and kept with its entry, `entry.memo(Head)`: heading, `created`, identity.
+
+    `plain` is the entry in the plain form (None: it is plain itself).
     """
 
-    line: int
-    entry: Entry
-    findings: tuple[LineFinding, ...] = ()
-    box: str | None = None
+    __slots__ = ("created", "hex", "plain", "priority", "title")
 
-    @property
-    def checked(self) -> bool:
-        """Whether its box is checked."""
-        return bool(self.box and self.box.strip())
-
-
-class PlainTasks(NamedTuple):
-    """A section of tasks in the plain form.
-
-    `name` is which section it is (None: none of tasks), `items` are the tasks of the checklist and of deeper headings
-    in the text above the first entry.
-    """
-
-    name: SectionName | None
-    title: str
-    items: tuple[Item, ...] = ()
-    findings: tuple[LineFinding, ...] = ()
+    def __init__(self, entry: Entry) -> None:
+        """Read the entry."""
+        read = plain_task(entry).entry
+        self.plain = None if read is entry else read
+        self.priority, self.title = split_priority(read.title)
+        self.created = text_or_none(read.fields.get("created"))
+        self.hex = identity_hex("tasks", self.title, self.created or "")
 
 
 def section_name(section: Section) -> SectionName | None:
@@ -134,38 +108,33 @@ def _plain_task(entry: Entry) -> PlainTask:
     if title != written or plain != body:
         entry = entry.with_body(plain).with_title(title)
     priority = entry.fields.get("priority")
-    if priority is not None and not regex(_PLAIN_PRIORITY).match(entry.title):
-        level = LEVELS.get(priority.strip("*_`[]() ").lower())
-        line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
-        if level is None:
-            findings.append(unread(line, f"priority: {priority}", "write [HIGH], [NORMAL] or [LOW] into the heading"))
-        else:
+    if priority is not None:
+        line, text = field_line(entry, "priority", 0), f"priority: {priority}"
+        level, heading = LEVELS.get(priority.strip("*_`[]() ").lower()), split_priority(entry.title)[0]
+        if heading is None and level is None:
+            findings.append(unread(line, text, "write [HIGH], [NORMAL] or [LOW] into the heading"))
+        elif heading is None:
             entry = entry.unset_field("priority").with_title(f"[{level}] {entry.title}".rstrip())
-            findings = [one for one in findings if one.line != line]
-            findings.append(read_as(line, f"priority: {priority}", f"### {entry.title}"))
-    elif priority is not None and regex(_PLAIN_PRIORITY).match(entry.title)[1].upper() != LEVELS.get(priority.lower()):  # type: ignore[index]
-        line = next(node.line for node in entry.fields.nodes if node.key == "priority") + 1
-        findings.append(unclear(line, f"priority: {priority}", "the heading has another priority, which counts"))
+            findings = [*(one for one in findings if one.line != line), read_as(line, text, f"### {entry.title}")]
+        elif heading != level:
+            findings.append(unclear(line, text, "the heading has another priority, which counts"))
     return PlainTask(entry, tuple(findings))
 
 
-def state_finding(entry: Entry, section: SectionName) -> LineFinding | None:
-    """Return the finding about a field `status` that contradicts the section of a plain task."""
+def _state_findings(entry: Entry, section: SectionName) -> Iterator[LineFinding]:
+    """Yield the finding about a field `status` that contradicts the section of a plain task."""
     status = entry.fields.get("status")
     said = None if status is None else plain_name(status, SECTIONS)
-    if said is None or said == section:
-        return None
-    line = next(node.line for node in entry.fields.nodes if node.key == "status") + 1
-    return unclear(line, f"status: {status}", f"the task is under {_TITLES[section]}, which counts")
+    if said is not None and said != section:
+        words = f"the task is under {_TITLES[section]}, which counts"
+        yield unclear(field_line(entry, "status", 0), f"status: {status}", words)
 
 
-def _box_finding(line: int, text: str, mark: str, section: SectionName) -> LineFinding | None:
-    """Return the finding about the box of a task that contradicts its section."""
-    checked = mark.strip() != ""
-    if checked == (section == "completed"):
-        return None
-    state = "checked" if checked else "not checked"
-    return unclear(line, text, f"it is {state}, but the section says {_TITLES[section]}, which counts")
+def _box_findings(line: int, text: str, mark: str | None, section: SectionName) -> Iterator[LineFinding]:
+    """Yield the finding about the box of a task that contradicts its section; `mark` is None for one without."""
+    if mark is not None and bool(mark.strip()) != (section == "completed"):
+        state = "checked" if mark.strip() else "not checked"
+        yield unclear(line, text, f"it is {state}, but the section says {_TITLES[section]}, which counts")
 
 
 def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
@@ -177,7 +146,7 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     box = regex(_BOX).fullmatch(plain)
     if box is not None:
         plain = box["rest"]
-    if regex(_PLAIN_PRIORITY).match(plain) is None:
+    if split_priority(plain)[0] is None:
         for form in (_LEADING, _TRAILING):
             if priority := regex(form).fullmatch(plain):
                 words = priority.groupdict()
@@ -191,44 +160,27 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     return plain, found
 
 
-def plain_section(section: Section) -> PlainTasks:
-    """Return a section of tasks.md in the plain form: its name, and the tasks above its first entry."""
+def plain_section(section: Section) -> PlainSection[SectionName]:
+    """Return a section of tasks.md in the plain form: which one it is, and the tasks above its first entry.
+
+    Under a heading that is no section of tasks the items of a checklist are tasks; all else is prose.
+    """
     name = section_name(section)
     title = section.title
     findings: list[LineFinding] = []
-    if name is not None and not _is_plain_name(section.name):
+    if name is not None and section.name not in ("pending", "in progress", "in-progress", "completed"):
         remark = re.search(r"\s*\([^()]*\)\s*$", title)
         plain = _TITLES[name] + (remark[0].rstrip() if remark else "")
         findings.append(read_as(0, f"## {title}", f"## {plain}"))
         title = plain
-    if name is None and section.heading and (regex(_PLAIN_PRIORITY).match(title) or regex(_BOX).match(title)):
+    if name is None and section.heading and (split_priority(title)[0] or regex(_BOX).match(title)):
         findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
     if section.level == 1 and plain_name(title, SECTIONS):
         findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
-    lead = section.body
-    if not lead.strip():
-        return PlainTasks(name, title, (), tuple(findings))
+    if not section.body.strip():
+        return PlainSection(name, title, (), tuple(findings))
     top = 1 if section.heading else 0
-    text = Lead(lead)
-    runs, items = _checklist(text, name, section.newline)
-    found = [*text.loose(runs, _loose)] if name is not None else []
-    for one in items:
-        found += _of_item(one, text.lines[one.line], name)
-    if name is None and not findings and not items:
-        found = _outside(lead, section)
-    findings += [one.moved(top) for one in sorted(found)]
-    return PlainTasks(name, title, tuple([one._replace(line=top + one.line) for one in items]), tuple(findings))
-
-
-def _is_plain_name(name: str) -> bool:
-    return name in ("pending", "in progress", "in-progress", "completed")
-
-
-def _checklist(text: Lead, name: SectionName | None, newline: str) -> tuple[list[LeadItem], list[Item]]:
-    """Return the tasks in the text above the entries, with the lines that each takes.
-
-    Under a heading that is no section of tasks the items of a checklist are tasks; all else is prose.
-    """
+    text = Lead(section.body)
 
     def begins(line: str) -> re.Match[str] | None:
         return regex(_ITEM).fullmatch(line) or (regex(_DEEPER).fullmatch(line) if name is not None else None)
@@ -237,22 +189,21 @@ def _checklist(text: Lead, name: SectionName | None, newline: str) -> tuple[list
         return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
 
     runs = list(text.items(begins, belongs))
+    found = [*text.loose(runs, _loose)] if name is not None else []
     items = []
-    for first, stop, found in runs:
-        box = found.groupdict().get("mark")
+    for first, stop, begin in runs:
+        box = begin.groupdict().get("mark")
         below = [line.strip(" \t") if box is not None else line for line in text.lines[first + 1 : stop]]
-        raw = newline.join([f"### {found['title'].strip()}", *below]) + newline
-        items.append(Item(first, *plain_task(Entry(encode(raw))), box))
-    return runs, items
-
-
-def _of_item(item: Item, text: str, name: SectionName | None) -> Iterator[LineFinding]:
-    """Yield what was found in an item: how it is read, a box that contradicts its section, its fields."""
-    if name is not None:
-        yield read_as(item.line, text, f"### {item.entry.title}")
-        state = None if item.box is None else _box_finding(item.line, text, item.box, name)
-        yield from () if state is None else (state,)
-    yield from (one.moved(item.line) for one in item.findings if one.line or one.code != READ)
+        raw = section.newline.join([f"### {begin['title'].strip()}", *below]) + section.newline
+        entry, inside = plain_task(Entry(encode(raw)))
+        items.append(Item(top + first, top + stop, entry, box))
+        if name is not None:
+            found.append(read_as(first, text.lines[first], f"### {entry.title}"))
+            found += _box_findings(first, text.lines[first], box, name)
+        found += [one.moved(first) for one in inside if one.line or one.code != READ]
+    if name is None and not findings and not items:
+        found = _outside(section)
+    return PlainSection(name, title, tuple(items), (*findings, *(one.moved(top) for one in sorted(found))))
 
 
 def _loose(text: str) -> str | None:
@@ -269,8 +220,9 @@ def _loose(text: str) -> str | None:
     return f"write a task as `### [NORMAL] {text.strip()[:40]}`"
 
 
-def _outside(lead: str, section: Section) -> list[LineFinding]:
+def _outside(section: Section) -> list[LineFinding]:
     """Return the first line that looks like a task or its field under a heading that is no section of tasks."""
+    lead = section.body
     where = "no section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
     for number, text in visible_lines(lead):
         if regex(_DEEPER).fullmatch(text) and not len(section):
@@ -286,21 +238,18 @@ def _outside(lead: str, section: Section) -> list[LineFinding]:
     return []
 
 
-def with_items_as_entries(document: Document, index: int, chosen: Sequence[int] | None = None) -> Document:
-    """Return the document with the tasks above the first entry of a section, or those `chosen`, written as entries.
+def items_as_entries(document: Document, index: int, numbers: Iterable[int]) -> Document:
+    """Return the document with some of the tasks above the first entry of a section written as entries.
 
     Under a heading that is no section of tasks a checked one keeps its box: nothing else says that it is done.
     """
-    section = document.section(index)
-    name, text = section_name(section), Lead(section.body)
-    runs, items = _checklist(text, name, section.newline)
-    numbers = range(len(items)) if chosen is None else chosen
-    entries = [
-        one.entry.with_title(f"[x] {one.entry.title}") if one.checked and name is None else one.entry
-        for one in (items[number] for number in numbers)
-    ]
-    rest = text.without([runs[number] for number in numbers], section.newline)
-    return with_items(document, index, rest, entries)
+    read = document.section(index).memo(plain_section)
+    items = [read.items[number] for number in numbers]
+    if read.name is None:
+        items = [
+            one._replace(entry=one.entry.with_title(f"[x] {one.entry.title}")) if one.checked else one for one in items
+        ]
+    return with_items(document, index, items)
 
 
 def is_checked(entry: Entry) -> bool:
@@ -311,35 +260,23 @@ def is_checked(entry: Entry) -> bool:
 
 def plain_tasks(document: Document) -> Document:
     """Return tasks.md, or an archive of it, with everything that is read in another form written plainly."""
-    for index, section in document.all_sections():
-        read = section.memo(plain_section)
-        if read.items and read.name is not None:
-            document = with_items_as_entries(document, index)
-        part = document.section(index)
-        entries = [
-            entry if read.name is None and is_checked(entry) else plain_task(entry).entry for entry in part.entries
-        ]
-        if any(new is not old for new, old in zip(entries, part.entries, strict=True)):
-            part = part.with_entries(entries)
-        if read.title != part.title:
-            part = part.with_title(read.title)
-        document = document.with_section(index, part)
-    return document
+
+    def plain(read: PlainSection[SectionName], entry: Entry) -> Entry:
+        return entry if read.name is None and is_checked(entry) else plain_task(entry).entry
+
+    return plain_document(document, plain_section, plain)
 
 
 def task_findings(document: Document) -> Iterator[LineFinding]:
     """Yield what was found in lines that are not plain; lines count from 0 in the file."""
-    for index, section in document.all_sections():
-        read = section.memo(plain_section)
-        top = document.line_of(index)
-        yield from (one.moved(top) for one in read.findings)
-        for number, entry in enumerate(section.entries):
-            plain, findings = plain_task(entry)
-            if read.name is None and is_checked(entry):
-                findings = tuple([one for one in findings if one.line or one.code != READ])
-            line = document.line_of(index, number)
-            yield from (one.moved(line) for one in findings)
-            if read.name is not None:
-                box = regex(_BOX).match(entry.title)
-                states = (state_finding(plain, read.name), box and _box_finding(0, entry.title, box["mark"], read.name))
-                yield from (one.moved(line) for one in states if one is not None)
+
+    def of_entry(read: PlainSection[SectionName], entry: Entry) -> Iterator[LineFinding]:
+        plain, findings = plain_task(entry)
+        boxed = read.name is None and is_checked(entry)
+        yield from (one for one in findings if not boxed or one.line or one.code != READ)
+        if read.name is not None:
+            box = regex(_BOX).match(entry.title)
+            yield from _state_findings(plain, read.name)
+            yield from _box_findings(0, entry.title, box["mark"] if box else None, read.name)
+
+    return section_findings(document, plain_section, of_entry)

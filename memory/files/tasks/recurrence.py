@@ -8,7 +8,7 @@ from memory.base.clock import format_exact
 from memory.base.cron import BadCron, next_runs
 from memory.files.values import moment_or_none
 
-from .model import DueValue
+from .values import DueValue
 
 
 def next_due(due: DueValue, now: datetime, zone: tzinfo) -> DueValue:

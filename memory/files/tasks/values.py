@@ -1,38 +1,21 @@
-"""The values of a task as they are read: section, priority, title, `due` with its parts, progress, tags, `created`."""
+"""The values of a task: priority, title, `due` with its parts, tags, and the fields that the format knows."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from datetime import tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
+from memory.base.clock import read_moment
+from memory.base.cron import check_cron
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document.nodes import Entry
-from memory.files.refs import identity_hex
-from memory.files.values import text_or_none
+from memory.errors import UsageError
+from memory.files.values import Schema, Value, moment, percent, text_or_none
 
-from .reading import SectionName, plain_task
-
-KIND = "tasks"
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
-FIELD_KEYS = (
-    "due",
-    "started",
-    "completed",
-    "assigned",
-    "created",
-    "cronJobId",
-    "orchestrationId",
-    "progress",
-    "tags",
-    "notes",
-    "action",
-    "outcome",
-    "lastUpdate",
-)
-"""The fields that the format knows, in the order in which memdeck writes them."""
-
-KNOWN_KEYS = frozenset(FIELD_KEYS)
 _PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
 _RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 
@@ -54,15 +37,11 @@ class DueValue(NamedTuple):
         return f"{value} ({self.remark})" if self.remark else value
 
 
-NO_DUE = DueValue()
-"""What a task without `due` has."""
-
-
 @lru_cache(maxsize=4096)
 def read_due(value: str | None) -> DueValue:
     """Take the value of `due` apart: a date, `(recurring: CRON)` or `recurring: CRON` alone, and a remark."""
     if not value:
-        return NO_DUE
+        return DueValue()
     if value[0] in "0123456789" and value[-1] not in ") \t":
         return DueValue(value)
     plain, remark = split_remark(value)
@@ -82,33 +61,24 @@ def read_due(value: str | None) -> DueValue:
     return DueValue(None if is_absent(plain) else plain, recurring, other)
 
 
+def check_due(value: str, zone: tzinfo) -> DueValue:
+    """Return the parts of a `due` that may be written; raises BadMoment and BadCron."""
+    due = read_due(value)
+    if due.date is not None:
+        read_moment(due.date, zone)
+    if due.recurring is not None:
+        check_cron(due.recurring)
+    return due
+
+
 def split_priority(title: str) -> tuple[str | None, str]:
     """Split a heading into its priority and the title; an unknown priority stays a part of the title."""
     found = _PRIORITY.match(title)
-    if found is None:
-        return None, title
-    return found[1].upper(), title[found.end() :]
-
-
-class Head:
-    """What is read of a task once and kept with its entry, `entry.memo(Head)`: heading, `created`, identity.
-
-    `plain` is the entry in the plain form (None: it is plain itself), `findings` what was found in it.
-    """
-
-    __slots__ = ("created", "findings", "hex", "plain", "priority", "title")
-
-    def __init__(self, entry: Entry) -> None:
-        """Read the entry."""
-        read, self.findings = plain_task(entry)
-        self.plain = None if read is entry else read
-        self.priority, self.title = split_priority(read.title)
-        self.created = text_or_none(read.fields.get("created"))
-        self.hex = identity_hex(KIND, self.title, self.created or "")
+    return (None, title) if found is None else (found[1].upper(), title[found.end() :])
 
 
 def is_run(entry: Entry) -> bool:
-    """Tell whether a task is one completed run of a recurring one: the task itself goes on, open, beside it."""
+    """Return whether a task is one completed run of a recurring one: the task itself goes on, open, beside it."""
     fields = entry.fields
     return bool(text_or_none(fields.get("completed"))) and read_due(fields.get("due")).recurring is not None
 
@@ -120,5 +90,48 @@ def read_tags(value: str | None) -> list[str]:
     return [tag for tag in (part.strip() for part in value.replace("\n", ",").split(",")) if tag]
 
 
-SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
-"""The sections of tasks.md, in their order."""
+def write_tags(tags: Iterable[str]) -> str:
+    """Return tags as the file writes them, each once, in their order; commas inside of one separate two."""
+    parts = (part.strip() for tag in tags for part in re.split(r"[,\r\n]", tag))
+    return ", ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _due(_key: str, value: str, zone: tzinfo) -> str:
+    check_due(value, zone)
+    return value
+
+
+def _no_recurring(_key: str, _value: str, _zone: tzinfo) -> str:
+    raise UsageError("task.recurring", "a task recurs by its due, `recurring: 0 9 * * MON`", "write it into due")
+
+
+FIELDS = {
+    "due": Value(_due, ("deadline", "due date", "due by", "due on", "due at", "date due"), "task.due", whole=True),
+    "started": Value(moment, ("started at", "started on", "start date", "date started"), "task.started"),
+    "completed": Value(
+        moment,
+        ("completed at", "completed on", "completion date", "date completed", "finished", "finished at"),
+        "task.completed",
+    ),
+    "assigned": Value(words=("assignee", "assigned to", "owner", "assignees")),
+    "created": Value(moment, ("created at", "created on", "date created", "creation date", "added"), "task.created"),
+    "cronJobId": Value(),
+    "orchestrationId": Value(words=("plan id", "orchestration")),
+    "progress": Value(percent, ("percent complete", "completion"), "task.progress"),
+    "tags": Value(lambda _, value, __: write_tags([value]), ("tag", "labels", "label")),
+    "notes": Value(),
+    "action": Value(),
+    "outcome": Value(),
+    "lastUpdate": Value(words=("last updated", "latest update")),
+}
+"""The fields that the format knows, in the order in which memdeck writes them."""
+FIELD_KEYS = tuple(FIELDS)
+SCHEMA = Schema(
+    {
+        **FIELDS,
+        "priority": Value(words=("prio",)),
+        "status": Value(words=("state",)),
+        "recurring": Value(_no_recurring, code="task.recurring", level="warning"),
+    }
+)
+"""What is read in an entry of a task: some fields belong into its heading, its section or its `due`."""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.tasks import edits
-from memory.files.tasks.model import DueValue, Task, read_due, read_tasks, split_priority
+from memory.files.tasks.model import Task, read_tasks
+from memory.files.tasks.values import DueValue, read_due, split_priority
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
 
