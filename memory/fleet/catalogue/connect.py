@@ -93,12 +93,14 @@ def _meaning(error: Exception) -> MemdeckError:
         words = "the database holds no catalogue of this version"
         return UsageError("fleet.not_initialised", words, "`memdeck fleet init --database URL` makes it")
     if isinstance(error, errors.InsufficientPrivilege):
-        return MemdeckError("fleet.forbidden", f"the database refuses it: {line}", "see docs/fleet.md for the roles")
+        return MemdeckError(
+            "fleet.forbidden", f"the database refuses it: {line}", "see docs/fleet-database.md for the roles"
+        )
     if not isinstance(error, (OperationalError, InterfaceError)):
         return MemdeckError("fleet.database", f"the database failed: {line}", "see its log")
     if _REFUSED.search(str(error)):
         words = f"the database refuses the login: {line}"
-        return UsageError("fleet.login_refused", words, "see docs/fleet.md for logins and TLS")
+        return UsageError("fleet.login_refused", words, "see docs/fleet-database.md for logins and TLS")
     return BusyError("fleet.database_down", f"the database cannot be reached: {line}", "try again later")
 
 
