@@ -35,9 +35,9 @@ _OFTEN, _LENGTH_SHARE, _USUAL_LENGTH = 0.5, 0.3, 45
 _NEAR, _NEXT, _NEAR_SHARE = 4, 1, 0.3
 """Words apart that are near each other, and next to each other; what nearness adds."""
 _COVERAGE_SHARE = 0.6
-_PASSAGE_SHARE, _BESIDE, _SHORT_ENTRY = 0.65, 0.6, 100
-"""The part of the points that the best line of a long entry gives, how much of the lines beside it counts there, and
-the words of an entry for which the part is half of that.
+_PASSAGE_SHARE, _SHORT_ENTRY = 0.65, 100
+"""The part of the points that the best line of a long entry gives, and the words of an entry for which the part is half
+of that.
 """
 _NEWNESS, _HALF_LIFE = 0.1, 120.0
 _UNDATED = 0.5
@@ -45,9 +45,6 @@ _ON_THE_DAY, _TOLD_WITHIN = 1.6, timedelta(7)
 """What an entry of the days that a query names gains, and how much later people write about a day."""
 _BEFORE_TEXT = 8
 """The distance in words between a title and the text."""
-REPLACED = ("superseded", "obsolete", "deprecated", "outdated", "no longer used", "no longer valid")
-"""Phrases of an entry that is no longer true."""
-_REPLACED_FACTOR = 0.85
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -197,14 +194,12 @@ class Weigher:
         return Evidence(entry.number, points, share, exact / self._total, telling, found, fits, served)
 
     def _passage(self, lines: dict[int, dict[int, float]]) -> float:
-        """Return the share of the needs that the best line has, with its neighbours and the title (line -1)."""
+        """Return the share of the needs that the best line has together with the title (line -1)."""
+        title = lines.get(-1, {})
         best = 0.0
-        for line in lines:
-            served: dict[int, float] = {}
-            for other, counts in ((line, 1.0), (line - 1, _BESIDE), (line + 1, _BESIDE), (-1, 1.0)):
-                for at, well in lines.get(other, {}).items():
-                    served[at] = max(served.get(at, 0.0), well * counts)
-            best = max(best, sum(self.needs[at].worth * well for at, well in served.items()))
+        for line in lines.values():
+            served = [self.needs[at].worth * max(line.get(at, 0.0), title.get(at, 0.0)) for at in {**line, **title}]
+            best = max(best, sum(served))
         return best / self._total
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:
@@ -234,12 +229,9 @@ class Weigher:
         return points
 
     def _standing(self, entry: Document) -> float:
-        """Return a factor: newer entries before older ones, current ones before replaced ones."""
+        """Return a factor: newer entries before older ones, those of the named days before others."""
         age = max(0, self._newest - entry.day)
         factor = 1 + _NEWNESS * (0.5 ** (age / _HALF_LIFE) if entry.day else _UNDATED)
-        text = entry.text.lower()
-        if any(phrase in text for phrase in REPLACED):
-            factor *= _REPLACED_FACTOR
         if entry.day and any(days.hold(entry.day) for days in self._days):
             factor *= _ON_THE_DAY
         return factor * entry.factor
