@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from markdown_it import MarkdownIt
 
@@ -13,49 +11,11 @@ from tests.fixture_files import (
     read_cases,
     sample,
     sample_names,
-    unescape,
     variants,
 )
 
 FILES = sorted((FIXTURES / "document").glob("*.txt"))
 CASES = [(path, case) for path in FILES for case in read_cases(path)]
-
-
-def test_there_are_cases_enough() -> None:
-    """Ninety cases and more, each title once per file."""
-    assert len(CASES) >= 90
-    assert len({(path.name, case.title) for path, case in CASES}) == len(CASES)
-
-
-@pytest.mark.parametrize(
-    ("written", "meant"),
-    [
-        (r"a\r", "a\r"),
-        (r"\0\t\\", "\0\t\\"),
-        (r"\\r", r"\r"),
-        (r"\xff\xe9", "\udcff\udce9"),
-        (r"\x0c", "\x0c"),
-        (r"\ufeff\u2028", "\ufeff\u2028"),
-        ("end\\\n", "end"),
-        (r"\q stays", r"\q stays"),
-    ],
-)
-def test_escapes(written: str, meant: str) -> None:
-    """Every escape stands for what the loader's first lines say."""
-    assert meant == unescape(written)
-
-
-def test_raw_bytes_reach_the_file() -> None:
-    """A byte from 80 upwards is that byte in `Case.data`, a code point its UTF-8 bytes."""
-    assert Case("t", unescape(r"caf\xe9 \ufeff"), "", 1).data == b"caf\xe9 \xef\xbb\xbf"
-
-
-def test_an_incomplete_case_is_named(tmp_path: Path) -> None:
-    """A case without its third dot is an error with file and line, never silently dropped."""
-    path = tmp_path / "broken.txt"
-    path.write_text("one\n.\na\n.\nb\n.\n\ntwo\n.\na\n.\n", "utf-8")
-    with pytest.raises(ValueError, match=r"broken\.txt:8"):
-        read_cases(path)
 
 
 @pytest.mark.parametrize(

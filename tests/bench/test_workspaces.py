@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from bench import reference
-from bench.workspaces import FIRST_TITLE, SIZES, Size, big_document, main, size_of, workspace_files
+from bench.workspaces import FIRST_TITLE, SIZES, workspace_files
 from memory.document import parse
 from memory.document.check import structure_problems
 
@@ -46,13 +45,6 @@ def test_sizes(name: str, megabytes: float) -> None:
     assert total == pytest.approx(megabytes * 1_000_000, rel=0.1)
 
 
-def test_the_large_document_is_as_large_as_asked() -> None:
-    """One journal of about so many bytes with exactly so many entries."""
-    data = big_document(3, 10_000)
-    assert len(reference.eager_fields(data)) == 10_000
-    assert len(data) == pytest.approx(3_000_000, rel=0.02)
-
-
 def test_tasks_are_varied() -> None:
     """Every form that files show is in the medium workspace."""
     tasks = workspace_files(SIZES["M"], NOW)["tasks.md"]
@@ -77,35 +69,6 @@ def test_tasks_are_varied() -> None:
     assert max(lengths) > 900
     without = [entry for entry in reference.eager_fields(tasks.encode()) if "created" not in str(entry["fields"])]
     assert 200 < len(without) < 1_000
-
-
-def test_the_range_of_the_journal_decides_what_is_old() -> None:
-    """With 60 days about half of the entries are older than 30, with 20 none; none is in the future."""
-    for days, share in ((60, 0.5), (20, 0.0)):
-        journal = workspace_files(Size(0, 1_200), NOW, journal_days=days)["journal.md"]
-        dates = [str(entry["section"]) for entry in reference.eager_fields(journal.encode())]
-        assert dates == sorted(dates, reverse=True)
-        assert dates[0] == "2024-01-15"
-        old = sum(date < "2023-12-16" for date in dates) / len(dates)
-        assert old == pytest.approx(share, abs=0.05)
-        assert max(re.findall(r"^### (\d\d:\d\d)", journal.split("\n## ")[1], re.M)) <= "10:30"
-
-
-def test_size_names() -> None:
-    """S, M, L in either case or two numbers; anything else is an error that says so."""
-    assert size_of("m") is SIZES["M"]
-    assert (size_of("5x70").tasks, size_of("5x70").journal) == (5, 70)
-    with pytest.raises(ValueError, match="TASKSxENTRIES"):
-        size_of("huge")
-
-
-def test_the_command_writes_a_workspace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`python -m bench.workspaces` writes the files below .aiter/memory and says how large they are."""
-    assert main(["20x30", str(tmp_path), "--seed", "3"]) == 0
-    memory = tmp_path / ".aiter" / "memory"
-    assert {path.name for path in memory.glob("*.md")} == SEVEN
-    assert (memory / "archive").is_dir()
-    assert str(memory) in capsys.readouterr().out
 
 
 def test_the_eager_reference_agrees_with_the_document() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
-from memory.files.journal import edits as journal_edits
 from memory.files.journal.model import find_entry
 from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import edits as task_edits
@@ -127,32 +126,6 @@ def test_lines_of_small_files_go_back_one_by_one(workspace: Workspace, reopened)
     assert [line for line in text(workspace, "knowledge.md").splitlines() if not line.startswith("updated:")] == [
         line for line in before.splitlines() if not line.startswith("updated:")
     ]
-
-
-def test_the_list_is_filtered(workspace: Workspace, reopened) -> None:
-    """By actor, file, entry and time; an entry is followed through its renames."""
-    deploy = find_task(workspace.snapshot(), "Deploy").ref
-    first = edit(workspace, "Deploy", notes="a")
-    edit(workspace, "Deploy", at=NOW + timedelta(hours=1), title="Deploy v2.2")
-    renamed = find_task(workspace.snapshot(), "Deploy v2.2").ref
-    edit(workspace, "Deploy", "agent:a", at=NOW + timedelta(hours=2), notes="c")
-    reopened().change(
-        "note", lambda snapshot: journal_edits.add_entry(snapshot, "Seen", now=NOW), actor="agent:b", now=NOW
-    )
-
-    def found(**filters: object) -> int:
-        return len(reopened().store.history.list(**filters))  # type: ignore[arg-type]
-
-    assert renamed != deploy
-    assert found() == 4
-    assert found(limit=2) == 2
-    assert (found(actor="human"), found(actor="agent:*"), found(actor="nobody")) == (2, 2, 0)
-    assert (found(file="tasks.md"), found(file="journal.md"), found(file="*.md"), found(file="sks.md")) == (3, 1, 4, 0)
-    assert (found(entry=renamed), found(entry=renamed.partition("#")[2][:7]), found(entry="v2.2")) == (3, 3, 2)
-    assert found(entry=deploy) == 2
-    assert found(since=NOW + timedelta(minutes=1)) == 2
-    assert found(until=NOW) == 2
-    assert reopened().store.history.list(entry=deploy)[-1].id == first
 
 
 def test_an_archived_task_is_restored(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -20,7 +20,6 @@ from memory.base.clock import (
     format_local,
     format_utc,
     humanize,
-    late_words,
     machine_zone,
     read_moment,
     say_ago,
@@ -61,12 +60,6 @@ def test_read_moment(text: str, day: str, utc: str | None) -> None:
     assert moment is not None
     assert (text.strip(), day) == (moment.text, moment.date.isoformat())
     assert utc == (moment.instant and moment.instant.isoformat())
-
-
-@pytest.mark.parametrize("text", ["", "  ", "null", "None", "-"])
-def test_absent_is_no_moment(text: str) -> None:
-    """A field that says that there is nothing has no moment."""
-    assert read_moment(text, UTC) is None
 
 
 @pytest.mark.parametrize(
@@ -201,37 +194,6 @@ def test_say_span(seconds: float, expected: str) -> None:
 def test_say_ago() -> None:
     """What was a moment ago is now, and never an empty span."""
     assert [say_ago(seconds) for seconds in (0, 29, 45 * 60, 3 * 3600)] == ["now", "now", "45 min ago", "3 h ago"]
-
-
-@given(st.integers(1, 359))
-def test_distances_agree(minutes: int) -> None:
-    """What lies so far ahead and what is so long over say the same number."""
-    text = format_local(NOW + timedelta(minutes=minutes), UTC)
-    moment = read_moment(text, UTC)
-    assert moment is not None
-    assert humanize(moment, NOW, UTC) == f"in {say_span(minutes * 60)}"
-    assert late_words(moment, NOW + timedelta(minutes=2 * minutes), UTC) == f"{say_span(minutes * 60)} ago"
-
-
-def test_what_is_over_this_second_is_now() -> None:
-    """Nothing is a minute ago that is over this second."""
-    moment = read_moment("2024-01-15 12:00", BERLIN)
-    assert moment is not None
-    assert late_words(moment, NOW + timedelta(seconds=10), BERLIN) == "now"
-
-
-@given(st.dates(), INSTANTS, ZONES)
-def test_humanize_is_short(day: date, now: datetime, zone: ZoneInfo) -> None:
-    """Any two times are told apart in at most three short words."""
-    moment = read_moment(day.isoformat(), zone)
-    assert moment is not None
-    assert len(humanize(moment, now, zone)) <= len("9999 min ago")
-
-
-def test_find_zone() -> None:
-    """Names of the zone tables are found, `UTC` without them."""
-    assert UTC is find_zone("UTC")
-    assert BERLIN is find_zone("Europe/Berlin")
 
 
 @pytest.mark.parametrize(

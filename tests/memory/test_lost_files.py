@@ -11,7 +11,7 @@ import pytest
 from memory.facts import FactStore
 from memory.files import MEMORY_FILES
 from memory.files.tasks.edits import add_task
-from memory.history.outside import keep_removal, lost_files, outside_removals
+from memory.history.outside import lost_files
 from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -112,20 +112,6 @@ def test_a_file_that_was_made_anew_gets_the_old_entries_beside_the_new(tmp_path:
         assert lost_files(workspace) == ()
         workspace.revert(lost.change or "", actor="cli", now=LATER)
         assert len(workspace.snapshot().tasks) == 6
-
-
-def test_a_file_that_comes_back_by_itself_is_no_longer_offered(tmp_path: Path) -> None:
-    """As after `git checkout` there and back; and one that shall stay gone is told no more."""
-    with workspace_in(tmp_path) as workspace:
-        before = lose(workspace, "tasks.md", None)
-        workspace.notice(NOW)
-        (workspace.memory / "tasks.md").write_bytes(before)
-        workspace.notice(NOW)
-        assert (outside_removals(workspace, NOW), lost_files(workspace)) == ((), ())
-        lose(workspace, "monitors.md", None)
-        workspace.notice(LATER)
-        keep_removal(workspace, lost_files(workspace)[0].change or "", actor="human", now=LATER)
-        assert lost_files(workspace) == ()
 
 
 def test_facts_and_an_aidefile_are_told_too(tmp_path: Path) -> None:

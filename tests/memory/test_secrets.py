@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.secrets import find_secrets, secret_lines
-from tests.fixture_files import sample, sample_names
+from memory.base.secrets import find_secrets
 from tests.growth import TIMES, assert_in_proportion
 
 SECRETS = [
@@ -212,25 +211,12 @@ def test_near_misses_are_none_where_secrets_are_refused(text: str) -> None:
     assert find_secrets(text, plain_words=True) == ()
 
 
-def test_the_sample_holds_none() -> None:
-    """The files of the format, with their tokens and passwords that are only spoken of."""
-    for name in sample_names():
-        assert find_secrets(sample(name).decode()) == (), name
-
-
 def test_our_own_guides_hold_none() -> None:
     """Pages that speak of passwords, tokens and hashes."""
     house = Path(__file__).parents[2]
     for path in [*house.glob("docs/*.md"), house / "README.md", house / "CHANGELOG.md", house / "CONTRIBUTING.md"]:
         if path.name != "trust.md":
             assert find_secrets(path.read_text("utf-8")) == (), path
-
-
-def test_lines() -> None:
-    """Lines count from 0 and end as they do in files."""
-    text = "one\r\npassword: hunter2\rthree\n\n- token: abc123xyz password: hunter3\n"
-    assert secret_lines(text) == ((1, "password or token"), (4, "password or token"), (4, "password or token"))
-    assert secret_lines("nothing\n" * 3) == ()
 
 
 @given(st.text(max_size=200), st.sampled_from(SECRETS), st.text(max_size=200))
@@ -282,16 +268,6 @@ MEGABYTE = 1 << 20
 def test_a_line_of_a_megabyte_costs_in_proportion(piece: str) -> None:
     """Text that begins like secrets over and over is looked through in proportion to its length."""
     assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], find_secrets, MEGABYTE // TIMES)
-
-
-@pytest.mark.parametrize("piece", ["a", "token: abcdef ", "token:a", "bearer a ", "password:!!!!!!!!", "a-secret: b!"])
-def test_plain_words_cost_in_proportion(piece: str) -> None:
-    """Text that begins like stated secrets over and over is looked through in proportion to its length."""
-
-    def look(text: str) -> object:
-        return find_secrets(text, plain_words=True)
-
-    assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], look, MEGABYTE // TIMES)
 
 
 @pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])

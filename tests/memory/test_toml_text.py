@@ -97,11 +97,6 @@ def test_reading_costs_in_proportion(piece: str) -> None:
     )
 
 
-def test_the_end_of_a_long_value_costs_in_proportion() -> None:
-    """The end of a value over many lines is not looked for at each of them."""
-    assert_in_proportion(lambda size: ("k = [\n" + "# x\n" * size + "]\n").encode(), _read_with_lines, 1000)
-
-
 def _read_with_lines(data: bytes) -> None:
     toml = read_toml(data, "F", times=100)
     for key in toml.values:

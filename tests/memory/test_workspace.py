@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from memory.document import Entry, parse
 from memory.document.merge import kind_of, merge, ours_of
-from memory.errors import BusyError, MemdeckError, RefusedError, UsageError
+from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.journal.model import find_entry
@@ -23,7 +22,7 @@ from memory.files.tasks.model import find_task
 from memory.storage.safe_open import FileVersion
 from memory.workspace import Workspace
 from tests.fixture_files import sample
-from tests.patience import PATIENCE, join, line_of
+from tests.patience import PATIENCE
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -56,42 +55,11 @@ def test_walks_up_to_the_nearest_memory(workspace: Workspace) -> None:
     assert Workspace.open(workspace.memory).root == workspace.root
 
 
-def test_no_memory_names_the_two_commands(tmp_path: Path) -> None:
-    """Where there is no memory the error says which commands help and exits with 2."""
-    with pytest.raises(UsageError) as caught:
-        Workspace.open(tmp_path)
-    assert caught.value.code == "workspace.not_found"
-    assert "memdeck init" in caught.value.hint
-    assert "memdeck demo" in caught.value.hint
-    assert caught.value.exit_code == 2
-
-
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """A file in place of the folder is an error of its own."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="not a folder"):
         Workspace.open(tmp_path / "file")
-
-
-def test_init_creates_everything_and_overwrites_nothing(tmp_path: Path) -> None:
-    """The first call creates the seven files and the archive, the second one nothing; what is there stays."""
-    (tmp_path / ".aiter" / "memory").mkdir(parents=True)
-    (tmp_path / ".aiter" / "memory" / "tasks.md").write_bytes(b"mine\r\n")
-    _, created = Workspace.init(tmp_path, NOW, actor="cli", machine_zone=UTC)
-    assert set(created) == set(MEMORY_FILES) - {"tasks.md"}
-    assert (tmp_path / ".aiter" / "memory" / "archive").is_dir()
-    assert (tmp_path / ".aiter" / "memory" / "tasks.md").read_bytes() == b"mine\r\n"
-    _, created = Workspace.init(tmp_path, NOW, actor="cli", machine_zone=UTC)
-    assert created == ()
-
-
-def test_reading_writes_nothing(workspace: Workspace, tmp_path: Path) -> None:
-    """A look at all files leaves no trace, neither in the workspace nor in the state folder."""
-    before = sorted(tmp_path.rglob("*"))
-    snapshot = workspace.snapshot()
-    for name in MEMORY_FILES:
-        assert snapshot.document(name).dump() == sample(name)
-    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_an_unchanged_file_keeps_its_document(workspace: Workspace) -> None:
@@ -153,19 +121,6 @@ def test_build_sees_what_an_editor_wrote_meanwhile(workspace: Workspace) -> None
     assert "By an agent" in text
 
 
-def test_undo_and_redo_turn_one_change(workspace: Workspace) -> None:
-    """Undo brings the bytes back, redo the change, and neither looks at what another actor did."""
-    workspace.change("add", add("One"), actor="human", now=NOW)
-    changed = (workspace.memory / "tasks.md").read_bytes()
-    workspace.undo(actor="human", now=NOW + timedelta(seconds=1))
-    assert (workspace.memory / "tasks.md").read_bytes() == sample("tasks.md")
-    workspace.redo(actor="human", now=NOW + timedelta(seconds=2))
-    assert (workspace.memory / "tasks.md").read_bytes() == changed
-    with pytest.raises(MemdeckError) as caught:
-        workspace.undo(actor="agent:other", now=NOW)
-    assert caught.value.code == "change.none"
-
-
 def test_conflict_markers_make_a_file_read_only(workspace: Workspace) -> None:
     """A file with git's markers is read, but never written."""
     path = workspace.memory / "tasks.md"
@@ -175,74 +130,6 @@ def test_conflict_markers_make_a_file_read_only(workspace: Workspace) -> None:
         workspace.change("add", add("New"), actor="human", now=NOW)
     assert caught.value.code == "file.conflict_markers"
     assert path.read_bytes() == before
-
-
-def test_a_link_that_leads_out_is_refused(workspace: Workspace, tmp_path: Path) -> None:
-    """A memory file that is a link to somewhere else is neither read nor written."""
-    secret = tmp_path / "secret.md"
-    secret.write_text("## Pending\n")
-    (workspace.memory / "tasks.md").unlink()
-    (workspace.memory / "tasks.md").symlink_to(secret)
-    with pytest.raises(RefusedError):
-        workspace.snapshot().document("tasks.md")
-    with pytest.raises(RefusedError):
-        workspace.change("add", add("New"), actor="human", now=NOW)
-    assert secret.read_text() == "## Pending\n"
-
-
-def test_two_writers_take_turns(workspace: Workspace, tmp_path: Path) -> None:
-    """Twelve threads with a workspace of their own add a task each, and all twelve stay."""
-
-    def write(number: int) -> None:
-        mine = Workspace.open(workspace.root, state_home=tmp_path / "state", machine_zone=UTC)
-        mine.change("add", add(f"Task {number}"), actor="agent:x", now=NOW)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        join(thread)
-    text = (workspace.memory / "tasks.md").read_text()
-    assert all(f"### Task {number}\n" in text for number in range(12))
-
-
-def test_a_held_lock_is_busy(workspace: Workspace) -> None:
-    """While another process holds the lock a change gives up with exit 75 and names the holder."""
-    workspace.change("add", add("First"), actor="human", now=NOW)
-    workspace.store.lock.timeout = 0.05
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(workspace.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert holder.stdout is not None
-    try:
-        assert line_of(holder.stdout) == b"held"
-        with pytest.raises(BusyError) as caught:
-            workspace.change("add", add("Second"), actor="human", now=NOW)
-    finally:
-        holder.communicate(b"\n", timeout=PATIENCE)
-    assert caught.value.exit_code == 75
-    assert str(holder.pid) in str(caught.value)
-
-
-HOLD = """
-import sys
-from datetime import UTC, datetime
-from memory.workspace import Workspace
-with Workspace.open(sys.argv[1]).store.transaction("hold", actor="agent:holder", now=datetime.now(UTC)):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_archives_are_listed_newest_first(workspace: Workspace) -> None:
-    """Archive files of a kind come with the newest month first; other files are none."""
-    folder = workspace.memory / "archive"
-    folder.mkdir()
-    for name in ("tasks-2023-11.md", "tasks-2024-01.md", "journal-2023-12.md", ".hidden.md", "notes.txt"):
-        (folder / name).write_text("")
-    snapshot = workspace.snapshot()
-    assert snapshot.archives("tasks") == ("archive/tasks-2024-01.md", "archive/tasks-2023-11.md")
-    assert snapshot.archives("journal") == ("archive/journal-2023-12.md",)
 
 
 def test_the_core_loads_no_terminal_library() -> None:
@@ -336,16 +223,6 @@ def test_an_emptied_file_is_no_deletion(workspace: Workspace, left: bytes | None
     workspace.save("edit", "tasks.md", base, ours, actor="human", now=NOW)
     assert parse(path.read_bytes()).headings() == base.headings()
     assert b"progress: 50%" in path.read_bytes()
-
-
-def test_a_file_with_markers_is_not_saved(workspace: Workspace) -> None:
-    """Git's conflict markers in the file refuse the edit."""
-    path = workspace.memory / "tasks.md"
-    base = workspace.snapshot().document("tasks.md")
-    path.write_bytes(base.dump() + b"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n")
-    with pytest.raises(MemdeckError) as caught:
-        workspace.save("edit", "tasks.md", base, parse(base.dump() + b"z\n"), actor="human", now=NOW)
-    assert caught.value.code == "file.conflict_markers"
 
 
 def test_a_current_folder_that_is_gone_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

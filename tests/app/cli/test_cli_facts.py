@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.app.cli.conftest import HOSTILE, Answer
+from tests.app.cli.conftest import Answer
 
 Memdeck = Callable[..., Answer]
 SECRET = "password: " + "hunter2"
@@ -61,17 +60,6 @@ def test_search_prints_exactly_its_object(memdeck: Memdeck) -> None:
     assert [one["id"] for one in memdeck("facts", "list", "--limit", "1", "-o", "jsonl").objects] == ["m-2"]
 
 
-def test_words_for_people(memdeck: Memdeck) -> None:
-    """What was stored, and why something was refused, without what it was."""
-    assert memdeck("facts", "store", "DB is PostgreSQL on port 5432").out == "stored m-1\n"
-    answer = memdeck("facts", "store", SECRET)
-    assert (answer.code, answer.out) == (1, "")
-    assert "facts.refused: text appears to contain a secret" in answer.err
-    assert "hunter2" not in answer.err
-    assert "m-1" in memdeck("facts", "list").out
-    assert memdeck("facts", "delete", "m-1").out == "deleted m-1: DB is PostgreSQL on port 5432\n"
-
-
 def test_inject_prints_the_block_and_nothing_else(memdeck: Memdeck) -> None:
     """The header, a line for each fact, and the end; with -o json why these."""
     facts(memdeck, "store", "User prefers tabs over spaces", "--tag", "preference")
@@ -119,17 +107,6 @@ def test_a_wrong_setting_is_an_error(memdeck: Memdeck) -> None:
     assert ".aegis/agent.json:1: it has the inject_mode 'always'" in answer.err
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_content_never_drives_the_terminal(memdeck: Memdeck, shop: Path, text: str) -> None:
-    """Escapes, bidirectional and invisible characters are shown as text, in a list and in the block."""
-    (shop / ".aegis/memory").mkdir(parents=True)
-    line = json.dumps({"id": "m-1", "text": text, "tags": [text], "ts": TS, "scope": "user"})
-    (shop / ".aegis/memory/memories.jsonl").write_text(line + "\n")
-    for arguments in (("list",), ("inject", "x"), ("inject", "x", "--explain"), ("search", text[:3])):
-        out = memdeck("facts", *arguments).out
-        assert not any(char in out for char in "\x1b\x07\x9b\x85\x7f\u202e\u2069\U000e0041")
-
-
 def test_check_exits_with_4_on_errors(memdeck: Memdeck, shop: Path) -> None:
     """Both checks tell the line; notes alone are no error."""
     facts(memdeck, "store", "one")
@@ -143,24 +120,6 @@ def test_check_exits_with_4_on_errors(memdeck: Memdeck, shop: Path) -> None:
     assert ".aegis/memory/memories.jsonl" in {one["file"] for one in whole.data["problems"]}
     named = memdeck("check", ".aegis/memory/memories.jsonl", "-o", "json")
     assert [one["code"] for one in named.data["problems"]] == ["fact.unread"]
-
-
-def test_the_other_verbs_cover_facts(memdeck: Memdeck) -> None:
-    """search, status, changes, undo, redo and --maintain know the facts beside the memory files."""
-    facts(memdeck, "store", "Zanzibar is the code name")
-    (hit,) = memdeck("search", "zanzibar", "-o", "json").data["results"]
-    assert (hit["ref"], hit["file"]) == ("facts#m-1", ".aegis/memory/memories.jsonl")
-    assert memdeck("search", "zanzibar", "--in", "tasks", "-o", "json").data["results"] == []
-    assert memdeck("status", "-o", "json").data["systems"]["facts"]["counts"] == {"facts": 1, "workspace": 1}
-    assert "1 fact" in memdeck("status").out
-    (change,) = memdeck("changes", "list", "--entry", "facts#m-1", "-o", "json").data["changes"]
-    assert (change["entry"], change["operation"]) == ("facts#m-1", "facts.store")
-    assert memdeck("undo").code == 0
-    assert facts(memdeck, "list").data["count"] == 0
-    assert memdeck("redo").code == 0
-    Path(".aegis/agent.json").write_text('{"memory": {"max_total": 1}}')
-    rules = memdeck("--maintain", "--no-exec", "-o", "json").data["rules"]
-    assert rules[-1]["rule"] == "prune-facts"
 
 
 def test_doctor_knows_a_workspace_of_facts_alone(

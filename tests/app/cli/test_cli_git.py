@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -13,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.connect.blocks import HASH, has_block, with_block, without_block
-from memory.document import parse
 from memory.errors import UsageError
-from tests.examples import examples, in_turn
+from tests.examples import in_turn
 from tests.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[3]
@@ -146,39 +144,6 @@ def test_a_conflict_leaves_markers_and_git_asks(repository: Repository) -> None:
     assert "- tags: ours\n" in text
     assert "- notes: theirs\n" in text
     assert f"UU {TASKS}" in repository.git("status", "--short")
-
-
-def test_random_merges_lose_nothing(repository: Repository) -> None:
-    """Merges of edits on two branches have every task of either side that the other did not remove, once."""
-    repository.commit("main", {TASKS: BASE})
-    repository.memdeck("git", "install")
-    dice = random.Random(11)
-    for number in range(examples(200, least=3)):
-        titles = [f"base {place}" for place in range(dice.randint(1, 5))]
-        repository.commit("main", {TASKS: _tasks(titles)})
-        sides = {}
-        for side in ("ours", "theirs"):
-            kept = [title for title in titles if dice.random() < 0.8]
-            sides[side] = [*(f"{side} {place}" for place in range(dice.randint(0, 3))), *kept]
-        # Two branches from here on: the one that is merged, and main.
-        repository.commit(f"side-{number}", {TASKS: _tasks(sides["theirs"])})
-        repository.commit("main", {TASKS: _tasks(sides["ours"])})
-        repository.git("merge", "-q", "-m", "merge", f"side-{number}")
-        found = [
-            entry.title
-            for section in parse((repository.top / TASKS).read_bytes()).sections
-            for entry in section.entries
-        ]
-        removed = {title for title in titles if title not in sides["ours"] or title not in sides["theirs"]}
-        expected = {*titles, *sides["ours"], *sides["theirs"]} - removed
-        assert sorted(found) == sorted(f"[NORMAL] {title}" for title in expected)
-
-
-def _tasks(titles: list[str]) -> str:
-    text = "## Pending\n"
-    for title in titles:
-        text += f"\n### [NORMAL] {title}\n- created: 2024-01-1{len(title) % 9} 09:00\n- notes: about {title}\n"
-    return text
 
 
 ATTRIBUTES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -77,32 +76,6 @@ def test_help_is_worth_reading(memdeck: Memdeck, path: str) -> None:
     if not isinstance(command, VerbGroup):
         assert isinstance(command, Verb)
         assert command.operation.examples
-
-
-def _examples() -> Iterator[str]:
-    for command in COMMANDS.values():
-        yield from getattr(command, "examples", ())
-
-
-@pytest.mark.parametrize("example", sorted(set(_examples())))
-def test_examples_can_be_typed(example: str) -> None:
-    """Every example is a call that the command line reads without complaint."""
-    words = shlex.split(example.rpartition("| ")[2].partition(" > ~")[0].partition(" #")[0])
-    assert words[0] == "memdeck"
-    form = form_of(words[1:], VERBS)
-    arguments = words[1:]
-    if form == "verb":
-        command: click.Command = root
-        context = click.Context(root, info_name="memdeck")
-        while isinstance(command, click.Group) and arguments:
-            found = command.get_command(context, arguments[0])
-            assert found is not None
-            command, arguments = found, arguments[1:]
-    else:
-        command = command_of(maintain if form == "maintain" else open_workspace)
-        arguments = [word for word in arguments if word != "--maintain"]
-    if not isinstance(command, VerbGroup):
-        command.make_context("memdeck", arguments, resilient_parsing=False).close()
 
 
 @pytest.mark.parametrize(

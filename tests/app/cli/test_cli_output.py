@@ -99,16 +99,6 @@ def test_titles_come_back_from_json_as_they_are(memdeck: Memdeck, memory: Path) 
         assert STEERING.findall(memdeck("tasks", "show", task["ref"]).out.replace("\n", "")) == []
 
 
-def test_errors_are_safe_too(memdeck: Memdeck) -> None:
-    """What a person typed or a file holds is escaped in the line on stderr, and the line is one."""
-    for text in HOSTILE:
-        for words in (["tasks", "show", f"{text} no"], ["config", "get", text], ["tasks", "list", f"--{text}"], [text]):
-            answer = memdeck(*words)
-            assert answer.code in (1, 2)
-            assert answer.err.count("\n") == 1
-            assert STEERING.findall(answer.err.replace("\n", "")) == []
-
-
 @given(st.text(st.characters(categories=None)), st.sampled_from(["utf-8", "ascii", "latin-1", "cp1252"]))
 def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
     """Every string, lone surrogates included, is written and read back as it was."""
@@ -158,23 +148,6 @@ def test_any_text_is_drawn_in_columns(rows: list[tuple[str, str, str]], encoding
     assert STEERING.findall("".join(lines)) == []
 
 
-def test_columns_align_by_cells() -> None:
-    """Wide characters take two cells; empty columns take none; the last column is clipped to the screen."""
-    paint = Paint(False, 20)
-    lines = list(paint.columns([("结账", "", "a" * 30), ("ab", "", "b")]))
-    assert lines == ["  结账  aaaaaaaaaaa…", "  ab    b"]
-    assert cell_width(lines[0]) == 20
-    assert list(paint.columns([])) == []
-
-
-def test_colour_marks_what_needs_action_only() -> None:
-    """One cell of a row, its text and not its padding."""
-    paint = Paint(True, None)
-    lines = list(paint.columns([("a", "late", "x"), ("b", "ok", "y")], alerts={0: 1}))
-    assert lines == ["  a  \x1b[31mlate\x1b[0m  x", "  b  ok    y"]
-    assert Paint(False, None).alert("x") == "x"
-
-
 @pytest.mark.parametrize(
     ("environ", "terminal", "wanted"),
     [
@@ -219,9 +192,3 @@ def test_a_terminal_gets_colour_and_clipped_lines(shop: Path) -> None:
     assert shown.count("\x1b") == 2
     assert "\x1b" not in _in_terminal(shop, "tasks", "list", "--no-color")
     assert "\x1b" not in _in_terminal(shop, "tasks", "list", NO_COLOR="1")
-
-
-def test_the_reader_of_a_pipe_gets_whole_lines(memdeck: Memdeck, memory: Path) -> None:
-    """Without a terminal no title is clipped."""
-    _hostile_files(memory)
-    assert "x" * 10_000 in memdeck("tasks", "list").out

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from app.cli.printing import Paint
 
 Memdeck = Callable[..., object]
@@ -37,32 +35,6 @@ def test_the_first_search_makes_the_index(memdeck: Memdeck, memory: Path, tmp_pa
     assert [(one["title"], one["snippet"]) for one in found] == [("Zebra", "- stripes")]
     lines = path.read_text("utf-8").splitlines()
     assert lines[found[0]["line"] - 1] == "### 10:00 — Zebra"
-
-
-def test_a_removed_or_damaged_index_says_nothing(memdeck: Memdeck, tmp_path: Path) -> None:
-    """The answers are the same and nothing is on stderr."""
-    expected = memdeck("search", "deploy in:tasks").out
-    for harm in (lambda path: path.unlink(), lambda path: path.write_bytes(b"x" * 50_000)):
-        harm(index(tmp_path)[0])
-        for _ in range(3):
-            answer = memdeck("search", "deploy in:tasks")
-            assert (answer.code, answer.err) == (0, "")
-            assert sorted(answer.out.splitlines()) == sorted(expected.splitlines())
-
-
-@pytest.mark.parametrize(
-    ("query", "files"),
-    [
-        ("deploy in:tasks", {"tasks.md"}),
-        ("after:2024-01-14 before:2024-01-15 in:journal", {"journal.md"}),
-        ("tag:deployment", {"tasks.md"}),
-        ("deploy after:1d in:journal,tasks", {"journal.md", "tasks.md"}),
-    ],
-)
-def test_filters(memdeck: Memdeck, query: str, files: set[str]) -> None:
-    """Kinds, days (relative to --now) and tags narrow, by reading and from the index alike."""
-    for _ in range(2):
-        assert {one["file"] for one in memdeck("search", query, "-o", "json").data["results"]} == files
 
 
 def test_what_is_odd_is_said_on_stderr(memdeck: Memdeck) -> None:

@@ -57,23 +57,6 @@ def imported(state: Callable[..., Answer]) -> None:
     assert state("sync", "--all").out == "claude: imported 1, learned 3\n"
 
 
-def test_init_says_what_is_there(state: Callable[..., Answer]) -> None:
-    """The second init stops with the list, exit code 1 and the code of the error."""
-    answer = state("init", "-o", "json")
-    assert answer.code == 1
-    assert answer.data["error"]["code"] == "state.exists"
-    assert ".agent-memory/state.json" in answer.data["error"]["details"]["files"]
-    forced = state("init", "--force", "-o", "json")
-    assert forced.code == 0
-    assert forced.data["archived"].startswith(".agent-memory/archive/init-")
-
-
-def test_init_closes_the_change_log(state: Callable[..., Answer], shop: Path) -> None:
-    """The end of the run closes what it opened: no log of writes stays beside the database."""
-    (log,) = shop.parent.joinpath("state").rglob("changes.sqlite")
-    assert not log.with_name(f"{log.name}-wal").exists()
-
-
 def test_init_makes_a_workspace_of_a_repository(tmp_path: Path, memdeck: Callable[..., Answer]) -> None:
     """Without any memory around, the repository of the folder is taken, and nothing else is made in it."""
     inner = tmp_path / "fresh" / "src"
@@ -106,14 +89,6 @@ def test_recall_shows_first(state: Callable[..., Answer], sessions: Path, shop: 
     assert {one["section"] for one in done["diff"]} == {"current-focus", "gotchas", "next-steps"}
     assert done["summary"]["gotchas"]["added"] == ["Lock"]
     assert state("recall", "--yes").out.startswith("Nothing to recall")
-
-
-def test_the_settings_can_ask_for_the_diff(state: Callable[..., Answer], sessions: Path) -> None:
-    """recall.preview.showDiffByDefault shows it without the option."""
-    imported(state)
-    assert '+    "title": "Lock"' not in state("recall").out
-    assert state("config", "recall.preview.showDiffByDefault", "true").code == 0
-    assert '+    "title": "Lock"' in state("recall").out
 
 
 def test_options_override_the_settings_for_one_run(state: Callable[..., Answer], shop: Path, sessions: Path) -> None:
@@ -227,29 +202,6 @@ def test_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callabl
     assert said["sync-project-state"] == "claude: imported 0, 1 known already"
     assert said["recall-project-state"].startswith("1 event: changed current-focus, gotchas, next-steps")
     assert list(said)[-3:] == ["sync-project-state", "recall-project-state", "prune-project-state"]
-
-
-def test_prune_says_what_it_takes(state: Callable[..., Answer], memdeck: Callable[..., Answer]) -> None:
-    """A dry run lists the ids, a run the batch."""
-    state("recall", "--yes")
-    later = ("--now", "2024-06-01T00:00:00Z")
-    assert "evt-000001" in memdeck("state", "prune", "--dry-run", *later).out
-    done = memdeck("state", "prune", "-o", "json", *later).data
-    assert (done["archivedEventCount"], len(done["archiveBatches"])) == (1, 1)
-    assert memdeck("state", "prune", *later).out == "nothing is old enough\n"
-
-
-def test_other_verbs_know_it(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
-    """Status, check, search, changes and undo cover it."""
-    imported(state)
-    state("recall", "--yes")
-    assert memdeck("status", "-o", "json").data["systems"]["state"]["counts"]["events"] == 3
-    found = memdeck("search", "SQLite", "--in", "state", "-o", "json").data["results"]
-    assert {"state#current-focus", "state#evt-000002"} <= {one["ref"] for one in found}
-    assert memdeck("changes", "list", "-o", "json").data["changes"][0]["operation"] == "state.recall"
-    assert memdeck("undo").code == 0
-    assert state("status", "-o", "json").data["unrecalled"]["imports"] == 1
-    assert state("validate").code == 0
 
 
 def test_a_damaged_state_is_an_error_with_file_and_line(

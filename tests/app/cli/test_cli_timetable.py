@@ -128,28 +128,3 @@ def test_doctor_looks_into_the_timers_of_systemd(monkeypatch: pytest.MonkeyPatch
 def test_the_watch_is_as_often_as_the_shortest_interval(intervals: tuple[str, ...], expected: str) -> None:
     """The second line of cron checks each monitor in its time; without any it is every five minutes."""
     assert watch_expression(intervals, datetime(2024, 1, 15, tzinfo=UTC), UTC) == expected
-
-
-def test_the_schedule_has_a_line_that_watches() -> None:
-    """It does the same as the first one, as often as it is told, with a log of its own."""
-    plan = timetable(Path("/srv/x"), None, LOG, "*/15 * * * *")
-    assert plan.watch.startswith("*/15 * * * * ")
-    assert "--maintain /srv/x --quiet >> " in plan.watch
-    assert plan.watch.endswith("/maintain.log 2>&1")
-    assert "OnCalendar=*-*-* *:00/15:00" in plan.watch_timer
-    assert f"Unit={plan.unit}.service" in plan.watch_timer
-
-
-def test_the_schedule_brings_its_environment(tmp_path: Path) -> None:
-    """cron and systemd start with few variables: the entries set those on which state, zone and programs depend."""
-    path = f"/usr/bin:.:{tmp_path}/bin"
-    environ = {"XDG_STATE_HOME": "/srv/st%ate", "TZ": "Europe/Berlin", "PATH": path, "LANG": "C"}
-    plan = timetable(tmp_path, None, LOG, environ=environ, zone="Asia/Tokyo")
-    assert plan.cron.startswith(r"0 2 * * * XDG_STATE_HOME=/srv/st\%ate TZ=Europe/Berlin PATH=/usr/bin /")
-    assert (
-        "Environment=XDG_STATE_HOME=/srv/st%%ate\nEnvironment=TZ=Europe/Berlin\nEnvironment=PATH=/usr/bin\n"
-        in plan.service
-    )
-    assert "SuccessExitStatus=3 75" in plan.service
-    assert "OnCalendar=*-*-* 02:00:00 Asia/Tokyo" in plan.timer
-    assert "CRON_TZ=Asia/Tokyo" in plan.remarks[0]

@@ -148,17 +148,6 @@ def test_the_workspace_is_approved_for_public_addresses(memdeck: Memdeck, shop: 
     assert {row["state"] for row in rows_of(memdeck)} == {"pending"}
 
 
-def test_denied_and_revoked(memdeck: Memdeck) -> None:
-    """A denial stays until the command changes, and can be taken back."""
-    one = id_of(memdeck, "Database Connection", "check")
-    denied = memdeck("trust", "deny", one, "-o", "json")
-    assert denied.data == {"denied": [{"id": one, "role": "check", "name": "Database Connection"}]}
-    assert next(row["state"] for row in rows_of(memdeck) if row["id"] == one) == "denied"
-    assert memdeck("trust", "revoke", one).out == f"revoked {one}  check of Database Connection\n"
-    assert next(row["state"] for row in rows_of(memdeck) if row["id"] == one) == "pending"
-    assert memdeck("trust", "revoke", one).code == 1
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -35,40 +35,6 @@ def test_a_bad_setting_stops_maintenance(memdeck: Memdeck, memory: Path) -> None
     assert not (memory / "archive").exists()
 
 
-def test_search(memdeck: Memdeck) -> None:
-    """Finds in every file with ref, line and a snippet; where nothing is, it says so."""
-    results = memdeck("search", "api", "LATENCY", "-o", "json").data["results"]
-    assert list(results[0]) == ["file", "line", "ref", "title", "snippet", "score", "why", "fits_all"]
-    assert (results[0]["file"], results[0]["title"]) == ("tasks.md", "Monitor API latency")
-    assert [result["score"] for result in results] == sorted((result["score"] for result in results), reverse=True)
-    places = {result["file"] for result in memdeck("search", "channel", "--limit", "0", "-o", "json").data["results"]}
-    assert places >= {"contacts.md", "config.md"}
-    only = memdeck("search", "deploy", "--in", "journal, knowledge.md", "-o", "json").data["results"]
-    assert {result["file"] for result in only} == {"journal.md", "knowledge.md"}
-    assert memdeck("search", "deploy v2.1", "--limit", "1").out.startswith("tasks.md:")
-    assert memdeck("search", "xyzzy").out == "nothing found\n"
-    assert memdeck("search", "x", "--in", "elsewhere").code == 2
-
-
-def test_check(memdeck: Memdeck, memory: Path) -> None:
-    """The sample has no errors; a broken date in one file is one, with file and line, and the exit code is 4."""
-    fine = memdeck("check")
-    assert fine.code == 0
-    assert " error " not in fine.out
-    (memory / "tasks.md").write_bytes((memory / "tasks.md").read_bytes() + b"\xff\n")
-    broken = memdeck("check", "-o", "json")
-    assert broken.code == 4
-    problem = next(problem for problem in broken.data["problems"] if problem["level"] == "error")
-    assert list(problem) == ["level", "file", "line", "code", "message"]
-    assert problem["file"] == "tasks.md"
-    named = memdeck("check", "tasks.md", "--level", "error")
-    assert named.code == 4
-    assert named.out.startswith(f"tasks.md:{problem['line']}: error {problem['code']} ")
-    assert memdeck("check", str(memory / "journal.md")).code == 0
-    assert memdeck("check", "nosuch.md").code == 2
-    assert memdeck("check", "../../../../etc/passwd").code == 2
-
-
 def test_status(memdeck: Memdeck) -> None:
     """Counts, due, overdue, monitors, last maintenance and problems, before and after a run."""
     answer = memdeck("status", "-o", "json").data
@@ -82,29 +48,6 @@ def test_status(memdeck: Memdeck) -> None:
     assert people.endswith("last maintenance: never\n")
     assert memdeck("--maintain", "--no-exec").code == 0
     assert memdeck("status", "-o", "json").data["last_maintenance"] == "2024-01-15T12:00:00Z"
-
-
-def test_status_announces_no_run_that_will_not_happen(memdeck: Memdeck, memory: Path) -> None:
-    """A monitor that nobody approved does not run; times are those of the workspace's zone, and one thing is one."""
-    monitors = "## Monitors\n### Disk\n- type: command\n- command: df\n- interval: 0 * * * *\n"
-    (memory / "monitors.md").write_text(
-        monitors + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: alert (93% used)\n"
-    )
-    shown = memdeck("status").out
-    assert "Disk" not in shown.split("Next runs")[1]
-    assert "Heartbeat" in shown.split("Next runs")[1]
-    assert "T10:00:00Z" not in shown
-    assert "alert (93% used)  2024-01-15 10:00  Disk" in shown
-    assert "1 monitor\n" in shown
-    assert "Disk" not in {run["label"] for run in memdeck("status", "-o", "json").data["next_runs"]}
-
-
-def test_doctor_looks_at_all_locks_in_one_line(memdeck: Memdeck) -> None:
-    """Several memory systems are no reason to say the same several times."""
-    assert memdeck("facts", "store", "something").code == 0
-    assert memdeck("tasks", "add", "Something").code == 0
-    found = [check for check in memdeck("doctor", "-o", "json").data["checks"] if check["name"] == "lock"]
-    assert [(one["level"], one["message"]) for one in found] == [("ok", "free, in all 2 memory systems")]
 
 
 @pytest.mark.parametrize("name", ["knowledge.md", "config.md", "archive/tasks-2023-11.md"])

@@ -21,18 +21,6 @@ def _one(answer: Answer, key: str) -> Any:
     return answer.data[key]
 
 
-def test_tasks_list_shows_pending_and_in_progress(memdeck: Memdeck) -> None:
-    """Sections with their counts, columns aligned, the title last."""
-    answer = memdeck("tasks", "list")
-    assert answer.code == 0
-    lines = answer.out.splitlines()
-    assert lines[0] == "Pending (3)"
-    assert lines[5] == "In Progress (1)"
-    at = {line.index(title) for line, title in zip(lines[1:4], ("Deploy", "Generate", "Update"), strict=True)}
-    assert len(at) == 1
-    assert "2024-01-15 09:00 (Mon 09:00) overdue" in lines[2]
-
-
 def test_what_recurs_and_is_done_early_is_done_for_that_time(memdeck: Memdeck) -> None:
     """It is due at the occurrence after the one that it was due at, however often it is finished before."""
     ref = "Generate weekly report"
@@ -146,26 +134,6 @@ def test_a_journal_entry_at_another_time(memdeck: Memdeck, at: str, place: tuple
     assert memdeck("journal", "add", "T", "--at", "tomorrow").code == 2
 
 
-def test_knowledge(memdeck: Memdeck, memory: Path) -> None:
-    """Listed as an outline, added as fact and as decision, edited and removed."""
-    outline = memdeck("knowledge", "list").out
-    assert "User Preferences\n  " in outline
-    assert "\n  E-commerce Platform\n    " in outline
-    items = _one(memdeck("knowledge", "list", "--section", "decisions made", "-o", "json"), "knowledge")
-    assert [item["date"] for item in items] == ["2024-01-10", "2024-01-12", "2024-01-14"]
-    fact = _one(memdeck("knowledge", "add", "CI is fast", "-o", "json"), "item")
-    assert (fact["section"], fact["kind"]) == ("Technical Facts", "fact")
-    assert memdeck("knowledge", "edit", "CI is fast", "CI is slow").out.endswith("CI is slow\n")
-    decision = _one(memdeck("knowledge", "add", "Use uv", "--decision", "--reason", "speed", "-o", "json"), "item")
-    assert decision["date"] == "2024-01-15"
-    assert "- 2024-01-15: Use uv (speed)\n" in (memory / "knowledge.md").read_text()
-    assert memdeck("knowledge", "remove", decision["ref"]).code == 0
-    assert "Use uv" not in (memory / "knowledge.md").read_text()
-    assert "Redis" in memdeck("knowledge", "list", "--match", "redis").out
-    assert memdeck("knowledge", "list", "--match", "nothing like it").out == "nothing known\n"
-    assert len(_one(memdeck("knowledge", "list", "--topic", "marketing site", "-o", "json"), "knowledge")) == 3
-
-
 def test_contacts(memdeck: Memdeck, memory: Path) -> None:
     """Three tables, each kind added, edited and removed; jsonl says what each one is."""
     answer = memdeck("contacts", "list", "-o", "json")
@@ -192,28 +160,6 @@ def test_contacts(memdeck: Memdeck, memory: Path) -> None:
     assert "Dana" not in text
 
 
-def test_monitors(memdeck: Memdeck, memory: Path) -> None:
-    """Listed with their state, added, edited and removed; what they would run stays text."""
-    table = memdeck("monitors", "list").out.splitlines()
-    assert len(table) == 3
-    assert "healthy (72% used)" in table[2]
-    assert table[2].endswith("Disk Space")
-    assert memdeck("monitors", "list", "--alerting").out.splitlines() == table  # checked last in 2024
-    monitors = _one(memdeck("monitors", "list", "--match", "pg_isready", "-o", "json"), "monitors")
-    assert [monitor["name"] for monitor in monitors] == ["Database Connection"]
-    added = memdeck(
-        *("monitors", "add", "Shop", "--type", "http", "--url", "https://example.com", "--interval", "*/5 * * * *"),
-        *("--threshold", "status != 200", "--priority", "high", "--remediate", "touch /tmp/never", "-o", "json"),
-    )
-    ref = _one(added, "monitor")["ref"]
-    assert "- autoRemediate: touch /tmp/never\n" in (memory / "monitors.md").read_text()
-    changed = memdeck("monitors", "edit", ref, "--set", "interval=0 * * * *", "--unset", "autoRemediate", "-o", "json")
-    assert (_one(changed, "monitor")["interval"], changed.data["monitor"]["autoRemediate"]) == ("0 * * * *", None)
-    bad = memdeck("monitors", "edit", ref, "--set", "interval=often", "-o", "json")
-    assert (bad.code, bad.data["error"]["code"]) == (2, "cron.invalid")
-    assert memdeck("monitors", "remove", ref).out.startswith(f"removed {ref}  Shop\n")
-
-
 def test_thresholds_are_understood_or_refused(memdeck: Memdeck, memory: Path) -> None:
     """A threshold that could never be judged is told with its column, when it is written and by `check`."""
     add = ("monitors", "add", "Port", "--type", "tcp", "--set", "host=db.example.com:5432", "-o", "json")
@@ -228,22 +174,6 @@ def test_thresholds_are_understood_or_refused(memdeck: Memdeck, memory: Path) ->
     path.write_text(path.read_text().replace("threshold: not open", "threshold: not opn"))
     found = memdeck("check", "monitors.md", "--level", "error", "-o", "json")
     assert (found.code, [one["code"] for one in found.data["problems"]]) == (4, ["monitor.threshold"])
-
-
-def test_orchestration(memdeck: Memdeck, memory: Path) -> None:
-    """Plans with phases and tasks, for people as a tree."""
-    assert memdeck("orchestration", "list").out.startswith("E-commerce Platform (running, ")
-    (memory / "orchestration.md").write_text(
-        "## Active Plans\n\n### Shop\n- planId: orch-abc123\n- status: running\n\n"
-        "| id | project | title | phase | dependsOn | status | progress |\n|---|---|---|---|---|---|---|\n"
-        "| t1 | p | Schema | 1 | | completed | 100% |\n| t2 | p | API | 2 | t1 | blocked | 0% |\n"
-    )
-    tree = memdeck("orchestration", "list").out.splitlines()
-    assert tree[0].startswith("Shop (running, 50%)  orch-abc123 ")
-    assert tree[1:] == ["  phase 1", "    t1  completed  100%  Schema", "  phase 2", "    t2  blocked  0%  API"]
-    plans = _one(memdeck("orchestration", "list", "--status", "running", "-o", "json"), "plans")
-    assert [plan["planId"] for plan in plans] == ["orch-abc123"]
-    assert memdeck("orchestration", "list", "--status", "failed").out == "no plans\n"
 
 
 def test_config(memdeck: Memdeck, memory: Path) -> None:
@@ -270,18 +200,6 @@ def test_config(memdeck: Memdeck, memory: Path) -> None:
     assert memdeck("config", "set", "timezone", "Europe/Berlin").code == 0
     assert memdeck("config", "unset", "timezone").code == 0
     assert "timezone" not in (memory / "config.md").read_text()
-
-
-def test_common_options_before_and_behind_the_verb(memdeck: Memdeck, shop: Path) -> None:
-    """Every place will do; the option nearest to the verb counts."""
-    for words in (
-        ["-o", "json", "tasks", "list"],
-        ["tasks", "-o", "json", "list"],
-        ["tasks", "list", "-o", "json"],
-        ["-o", "jsonl", "tasks", "-o", "human", "list", "--output=json"],
-        ["-ojson", "-w", str(shop), "--no-color", "--actor", "agent:x", "tasks", "list"],
-    ):
-        assert len(memdeck(*words).data["tasks"]) == 4
 
 
 def test_the_actor_is_named(memdeck: Memdeck, monkeypatch: pytest.MonkeyPatch) -> None:

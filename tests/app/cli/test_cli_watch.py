@@ -56,62 +56,6 @@ def approve(shop: Path) -> None:
             trust.approve(ask, who="person", now=datetime(2024, 1, 15, 11, tzinfo=UTC))
 
 
-def test_check_blocks(memdeck: Memdeck, monitors: Path) -> None:
-    """What nobody approved is blocked: exit code 3 and a list; what needs no approval runs."""
-    answer = memdeck("monitors", "check", "-o", "json")
-    assert answer.code == 3
-    assert {one["name"]: one["state"] for one in answer.data["monitors"]} == {
-        "Good": "blocked",
-        "Bad": "blocked",
-        "Backup": "failing",
-    }
-    assert [(row["name"], row["text"], row["state"]) for row in answer.data["blocked"]] == [
-        ("Good", "true", "pending"),
-        ("Bad", "false", "pending"),
-    ]
-    people = memdeck("monitors", "check")
-    assert people.code == 3
-    assert "needs approval  " in people.out
-
-
-def test_check_runs(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """Approved monitors run when due, by name, and all; the exit code says that they could."""
-    approve(shop)
-    answer = memdeck("monitors", "check", "-o", "json")
-    assert answer.code == 0
-    assert {one["name"]: one["state"] for one in answer.data["monitors"]} == {
-        "Good": "healthy",
-        "Bad": "failing",
-        "Backup": "failing",
-    }
-    assert memdeck("monitors", "check", "-o", "json").data["monitors"] == []
-    assert [one["name"] for one in memdeck("monitors", "check", "Bad", "-o", "json").data["monitors"]] == ["Bad"]
-    assert len(memdeck("monitors", "check", "--all", "-o", "json").data["monitors"]) == 3
-    assert memdeck("monitors", "check", "Bad", "--all").code == 2
-    assert memdeck("monitors", "check", "Nobody").code == 1
-    assert "- lastStatus: healthy (exit code 0)\n" in monitors.read_text()
-
-
-def test_list_tells_how_they_stand(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """State, since, uptime, results and the next run stand beside what is in the file."""
-    approve(shop)
-    memdeck("monitors", "check")
-    rows = {row["name"]: row for row in memdeck("monitors", "list", "-o", "json").data["monitors"]}
-    assert (rows["Good"]["state"], rows["Good"]["uptime"]["24h"], rows["Good"]["alerting"]) == ("healthy", 100.0, False)
-    assert (rows["Bad"]["state"], rows["Bad"]["since"], rows["Bad"]["alerting"]) == (
-        "failing",
-        "2024-01-15T12:00:00Z",
-        True,
-    )
-    assert rows["Bad"]["nextRun"] == "2024-01-15T12:05:00Z"
-    assert len(rows["Bad"]["results"]) == 1
-    alerting = memdeck("monitors", "list", "--alerting", "-o", "json").data["monitors"]
-    assert [row["name"] for row in alerting] == ["Bad", "Backup"]
-    status = memdeck("status", "-o", "json").data["monitors"]["alerts"]
-    assert [(row["name"], row["state"]) for row in status] == [("Bad", "failing"), ("Backup", "failing")]
-    assert "failing (exit code 1)" in memdeck("status").out
-
-
 def test_ping(memdeck: Memdeck, monitors: Path) -> None:
     """A ping is a sign of life for a heartbeat monitor."""
     assert memdeck("monitors", "ping", "Backup", "-o", "json").data["at"] == "2024-01-15T12:00:00Z"
@@ -133,33 +77,6 @@ def test_mute(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
     assert memdeck("monitors", "mute", "Bad", "--off").out == "Bad: not muted\n"
     assert memdeck("monitors", "mute", "Bad", "--for", "soon").code == 2
     assert memdeck("monitors", "mute", "--for", "30m").out.startswith("all monitors: muted until ")
-
-
-def test_export(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """The text of Prometheus is on stdout, JSON where it is asked for."""
-    approve(shop)
-    memdeck("monitors", "check")
-    lines = memdeck("monitors", "export").out.splitlines()
-    values = {line.partition(",")[0]: line.rpartition(" ")[2] for line in lines}
-    assert values['memdeck_monitor_up{name="Good"'] == "1"
-    assert values['memdeck_monitor_alerting{name="Bad"'] == "1"
-    assert len(memdeck("monitors", "export", "-o", "json").data["monitors"]) == 3
-
-
-def test_maintain_keeps_watch(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """It applies the rules, checks what is due and beats; without an approval its exit code is 3."""
-    first = memdeck("--maintain", "-o", "json")
-    assert first.code == 3
-    assert [one["state"] for one in first.data["monitors"]] == ["blocked", "blocked", "failing"]
-    assert len(first.data["blocked"]) == 2
-    assert len(first.data["rules"]) == 4
-    assert first.data["heartbeat"]
-    journal = (shop / ".aiter/memory/journal.md").read_text()
-    assert "### 12:00 — Heartbeat Check\n" in journal
-    approve(shop)
-    second = memdeck("--maintain", "-o", "json", now="2024-01-15T12:05:00Z")
-    assert (second.code, [one["state"] for one in second.data["monitors"]]) == (0, ["healthy", "failing"])
-    assert "monitors: " in memdeck("--maintain", now="2024-01-15T12:10:00Z").out
 
 
 @pytest.mark.parametrize("option", ["--no-exec", "--safe", "--dry-run"])
@@ -206,16 +123,6 @@ def test_notify(memdeck: Memdeck, shop: Path, monkeypatch: pytest.MonkeyPatch) -
     gone = memdeck("notify", "test")
     assert gone.code == 1
     assert "hush" not in gone.out + gone.err + memdeck("notify", "list").out
-
-
-def test_what_may_not_run_is_listed_as_blocked(memdeck: Memdeck, shop: Path) -> None:
-    """A monitor that nobody approved is never listed as healthy, whatever its file says."""
-    assert {row["state"] for row in memdeck("monitors", "list", "-o", "json").data["monitors"]} == {"blocked"}
-    table = memdeck("monitors", "list").out
-    assert (table.count("healthy"), table.count("blocked, was healthy")) == (3, 3)
-    approve(shop)
-    assert "blocked" not in memdeck("monitors", "list").out
-    assert {row["state"] for row in memdeck("monitors", "list", "-o", "json").data["monitors"]} == {"stale"}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.verbs import VERBS
-from memory.base.safe_text import cell_width
-from tests.app.cli.conftest import HOSTILE, Answer
+from tests.app.cli.conftest import Answer
 from widgets.panes import all_panes
 
 Memdeck = Callable[..., Answer]
@@ -42,12 +41,6 @@ def test_a_setting_that_nobody_knows_is_set_and_said(memdeck: Memdeck, memory: P
     assert f"- {key}: 3\n" in (memory / "config.md").read_text()
 
 
-def test_a_setting_that_memdeck_knows_is_set_without_a_word(memdeck: Memdeck) -> None:
-    """Settings of the body and of the front matter are known."""
-    assert memdeck("config", "set", "archiveCompletedAfterDays", "3").err == ""
-    assert memdeck("config", "set", "setupComplete", "true").err == ""
-
-
 def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> None:
     """Each line has the ref that the lists show, which names that task alone, and programs get what they got."""
     answer = memdeck("tasks", "done", "e")
@@ -76,29 +69,6 @@ def test_entries_of_one_title_are_listed_with_their_places(memdeck: Memdeck, mem
     assert [row[1:] for row in rows] == [[f"tasks.md:{2 + 2 * number}", "Same"] for number in range(10)]
     found = [memdeck("tasks", "show", row[0], "-o", "json").data["task"]["line"] for row in rows]
     assert found == [2 + 2 * number for number in range(10)]
-
-
-def test_titles_to_choose_from_are_safe_and_short(memdeck: Memdeck, memory: Path) -> None:
-    """Titles of files reach the terminal as visible escapes on one line of its usual width."""
-    titles = [f"odd {text}".replace("\n", " ") for text in HOSTILE[:9]] + ["odd " + "x" * 10_000]
-    (memory / "tasks.md").write_text("## Pending\n" + "".join(f"### {title}\n" for title in titles))
-    answer = memdeck("tasks", "done", "odd")
-    lines = answer.err.split("\n")
-    assert len(lines) == 1 + len(titles) + 1
-    assert all(cell_width(line) < 80 for line in lines)
-    assert "\\x1b]52;c;" in answer.err
-    assert not {"\x1b", "\x9b", "\x07", "\x85", "\u202e", "\u200b"} & set(answer.err)
-
-
-def test_archived_entries_are_chosen_from_alike(memdeck: Memdeck, memory: Path) -> None:
-    """`restore` lists what fits in the archives of every kind, and each ref is understood by it."""
-    (memory / "archive").mkdir(exist_ok=True)
-    (memory / "archive" / "tasks-2023-11.md").write_text("## Completed\n### Deploy\n- completed: 2023-11-02\n")
-    (memory / "archive" / "journal-2023-11.md").write_text("## 2023-11-02\n### 10:00 — Deploy\n- done\n")
-    first, *lines = memdeck("restore", "deploy").err.splitlines()
-    assert first.startswith("memdeck: archive.ambiguous: 2 entries fit 'deploy'; ")
-    assert [line.split()[1] for line in lines] == ["archive/tasks-2023-11.md:2", "archive/journal-2023-11.md:2"]
-    assert [memdeck("restore", line.split()[0]).code for line in lines] == [0, 0]
 
 
 @pytest.mark.parametrize("pane", [pane.id for pane in all_panes() if pane.id not in VERBS])
@@ -201,14 +171,6 @@ def test_a_wrong_number_says_which_ones_are_taken(memdeck: Memdeck, words: tuple
     answer = memdeck(*words)
     assert answer.code == 2
     assert said in answer.err
-
-
-def test_a_missing_file_has_no_line(memdeck: Memdeck, memory: Path) -> None:
-    """What is about a file as a whole is at no line of it, in words and for programs."""
-    (memory / "contacts.md").unlink()
-    assert "contacts.md: note file.missing" in memdeck("check", "--level", "note").out
-    found = [one for one in memdeck("check", "-o", "json").data["problems"] if one["code"] == "file.missing"]
-    assert [(one["file"], one["line"]) for one in found] == [("contacts.md", None)]
 
 
 def test_a_task_in_one_line(memdeck: Memdeck) -> None:

@@ -14,7 +14,6 @@ from app.cli.commands import command_of
 from memory.curated.operations.registry import BY_NAME, OPERATIONS, CuratedOperation
 from memory.curated.operations.registry import curated as group
 
-NONE = ""
 MEMORY, SESSION = "/api/memory", "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
 
 # verb with its words | routes | tool; a verb in brackets is memdeck's own where the table has none.
@@ -105,11 +104,3 @@ def test_what_the_table_rules_out_is_not_there() -> None:
     tools = {one.tool for one in OPERATIONS}
     assert not tools & {f"agh__memory_{name}" for name in ABSENT_TOOLS}
     assert not set(BY_NAME) & set(ABSENT_VERBS)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.words)
-def test_every_operation_has_schemas(operation: CuratedOperation) -> None:
-    """Inputs are typed and described."""
-    for one in operation.parameters:
-        assert one.schema()["type"] in ("string", "boolean", "integer", "array"), one.name
-        assert one.help.endswith((".", ")", "input")), one.name

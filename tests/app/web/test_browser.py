@@ -60,13 +60,3 @@ async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) ->
         gone = "fetch('https://example.com').then(() => 'went', () => 'refused')"
         assert await page.evaluate(gone) == "refused"
         assert {urlsplit(address).netloc for address in page.answered} == {urlsplit(served.base).netloc}
-
-
-async def test_without_the_token_the_page_is_empty(served: Served, tmp_path: Path) -> None:
-    """The address alone shows a refusal."""
-    async with opened(tmp_path / "chromium") as page:
-        await page.call("Page.navigate", url=served.base)
-        async with within(lambda: "no refusal"):
-            while "whole address" not in (await page.evaluate("document.body.innerText") or ""):
-                await asyncio.sleep(0.05)
-        assert page.received == b""

@@ -146,20 +146,6 @@ async def test_one_session_at_a_time(served: Served, monkeypatch: pytest.MonkeyP
                 pass
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[]", '["resize", 5]'])
-async def test_what_no_page_says_ends_the_session(served: Served, said: str) -> None:
-    """Messages that mean nothing close the connection, and the next page gets in."""
-    async with client() as session:
-        await sign_in(session, served)
-        socket = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
-        await socket.send_str(said)
-        async with within(lambda: "the session stays open"):
-            while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
-                pass
-        again = await session.ws_connect(f"{served.base}/ws", headers={"Origin": served.base})
-        await again.close()
-
-
 def test_two_runs_have_nothing_in_common() -> None:
     """Token and cookie are new each time and long."""
     from app.servers.web.guard import Guard

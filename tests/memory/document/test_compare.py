@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document import Document, Entry, Section, parse
+from memory.document import Document, Entry, parse
 from memory.document.compare import apply, compare, differences, inverted, with_top
 from memory.document.match import units_of
 from memory.document.merge import merge
@@ -100,58 +100,6 @@ def _move(document: Document, title: str, section: int, **fields: str) -> Docume
     for key, value in fields.items():
         entry = entry.set_field(key, value)
     return document.remove_entry(*at).insert_entry(section, 0, entry)
-
-
-def _undone(old: Document, new: Document, now: Document) -> Document:
-    """Take the change from `old` to `new` back in a file that moved on."""
-    result = merge(new, old, now, "tasks", strict=True)
-    assert not result.conflicts
-    return result.document
-
-
-def _titles(document: Document) -> list[list[str]]:
-    return [[entry.title for entry in part.entries] for part in document.sections]
-
-
-def test_a_move_goes_back_to_its_place() -> None:
-    """An entry that moved and changed on the way is as it was, between the neighbours that it had."""
-    old = parse(BASE)
-    new = _move(old, "B", 1, started="now")
-    others = _set(new, "A", "n", "7").insert_entry(1, 0, Entry.compose("Z"))
-    taken = _undone(old, new, others)
-    assert _titles(taken) == [["A", "B", "C"], ["Z"]]
-    assert b"started" not in taken.dump()
-
-
-def test_what_somebody_touched_is_a_conflict() -> None:
-    """Where the same field was changed since, it is told for each entry; what is gone already is no conflict."""
-    old = parse(BASE)
-    new = _set(_set(_set(old, "A", "n", "9"), "B", "n", "9"), "C", "n", "9")
-    others = _set(new, "A", "n", "10").remove_entry(0, 1)
-    result = merge(new, old, others, "tasks", strict=True)
-    assert [(one.entry, one.what, one.theirs) for one in result.conflicts] == [
-        ("A", "field", "- n: 10"),
-        ("B", "entry", None),
-    ]
-
-
-def test_a_removed_entry_comes_back_between_its_neighbours() -> None:
-    """Also when some of them, or all of its section, are gone."""
-    old = parse(BASE)
-    new = old.remove_entry(0, 1)
-    assert _titles(_undone(old, new, new))[0] == ["A", "B", "C"]
-    assert _titles(_undone(old, new, new.remove_entry(0, 0)))[0] == ["B", "C"]
-    assert _titles(_undone(old, new, new.remove_entries(0, (0, 1))))[0] == ["B"]
-    assert ["B"] in _titles(_undone(old, new, new.remove_section(0)))
-
-
-def test_a_section_goes_only_when_it_is_empty() -> None:
-    """What somebody added to a section that the change brought keeps the section there."""
-    old = parse(BASE)
-    new = old.insert_section(0, Section.compose("2024-01-15")).insert_entry(0, 0, Entry.compose("10:00 — Mine"))
-    assert _undone(old, new, new).dump() == BASE
-    others = new.insert_entry(0, 0, Entry.compose("11:00 — Theirs"))
-    assert _titles(_undone(old, new, others))[0] == ["11:00 — Theirs"]
 
 
 def test_units_tell_what_became_of_entries() -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, Section, parse
-from memory.errors import MemdeckError, UsageError
+from memory.errors import UsageError
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory.document.documents import EXAMPLES, check_again, check_around, documents, lines_of
@@ -180,25 +180,6 @@ def test_insert_and_remove_entries(data: bytes, new: Entry, which: int) -> None:
 
 
 @SETTINGS
-@given(documents(), st.sets(st.integers(0, 6)), st.integers(0, 99))
-def test_remove_entries(data: bytes, gone: set[int], which: int) -> None:
-    """Several entries go with their lines, and no other line does."""
-    document = parse(data)
-    index = which % (len(document.sections) + 1) - 1
-    part = document.section(index)
-    gone &= set(range(len(part)))
-    edited = document.remove_entries(index, gone)
-    check_again(edited)
-    assert edited.section(index).entries == tuple(one for at, one in enumerate(part.entries) if at not in gone)
-    assert edited.sections[index + 1 :] == document.sections[index + 1 :]
-    lines = lines_of(data.removeprefix(document.bom))
-    for at in sorted(gone, reverse=True):
-        start = document.line_of(index, at)
-        del lines[start : start + len(lines_of(part.entries[at].raw))]
-    assert document.bom + b"".join(lines) == edited.dump()
-
-
-@SETTINGS
 @given(documents(), ENTRIES, st.integers(0, 99))
 def test_replace_entry(data: bytes, new: Entry, which: int) -> None:
     """An entry takes the place of another one, unless it would swallow what follows."""
@@ -286,12 +267,6 @@ def test_set_meta_changes_one_line(name: str) -> None:
                 assert [line for line in new if b"newKey" not in line or line in old][-3:] == old[-3:]
             else:
                 assert sum(one != other for one, other in zip(old, new, strict=True)) == 1
-
-
-def test_set_meta_needs_front_matter() -> None:
-    """Without front matter there is no place for a key."""
-    with pytest.raises(MemdeckError, match=r"front\.missing"):
-        parse(b"## A\n").set_meta("updated", "x")
 
 
 @pytest.mark.parametrize(

@@ -84,23 +84,9 @@ def test_every_scalar_is_text() -> None:
     assert (meta.opaque, meta.problems, meta.get("tags"), meta.line_of("last")) == (False, (), None, 16)
 
 
-@pytest.mark.parametrize(
-    "value", ["010", "0o17", "1_000", "1:30:15", "yes", "null", "~", "=", "1e3", "2024-02-30", "<"]
-)
-def test_values_that_yaml_would_turn(value: str) -> None:
-    """Octals, minutes and seconds, dates that do not exist and words for truth stay text."""
-    assert FrontMatter.read(_wrap(f"key: {value}")).get("key") == value
-
-
 def test_halves_of_a_character_that_are_escaped_are_one() -> None:
     """As JSON writes what is beyond 16 bits."""
     assert FrontMatter.read(_wrap('key: "to the \\ud83d\\ude80"')).get("key") == "to the \U0001f680"
-
-
-@pytest.mark.parametrize("front", ["", "---\n---\n", "---\n...\n", "---\n\n# only a comment\n---", "---\r\n---\r\n"])
-def test_empty_front_matter(front: str) -> None:
-    """No lines, no keys, no problem."""
-    assert FrontMatter.read(front) == FrontMatter()
 
 
 @pytest.mark.parametrize(
@@ -215,20 +201,6 @@ def test_the_short_way_agrees_with_yaml(lines: list[str], newline: str) -> None:
     ]
 
 
-FLAT_VALUE = st.text(alphabet="aZ09_./@+()',-: ", min_size=1, max_size=14)
-
-
-@given(st.lists(st.tuples(st.sampled_from(["a", "b", "c"]), FLAT_VALUE), min_size=1, max_size=4))
-def test_the_short_way_agrees_with_yaml_on_plain_values(pairs: list[tuple[str, str]]) -> None:
-    """The same with values of just the characters that the short way accepts."""
-    source = [f"{key}: {value}\n" for key, value in pairs]
-    flat = front_module._read_flat(source)
-    if flat is None:
-        return
-    items, _ = read_yaml("".join(source))
-    assert flat == items
-
-
 @pytest.mark.parametrize(
     ("key", "value", "old", "new"),
     [
@@ -288,11 +260,6 @@ def test_set_key_changes_one_line(key: str, value: str, front: str, newline: str
 def test_set_key_takes_the_first_of_equal_keys() -> None:
     """The key that counts is the key that changes."""
     assert set_key(_wrap("a: 1\na: 2"), "a", "3") == _wrap("a: 3\na: 2")
-
-
-def test_set_key_begins_front_matter() -> None:
-    """Where there is none it is made, with the given line end."""
-    assert set_key("", "type", "contacts", "\r\n") == "---\r\ntype: contacts\r\n---\r\n"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.values import REMARK_FIELDS, is_absent, join_remark, split_field, split_remark
+from memory.base.values import REMARK_FIELDS, join_remark, split_field, split_remark
 
 TEXT = st.text(alphabet="ab() \t-\n", max_size=20)
 
@@ -41,21 +41,6 @@ def test_split(value: str, expected: tuple[str, str | None]) -> None:
     assert expected == split_remark(value)
 
 
-@pytest.mark.parametrize(
-    ("value", "remark", "expected"),
-    [
-        ("7", "a week", "7 (a week)"),
-        ("7", None, "7"),
-        ("7", "", "7"),
-        ("", "x", "(x)"),
-        ("null", "x", "null (x)"),
-    ],
-)
-def test_join(value: str, remark: str | None, expected: str) -> None:
-    """A remark is written after one space."""
-    assert expected == join_remark(value, remark)
-
-
 @given(TEXT)
 def test_joining_what_was_split_splits_the_same(value: str) -> None:
     """Splitting and joining settle at once: nothing but space around the parts can get lost."""
@@ -87,15 +72,3 @@ def test_split_field(key: str, value: str, expected: tuple[str, str | None]) -> 
 def test_commands_and_prose_carry_no_remarks() -> None:
     """No key that holds a command or prose is among the fields with remarks."""
     assert REMARK_FIELDS.isdisjoint({"command", "action", "url", "threshold", "notes", "outcome"})
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        *[(absent, True) for absent in ("", " ", "null", "NULL", " None ", "-", "none\n")],
-        *[(present, False) for present in ("0", "nil", "--", "false", "nonesuch", "null (notify only)")],
-    ],
-)
-def test_is_absent(value: str, expected: bool) -> None:
-    """Case and space do not matter, everything else is a value."""
-    assert expected is is_absent(value)

@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memory.base.safe_text import cell_width
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
 
@@ -53,12 +52,6 @@ def test_find() -> None:
     assert ROUTES[table.start : table.end] == "".join(ROUTES.splitlines(keepends=True)[2:6])
     assert ROUTES[table.rows[0].cells[1].start : table.rows[0].cells[1].end] == " channel-abc123 "
     assert not table.aligned
-
-
-def test_column() -> None:
-    """Columns are found by name in any case."""
-    table = _only(ROUTES)
-    assert [table.column("id"), table.column(" STATUS "), table.column("none")] == [1, 3, None]
 
 
 @pytest.mark.parametrize(
@@ -144,12 +137,6 @@ def test_composed_tables_read_back(lines: list[list[str]], newline: str) -> None
     assert list(table.header) == [text.strip(" \t") for text in lines[0]]
     assert _texts(table) == [[text.strip(" \t") for text in line] for line in lines[1:]]
     assert table.aligned or "\t" in body
-
-
-def test_set_cell_changes_one_cell() -> None:
-    """In a table that was not aligned nothing but the cell changes."""
-    expected = ROUTES.replace("telegram", "a \\| longer word")
-    assert set_cell(ROUTES, _only(ROUTES), 0, 2, "a | longer word") == expected
 
 
 @pytest.mark.parametrize(
@@ -279,19 +266,6 @@ def test_a_row_added_and_removed(body: str, values: list[str], index: int) -> No
     assert texts == [value.strip(" \t") for value in values]
     assert changed.aligned or not table.aligned or "\t" in added or body is BARE
     assert _texts(_only(remove_row(added, changed, at))) == _texts(table)
-
-
-def test_remove_row() -> None:
-    """Only the line of the row goes."""
-    lines = ROUTES.splitlines(keepends=True)
-    assert remove_row(ROUTES, _only(ROUTES), 0) == "".join(lines[:4] + lines[5:])
-
-
-def test_compose_counts_screen_cells() -> None:
-    """Wide characters take two cells of a column."""
-    body = compose_table(["Name", "n"], [["中文字", "1"], ["a"]])
-    assert body == "| Name   | n   |\n|--------|-----|\n| 中文字 | 1   |\n| a      |     |\n"
-    assert {cell_width(line) for line in body.splitlines()} == {16}
 
 
 def test_long_bodies_are_searched_in_linear_time() -> None:

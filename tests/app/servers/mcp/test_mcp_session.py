@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.desks import make_workspace
-from tests.examples import examples
 from tests.patience import PATIENCE, within
 
 from .serving import COMMAND, contents, environment, memdeck, serving
@@ -118,25 +117,6 @@ def test_changes_are_made_in_the_name_that_was_given(tmp_path: Path) -> None:
     assert b"Mine" not in contents(root)[".aiter/memory/tasks.md"]
 
 
-def test_nothing_that_an_agent_writes_runs(tmp_path: Path) -> None:
-    """A monitor and an action that an agent wrote wait for a person's approval: a check runs neither."""
-    root = make_workspace(tmp_path)
-    mark = tmp_path / "ran"
-    with serving(root) as server:
-        server.hello()
-        fields = {
-            "type": "command",
-            "command": f"touch {mark}",
-            "interval": "* * * * *",
-            "autoRemediate": f"touch {mark}",
-        }
-        assert "change" in server.call("add", kind="monitors", title="Evil", fields=fields)
-        assert "change" in server.call("add", kind="tasks", title="Evil", fields={"action": f"touch {mark}"})
-    asked = json.dumps(memdeck(root, "trust", "list"))
-    assert str(mark) in asked
-    assert not mark.exists()
-
-
 def test_an_empty_brief_is_said_in_words(tmp_path: Path) -> None:
     """Some models refuse a text without a character; the structured answer stays as it is."""
     (tmp_path / "shop" / ".aiter" / "memory").mkdir(parents=True)
@@ -180,29 +160,3 @@ def test_resources_and_prompts(tmp_path: Path) -> None:
         ]
         assert "Using Redis" in message["content"]["text"]
         assert "journal" in server.ask("prompts/get", name="session-end")["result"]["messages"][0]["content"]["text"]
-
-
-def test_two_servers_at_once_lose_nothing(tmp_path: Path) -> None:
-    """Entries that two servers add at the same time are all there, each once."""
-    each = examples(50, 15)
-    root = make_workspace(tmp_path)
-    with serving(root) as one, serving(root) as two:
-        one.hello()
-        two.hello()
-        for number in range(each):
-            for name, server in (("a", one), ("b", two)):
-                server.send(
-                    {
-                        "jsonrpc": "2.0",
-                        "id": 1000 + number,
-                        "method": "tools/call",
-                        "params": {"name": "add", "arguments": {"kind": "tasks", "title": f"{name}{number}"}},
-                    }
-                )
-        for server in (one, two):
-            answers = [server.answer() for _ in range(each)]
-            assert all("error" not in answer["result"]["structuredContent"] for answer in answers), answers
-    titles = [task["title"] for task in memdeck(root, "tasks", "list")["tasks"]]
-    added = [title for title in titles if title[0] in "ab" and title[1:].isdigit()]
-    assert sorted(added) == sorted(f"{name}{number}" for name in "ab" for number in range(each))
-    assert [one for one in memdeck(root, "check")["problems"] if one["level"] == "error"] == []
