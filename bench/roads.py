@@ -23,7 +23,8 @@ from types import FrameType
 from typing import Any
 
 from app.tui.app import MemdeckApp
-from app.tui.shell import Changed, Setup
+from app.tui.shell import Setup
+from app.tui.spine import Changed
 from bench.outside_part import edit
 from bench.places import NOW, ROOT
 from bench.workspaces import FIRST_TITLE, Size, workspace_files

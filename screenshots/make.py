@@ -261,7 +261,7 @@ async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
     from textual.widgets import Input, TextArea
 
     await settle(app, pilot)
-    pane = app.navigation.pane
+    pane = app.pane
     if pane is not None:
         pane.line_list.end_flash = lambda: None
     if pane is not None and pane.linking._resting is not None:

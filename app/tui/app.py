@@ -1,8 +1,10 @@
-"""MemdeckApp: the application. It creates its parts, gives each the other parts it uses, and owns the life cycle."""
+"""MemdeckApp: the application. It creates its parts, tells each what happened, and owns the life cycle."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ScreenStackError
@@ -21,15 +23,19 @@ from widgets.chrome.sidebar import Sidebar
 from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
+from widgets.text.depth import offered
 
 from .commands.conditions import Situation
 from .keys.available import why_dead
-from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
-from .keys.type_ahead import apart
+from .keys.registry import BY_ID, PARTS, found_at
+from .keys.type_ahead import TypeAhead, apart
 from .lean_output import leaner, staying
+from .live.refresh import Refresher, Shown
 from .main_screen import MainScreen
+from .navigation import Navigation, Opened
 from .pane_state import PaneState
-from .shell import Changed, Setup, Shell, ThreadReport
+from .shell import Setup, ThreadReport
+from .spine import Changed, Spine
 
 if TYPE_CHECKING:
     from widgets.input.editors import SafeInput
@@ -37,21 +43,15 @@ if TYPE_CHECKING:
     from widgets.panes.brief import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .forms.consent import ConsentPart
     from .forms.drafts import FormDrafts
     from .forms.form_session import FormSession
-    from .keys.type_ahead import TypeAhead
     from .leaving import Leaving
     from .live.background import Jobs, Schedule
-    from .live.edits import Edits
     from .live.fleet import AllWorkspaces
     from .live.outside_changes import OutsideChanges
     from .live.overview import OverviewPart
     from .live.prompts import PromptSource
     from .live.proposals import AgentProposals
-    from .live.refresh import Refresher
-    from .navigation import Navigation
-    from .overlays import Overlays
     from .search.queries import SearchQueries
 
 TICK_SECONDS = 30.0
@@ -64,7 +64,14 @@ FLEET_SECONDS = 2.0
 """Seconds between looks at the files of all workspaces while their pane is visible."""
 
 
-class MemdeckApp(Shell):
+KEYS_SECONDS = 20.0
+"""Seconds for which problems with the keys are shown; there may be many lines."""
+
+THREADS = 64
+"""Threads for workers: so many that nothing that is read waits behind jobs that take long."""
+
+
+class MemdeckApp(Spine):
     """Shows one workspace; without a workspace it offers to create one.
 
     `clock` returns the time. `hand_over` gives the terminal to an editor (default: Textual's `suspend`). `watches`:
@@ -77,51 +84,42 @@ class MemdeckApp(Shell):
     ]
 
     def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
-        """Create the parts; each reaches the others through the application."""
+        """Create the main screen with its first pane."""
         super().__init__(workspace, setup)
-        self.pane_state = PaneState(self)
-        self.overlays.apply_theme()
+        self.navigation = Navigation.of(self)
+        self.refresher = Refresher.of(self)
+        self.type_ahead = TypeAhead.of(self)
+        self._apply_theme()
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, self.pane_state.last_pane))
+            first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, PaneState.of(self).last_pane))
         shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
-        self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.navigation.panes)
+        self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.state.names)
 
     if TYPE_CHECKING:
-        consent: ConsentPart
-        edits: Edits
         fleet: AllWorkspaces
         form_drafts: FormDrafts
         form_session: FormSession
         jobs: Jobs
-        navigation: Navigation
         outside_changes: OutsideChanges
-        overlays: Overlays
         overview: OverviewPart
         prompts: PromptSource
         proposals: AgentProposals
-        refresher: Refresher
         schedule: Schedule
         search_queries: SearchQueries
-        type_ahead: TypeAhead
     else:
 
         def __getattr__(self, name: str) -> Any:
             """Return a part; it is imported and created when it is first used, not before the first titles."""
             if name not in PARTS:
                 raise AttributeError(name)
-            # A thread may create the same part at the same moment; the first one counts.
-            return self.__dict__.setdefault(name, found_at(PARTS[name])(self))
-
-    def load_parts(self) -> None:
-        """Create all parts, in a thread, so that no key waits for them."""
-        for name in PARTS:
-            getattr(self, name)
+            return found_at(PARTS[name]).of(self)
 
     @property
     def idle(self) -> bool:
         """Whether nothing is being read or written and no question is about to open."""
-        return self.refresher.idle and self.edits.idle and not self.consent.is_deaf and self.type_ahead.idle
+        state = self.state
+        return not (state.reading or state.writing or self.expects or self.is_deaf) and self.type_ahead.idle
 
     # Start and end
 
@@ -144,6 +142,7 @@ class MemdeckApp(Shell):
 
     def on_mount(self) -> None:
         """Start listening to the clock."""
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "memdeck-worker"))
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
             self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())
@@ -157,10 +156,10 @@ class MemdeckApp(Shell):
     def _main_screen_ready(self) -> None:
         """Open the workspace, or offer to create one."""
         if self.keymap.path:
-            self.call_after_refresh(self.overlays.tell_of_keys)
-        if self.navigation.pane is not None:
-            self.refresher.first(self.navigation.pane)
-            self.navigation.wait_for(self.navigation.pane)
+            self.call_after_refresh(self._tell_of_keys)
+        if self.pane is not None:
+            self.refresher.first(self.pane)
+            self.navigation.wait_for(self.pane)
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
@@ -177,26 +176,39 @@ class MemdeckApp(Shell):
             return
         workspace = make(self, choice)
         if workspace is not None:
-            self.workspace = workspace
-            self.overlays.apply_theme()
+            self.state.workspace = workspace
+            self._apply_theme()
             self.main_screen.header.path = short_path(str(workspace.root), self.environ)
             self.navigation.open_pane(self.navigation.first(), remember=False)
+
+    def _apply_theme(self) -> None:
+        """Use the theme that the user chose last, if this terminal can show it properly."""
+        name = PaneState.of(self).theme
+        if name is None or name == self.theme:
+            return
+        for theme in offered(self.depth):
+            if theme.name == name:
+                self.register_theme(theme)
+                self.theme = name
+
+    def _tell_of_keys(self) -> None:
+        """Say everything that is wrong with the user's keys: the file once, then each line."""
+        problems = self.keymap.problems
+        if problems:
+            said = [f"line {one.line}: {one.message}" if one.line else one.message for one in problems]
+            self.say("\n".join(said), title=problems[0].file, severity="warning", seconds=KEYS_SECONDS)
 
     leaving: Leaving | None = None
     """Ends the process soon after the application is left; None where others end it, as in a test."""
 
     def _leave(self) -> None:
         """Save drafts and the state of the view, and stop watching."""
-        self._keep_typed()
-        self.pane_state.keep(self.outside_changes.seen)
+        self.form_drafts.save_now()
+        PaneState.of(self).keep(self.outside_changes.seen)
         self.refresher.stop()
         self.search_queries.stop()
         self.schedule.leave()
         self.fleet.stop()
-
-    def _keep_typed(self) -> None:
-        """Save the open form's draft, if any form was opened."""
-        self.form_drafts.save_now()
 
     def exit(self, result: int | None = None, *args: Any, **kwargs: Any) -> None:
         """Leave; the state of the view is written first."""
@@ -208,8 +220,8 @@ class MemdeckApp(Shell):
 
     def finish(self) -> None:
         """Write drafts and changes that are not written yet, and wait for jobs that are being cancelled."""
-        self._keep_typed()
-        self.edits.finish()
+        self.form_drafts.save_now()
+        super().finish()
         self.jobs.finish()
 
     def _handle_exception(self, error: Exception) -> None:
@@ -219,7 +231,7 @@ class MemdeckApp(Shell):
         """
         if self.ends and isinstance(error, (NoMatches, NoScreen, ScreenStackError)):
             return
-        self._keep_typed()
+        self.form_drafts.save_now()
         super()._handle_exception(error)
 
     def make_pane(self, name: PaneName) -> Pane:
@@ -234,26 +246,22 @@ class MemdeckApp(Shell):
         }
         pane_type, source = name.load(), sources.get(name.id)
         pane = pane_type() if source is None else pane_type(source())  # type: ignore[call-arg]
-        if name.id == "brief" and self.left_drafts:
+        pane.remembered = PaneState.of(self).view_of(name.id)
+        if name.id == "brief" and self.state.left_drafts:
             pane.say_drafts(self.form_drafts.listed)  # type: ignore[attr-defined]
         return pane
 
     def _tick(self) -> None:
         """Refresh everything that depends on the time, such as due and overdue tasks."""
-        if self.workspace is not None and self.refresher.idle:
-            self.refresher.request()
+        if self.workspace is not None and not self.state.reading:
+            self.changed()
 
     # Actions
 
     def action_do(self, command_id: str) -> None:
         """Do a command, by id."""
-        command = BY_ID[command_id]
         try:
-            if self.allows(command):
-                if command.part:
-                    function_of(command.does)(getattr(self, command.part), *command.arguments)
-                else:
-                    function_of(command.does)(self, *command.arguments)
+            super().action_do(command_id)
         finally:
             self.type_ahead.acted()
 
@@ -267,7 +275,7 @@ class MemdeckApp(Shell):
             for key in two:
                 await self.on_event(key)
             return
-        if isinstance(event, Key) and not event.is_forwarded and self.consent.drops(event):
+        if isinstance(event, Key) and not event.is_forwarded and self.drops(event):
             return
         if isinstance(event, Key) and not event.is_forwarded and self.type_ahead.keep(event):
             return
@@ -277,15 +285,6 @@ class MemdeckApp(Shell):
         """Whether the user bound this key to anything, or the current screen binds it."""
         chosen = any(key in keys for keys in self.keymap.rebound.values())
         return chosen or active_binding(self.screen, key) is not None
-
-    async def pass_on(self, key: Key) -> None:
-        """Handle a key that waited, unless a question opened since it was typed."""
-        if not self.consent.drops(key):
-            await super().on_event(key)
-
-    def allows(self, action: Command) -> bool:
-        """Whether an action is available now."""
-        return Situation(self).allows(action.needs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys of actions that are not available now; the footer does not show them."""
@@ -300,29 +299,40 @@ class MemdeckApp(Shell):
         """
         if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self), key)):
+        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self.state), key)):
             self.say(words)
-
-    def push_screen(self, screen: Any, *arguments: Any, **options: Any) -> Any:
-        """Open a screen."""
-        self.overlays.opens(screen)
-        return super().push_screen(screen, *arguments, **options)
-
-    def main_screen_free(self) -> None:
-        """Note that the main screen has the keys again."""
-        self.overlays.freed()
 
     # Messages
 
     def on_changed(self, message: Changed) -> None:
-        """Tell the parts that files changed, and read them."""
+        """Read the files again, and tell the parts that depend on them."""
         self.schedule.files_changed(message.files)
         self.search_queries.files_changed()
-        self.refresher.request()
+        self.refresher.read()
+
+    def on_shown(self, message: Shown) -> None:
+        """Tell the parts that a pane shows what was read."""
+        if message.first:
+            self.navigation.shown(message.pane)
+        if self.state.had_first_look:
+            self.form_session.files_changed()
+
+    def on_rest(self) -> None:
+        """Look at the whole workspace while nothing is read, and begin the schedule after the first time."""
+        if not self.state.reading:
+            self.settled()
+            self.overview.request()
+            self.schedule.begin()
+
+    def on_opened(self, message: Opened) -> None:
+        """Mark the changes of others as seen where they are listed."""
+        if message.pane_id == "changes":
+            self.outside_changes.viewed()
+        self.overview.show_badges()
 
     def on_thread_report(self, message: ThreadReport) -> None:
         """Deliver the result of a thread."""
-        with self.overlays.coming_late(True):
+        with self.coming_late(True):
             message.deliver()
 
     def on_form_edited(self, message: Form.Edited) -> None:

@@ -105,7 +105,7 @@ class MainScreen(Screen[None]):
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The bindings that are available; each condition is checked once for all commands."""
-        now = Situation(self.app)  # type: ignore[arg-type]
+        now = Situation(self.app.state)  # type: ignore[attr-defined]
         self.hint_names, self._selected = hint_names(now), now.selected
         live, found = {action.id for action in live_actions(now)}, dict[str, ActiveBinding]()
         for node, bindings in self._modal_binding_chain:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from app.tui.shell import Part, panes_by_id
+from textual.message import Message
+
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName, all_panes, pane_of
 from widgets.panes.brief import DOORS
+
+from .live.refresh import Refresher
+from .main_screen import entry_of
+from .pane_state import PaneState
+from .spine import Part
+from .state import panes_by_id
 
 FIRST_PANE = "tasks"
 """The pane that opens in a workspace that was never opened before."""
@@ -38,6 +46,13 @@ def pane_keys() -> dict[str, PaneName]:
     return found
 
 
+@dataclass
+class Opened(Message):
+    """Another pane is visible."""
+
+    pane_id: str
+
+
 class Navigation(Part):
     """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
@@ -53,31 +68,21 @@ class Navigation(Part):
     @property
     def pane(self) -> Pane | None:
         """The pane that is open."""
-        return self.app.panes.open
-
-    @property
-    def panes(self) -> tuple[PaneName, ...]:
-        """The panes of this workspace, and those of other systems that the user opened anyway."""
-        return self.app.panes.names(self.app.workspace)
-
-    @property
-    def mounted(self) -> dict[str, Pane]:
-        """The panes that were opened so far, by id."""
-        return self.app.panes.mounted
+        return self.app.pane
 
     def open_pane(self, pane_id: str, ref: str = "", *, remember: bool = True) -> None:
         """Open a pane, and go to an entry in it."""
         if pane_id not in panes_by_id():
             return
-        if self.app.panes.only not in (None, pane_id):
-            self.app.say(f"Only {panes_by_id()[str(self.app.panes.only)].title} is served here.")
+        if self.app.state.only not in (None, pane_id):
+            self.app.say(f"Only {panes_by_id()[str(self.app.state.only)].title} is served here.")
             return
         if remember:
             self._remember()
-        pane = self.app.panes.mounted.get(pane_id) or self._mount(pane_id)
+        pane = self.app.state.mounted.get(pane_id) or self._mount(pane_id)
         if pane is None:
             return
-        before, self.app.panes.open = self.pane, pane
+        before, self.app.state.open = self.pane, pane
         self._fit(pane)
         main_screen = self.app.main_screen
         keeps_focus = main_screen.sidebar.has_focus
@@ -88,12 +93,11 @@ class Navigation(Part):
             before.display = False
         pane.display = True
         if pane_id not in main_screen.sidebar:
-            self.app.overview.show_badges()
+            main_screen.sidebar.set_entries([entry_of(name) for name in self.app.state.names])
         main_screen.sidebar.show(pane_id)
         pane.moved()
-        self.app.refresher.show(pane)
-        if pane_id == "changes":
-            self.app.outside_changes.looked_at()
+        Refresher.of(self.app).show(pane)
+        self.app.post_message(Opened(pane_id))
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry no longer exists.", severity="warning")
         pane.remove_class("-open")
@@ -108,7 +112,7 @@ class Navigation(Part):
 
     def open_digit(self, digit: str) -> None:
         """Open the pane of a digit; that of tabs with a name in common opens the last one, and again the next."""
-        tabs = [name.id for name in self.panes if name.key == digit]
+        tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:
             self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
@@ -132,16 +136,16 @@ class Navigation(Part):
         workspace = self.app.workspace
         assert workspace is not None
         systems = workspace.system_names()
-        own = [name.id for name in self.panes if name.system in systems and name.system != "files"]
+        own = [name.id for name in self.app.state.names if name.system in systems and name.system != "files"]
         usual = own[0] if own and "files" not in systems else FIRST_PANE
         if asked in panes_by_id():
             return asked
-        return left if left in {name.id for name in self.panes} else usual
+        return left if left in {name.id for name in self.app.state.names} else usual
 
     def begin(self, pane_id: str) -> Pane:
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(panes_by_id()[pane_id])
-        self.app.panes.open = self.app.panes.mounted[pane_id] = pane
+        self.app.state.open = self.app.state.mounted[pane_id] = pane
         self._fit(pane)
         return pane
 
@@ -153,7 +157,7 @@ class Navigation(Part):
                 raise
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
-        self.app.panes.mounted[pane_id] = pane
+        self.app.state.mounted[pane_id] = pane
         main_screen = self.app.main_screen
         main_screen.panes.mount(pane)
         self.wait_for(pane)
@@ -171,7 +175,7 @@ class Navigation(Part):
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         if character == "?":
-            self.app.overlays.help()
+            self.app.action_do("app.help")
             return
         found = pane_keys().get(character.casefold())
         if found is not None:
@@ -194,19 +198,12 @@ class Navigation(Part):
         self.app.say("\n".join(lines), seconds=WAITING_SECONDS)
 
     def shown(self, pane: Pane) -> None:
-        """Restore the position where the visible pane was left, when it shows contents for the first time."""
-        if pane is not self.pane:
-            return
-        view = self.app.pane_state.view_of(pane.pane_id)
-        if view:
-            pane.restore(view)
-        main_screen = self.app.main_screen
-        if main_screen.focused is None:
-            # The list was hidden while its files were read, and lost the focus then.
+        """Focus a pane that shows contents for the first time: its list was hidden, and lost the focus then."""
+        if pane is self.pane and self.app.main_screen.focused is None:
             pane.call_after_refresh(self._focus, pane)
 
     def _step(self, step: int, *, remember: bool = True) -> None:
-        ids = [name.id for name in self.panes]
+        ids = [name.id for name in self.app.state.names]
         place = ids.index(self.pane.pane_id) if self.pane is not None and self.pane.pane_id in ids else 0
         self.open_pane(ids[(place + step) % len(ids)], remember=remember)
 
@@ -214,20 +211,20 @@ class Navigation(Part):
 
     def _fit(self, pane: Pane) -> None:
         """Zoom a pane that is opened, or not, like all others."""
-        if self.app.panes.zoomed is None:
-            self.app.panes.zoomed = self.app.pane_state.zoomed
-        pane.set_class(self.app.panes.zoomed, "-zoom")
+        if self.app.state.zoomed is None:
+            self.app.state.zoomed = PaneState.of(self.app).zoomed
+        pane.set_class(self.app.state.zoomed, "-zoom")
 
     def zoom(self) -> None:
         """Give the list the whole width, or list and entry their parts again."""
         pane = self.pane
         if pane is None:
             return
-        self.app.panes.zoomed = not self.app.panes.zoomed
+        self.app.state.zoomed = not self.app.state.zoomed
         if pane.detail_view.has_focus:
             pane.close_detail()
         self._fit(pane)
-        if self.app.panes.zoomed:
+        if self.app.state.zoomed:
             self.app.say(f"The list fills the pane; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
         self.app.refresh_keys()
 
@@ -361,11 +358,11 @@ class Navigation(Part):
         if self.pane is not None and self.pane.contents is not None:
             act()
         else:
-            self.app.refresher.request(act)
+            self.app.changed(then=act)
 
     def problem(self) -> None:
         """Go to the first problem in the files."""
-        found = next((one for one in self.app.overview.problems if one.level == "error"), None)
+        found = next((one for one in self.app.state.problems if one.level == "error"), None)
         if found is None:
             self.app.say("No problems in the files.")
             return

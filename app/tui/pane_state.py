@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
 
-from .shell import Part
+from .spine import Part
 
 NAME = "view.json"
 """The file in the workspace's private state folder."""
@@ -101,11 +101,11 @@ class PaneState(Part):
         if not self.app.setup.remembers or workspace is None or pane is None:
             return
         panes = _dict(self._read().get("panes"))
-        for name, mounted in self.app.panes.mounted.items():
+        for name, mounted in self.app.state.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
         looked = self.app.clock().isoformat()
-        zoomed = self.app.panes.zoomed is True
+        zoomed = self.app.state.zoomed is True
         values = {"pane": pane.pane_id, "panes": panes, "looked": looked, "zoom": zoomed}
         self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
 

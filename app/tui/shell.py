@@ -1,7 +1,6 @@
-"""Shell: the terminal side of the application, which every part builds on: messages, keys, threads, the open panes.
+"""Shell: the terminal side of the application: messages in a corner, keys, threads, the clipboard.
 
-It knows no part; `MemdeckApp` adds them. Only handlers in the application's thread change state; another thread only
-finds out and reports.
+Only handlers in the application's thread change state; another thread only finds out and reports.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from textual.app import App
 from textual.events import Resize
@@ -22,11 +21,9 @@ from textual.message import Message
 from memory import errors
 from memory.base.safe_text import visible
 from memory.errors import MemdeckError
-from memory.storage.private.drafts import Draft
 from memory.workspace import Workspace
 from widgets.chrome.keys import key_name
 from widgets.pane.base import Pane
-from widgets.panes import PaneName, all_panes, panes_for
 from widgets.text.depth import OWN, Depth
 from widgets.text.drawing import LateTimers
 from widgets.text.fallback import plain_filters
@@ -36,9 +33,7 @@ from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
 from .keys.keymap import Keymap
 from .keys.registry import BY_ID
 from .main_screen import MainScreen
-
-if TYPE_CHECKING:
-    from .app import MemdeckApp
+from .state import State
 
 ACTOR = "human"
 """The actor recorded for changes made in the application."""
@@ -73,52 +68,17 @@ T = TypeVar("T")
 
 
 @dataclass(eq=False, repr=False)
-class Changed(Message):
-    """Files changed: by their names in the memory folder; empty: it is not known which."""
-
-    files: frozenset[str]
-
-
-@dataclass(eq=False, repr=False)
 class ThreadReport(Message):
     """The result of a thread; `deliver` handles it in the application's thread."""
 
     deliver: Callable[[], object]
 
 
-def internal(error: Exception) -> MemdeckError:
-    """Wrap an unexpected error as a MemdeckError that can be shown: its type and its message."""
+def known_error(error: Exception) -> MemdeckError:
+    """Return an error that can be shown; an unexpected one by its type and its message."""
+    if isinstance(error, MemdeckError):
+        return error
     return MemdeckError("internal", f"{type(error).__name__}: {error}")
-
-
-@cache
-def panes_by_id() -> dict[str, PaneName]:
-    """All panes by id."""
-    return {name.id: name for name in all_panes()}
-
-
-class OpenPanes:
-    """State only: `Navigation` changes it, every part may read it."""
-
-    def __init__(self, only: str | None = None) -> None:
-        """No pane is open yet. `only` is the id of the only pane to show; None: all."""
-        self.only = only
-        self.open: Pane | None = None
-        """The visible pane."""
-        self.mounted: dict[str, Pane] = {}
-        """The panes that were opened so far, by id."""
-        self.more: set[str] = set()
-        """Systems whose panes are shown in addition to those of the workspace, such as the proposals of agents."""
-        self.zoomed: bool | None = None
-        """Whether lists take the whole pane; None: as it was saved."""
-
-    def names(self, workspace: Workspace | None) -> tuple[PaneName, ...]:
-        """Return the panes of a workspace, and those of other systems that the user opened anyway."""
-        if self.only is not None:
-            return (panes_by_id()[self.only],)
-        systems = () if workspace is None else workspace.system_names()
-        known = panes_by_id()
-        return panes_for({*systems, *self.more, *[known[pane_id].system for pane_id in self.mounted]})
 
 
 SLIM = 60
@@ -195,7 +155,6 @@ class Shell(LateTimers, App[int]):
     def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
         """Show a workspace; None: there is none yet."""
         super().__init__()
-        self.workspace = workspace
         self.setup = setup
         self.clock = setup.clock
         self.keymap = setup.keymap
@@ -207,9 +166,7 @@ class Shell(LateTimers, App[int]):
         self.add_class(f"-depth-{depth}")
         if self.glyphs is ASCII or self.no_color:
             self._filters = plain_filters(self, ascii_signs=self.glyphs is ASCII)
-        self.panes = OpenPanes(setup.only)
-        self.left_drafts: tuple[Draft, ...] = ()
-        """Forms that were never saved, newest first."""
+        self.state = State(workspace, setup.only)
         for theme in OWN[depth]:
             self.register_theme(theme)
         self.theme = OWN[depth][0].name
@@ -220,9 +177,9 @@ class Shell(LateTimers, App[int]):
         return self.setup.way
 
     @property
-    def shows_one_pane(self) -> bool:
-        """Whether only one pane is shown, and nothing of the workspace is shown or changed."""
-        return self.panes.only is not None
+    def workspace(self) -> Workspace | None:
+        """The workspace that is shown; None: there is none yet."""
+        return self.state.workspace
 
     @property
     def depth(self) -> Depth:
@@ -237,13 +194,13 @@ class Shell(LateTimers, App[int]):
     @property
     def pane(self) -> Pane | None:
         """The pane that is open."""
-        return self.panes.open
+        return self.state.open
 
     @property
     def shown_pane(self) -> Pane:
         """The pane that a command is done in."""
-        assert self.panes.open is not None
-        return self.panes.open
+        assert self.state.open is not None
+        return self.state.open
 
     @property
     def shown_workspace(self) -> Workspace:
@@ -254,7 +211,7 @@ class Shell(LateTimers, App[int]):
     @property
     def zone(self) -> tzinfo:
         """The workspace's time zone, as it was last read."""
-        pane = self.panes.open
+        pane = self.state.open
         return UTC if pane is None else pane.zone
 
     def on_resize(self, event: Resize) -> None:
@@ -337,8 +294,7 @@ class Shell(LateTimers, App[int]):
                 result = work()
                 report = None if then is None else partial(then, result)
             except Exception as error:
-                known = error if isinstance(error, MemdeckError) else internal(error)
-                report = partial(failed or self.say_error, known)
+                report = partial(failed or self.say_error, known_error(error))
             if report is not None:
                 self.post_message(ThreadReport(report))
 
@@ -372,20 +328,3 @@ class Shell(LateTimers, App[int]):
             hint = f"{self.key_of('trust.review')} shows what it wants to run"
         words = f"{error.message}; {hint}" if hint else error.message
         self.say(words, title=heading_of(error), severity="error")
-
-
-class Part:
-    """A part of the application; it reaches the other parts through `app`."""
-
-    def __init__(self, app: MemdeckApp) -> None:
-        """Belong to an application."""
-        self.app = app
-        self.set_up()
-
-    def set_up(self) -> None:
-        """Set the state that the part begins with; nothing by default."""
-
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace that is shown."""
-        return self.app.shown_workspace

@@ -12,7 +12,7 @@ from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from widgets.dialogs.pick import Pick, PickOption
 
-from .shell import Shell
+from .spine import Spine
 
 CREATE, DEMO = "create", "demo"
 
@@ -35,7 +35,7 @@ def start_screen(path: str, environ: Mapping[str, str]) -> Pick:
     return Pick("No memory here yet", options, words)
 
 
-def make(app: Shell, choice: str) -> Workspace | None:
+def make(app: Spine, choice: str) -> Workspace | None:
     """Create or open the workspace that was chosen. Return None, with a message, if that fails."""
     now, state, own = app.clock(), state_home(app.environ), home(app.environ)
     try:

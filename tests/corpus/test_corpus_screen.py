@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.shell import Changed
+from app.tui.spine import Changed
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
 from tests.fixture_files import SAMPLE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.tui.shell import panes_by_id
+from app.tui.state import panes_by_id
 from memory.registry import forget_installed
 from tests.extension.packages import install
 from widgets.panes import all_panes

@@ -112,9 +112,9 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
 def test_an_error_that_nobody_expected_is_one_line(shop: Path, debug: str) -> None:
     """What went wrong is said where errors are said, without a traceback, and nothing that was typed is lost."""
     broken = (
-        "import sys; from app.tui.overlays import Overlays; from app.main import main\n"
-        "def fail(self): raise ValueError('two\\nlines \\x1b[31m')\n"
-        "Overlays.jump = fail\n"
+        "import sys; from app.tui.commands import screens; from app.main import main\n"
+        "def fail(app): raise ValueError('two\\nlines \\x1b[31m')\n"
+        "screens.jump = fail\n"
         f"sys.argv[1:] = [{str(shop)!r}, '--now', {NOW!r}]\n"
         "sys.exit(main())"
     )

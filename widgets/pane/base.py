@@ -227,6 +227,8 @@ class Pane(LateTimers, PaneWithEntry):
         """The row under the cursor that the last refresh removed; None once the cursor was moved."""
         self._wanted_ref: str | None = None
         self._arrived = False
+        self.remembered: Mapping[str, str] = {}
+        """What `view` returned when the pane was left last; restored with the first contents."""
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
         self.instead = SafeText("", classes="pane--empty")
         """Shows a message in place of rows where the list cannot do so itself."""
@@ -294,6 +296,8 @@ class Pane(LateTimers, PaneWithEntry):
         if flash and contents.rows.changed:
             self.line_list.flash(contents.rows.changed)
         self.linking.age()
+        if first and self.remembered:
+            self.restore(self.remembered)
         if first:
             # The titles come first: an entry may need a Markdown parser that is not imported yet.
             self.call_after_refresh(self._show_first_detail)

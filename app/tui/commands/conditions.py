@@ -11,7 +11,7 @@ from widgets.pane.base import Pane
 from widgets.panes.brief import TASK_GROUPS
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.state import State
     from memory.files.monitors import Monitor
     from memory.files.tasks.model import Task
     from memory.history.outside import OutsideRemoval
@@ -24,10 +24,10 @@ class Situation:
     `pane` is None if the open pane has no contents yet; `pane_id` is the id of the open pane in any case.
     """
 
-    def __init__(self, app: MemdeckApp) -> None:
+    def __init__(self, state: State) -> None:
         """Take the open pane; no condition was checked yet."""
-        pane = app.pane
-        self.app = app
+        pane = state.open
+        self.state = state
         self.pane_id = "" if pane is None else pane.pane_id
         self.pane = pane if pane is not None and pane.contents is not None else None
         self._held: dict[Condition, bool] = {}
@@ -35,12 +35,12 @@ class Situation:
     @property
     def has_workspace(self) -> bool:
         """Whether there is a workspace."""
-        return self.app.workspace is not None
+        return self.state.workspace is not None
 
     @cached_property
     def may_change(self) -> bool:
         """Whether a workspace is shown and may be changed."""
-        return self.has_workspace and not self.app.shows_one_pane
+        return self.has_workspace and not self.state.shows_one_pane
 
     @cached_property
     def item(self) -> Any | None:
@@ -258,7 +258,7 @@ def _run(now: Situation) -> bool:
 
 
 def _archived(now: Situation) -> bool:
-    if removal_of(now.pane, now.app.outside_changes.removals) is not None:
+    if removal_of(now.pane, now.state.removals) is not None:
         return True
     if now.pane is not None and now.pane.bringing_back(now.items):
         return True
@@ -270,7 +270,7 @@ def _archived(now: Situation) -> bool:
 
 def _drafts_here(now: Situation, _: bool) -> bool | None:
     # In other panes it would displace their keys in the footer for days.
-    places = {"brief", *(draft.pane for draft in now.app.left_drafts[:1])}
+    places = {"brief", *(draft.pane for draft in now.state.left_drafts[:1])}
     return None if now.pane_id in places else False
 
 
@@ -307,10 +307,10 @@ def _task(*sections: str, why: str) -> Condition:
 def _turns(way: str) -> Condition:
     # The key works while a change is still being written; it is named once the change is in the log.
     return Condition(
-        lambda now: now.may_change and now.app.outside_changes.may_undo_or_redo(way),
+        lambda now: now.may_change and now.state.may_turn(way),
         f"Nothing to {way}.",
         everywhere=True,
-        named=lambda now, _: now.app.outside_changes.can_undo_or_redo(way),
+        named=lambda now, _: now.state.can_turn(way),
     )
 
 
@@ -320,12 +320,12 @@ WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 UNDO, REDO = _turns("undo"), _turns("redo")
 DRAFT = Condition(
-    lambda now: now.may_change and bool(now.app.left_drafts),
+    lambda now: now.may_change and bool(now.state.left_drafts),
     "No unsaved form.",
     everywhere=True,
     named=_drafts_here,
 )
-JOBS = Condition(lambda now: now.app.jobs.running, "Nothing runs now.", about_entries=False)
+JOBS = Condition(lambda now: now.state.jobs, "Nothing runs now.", about_entries=False)
 PANE = Condition(bool)
 LEAVE = Condition(_leave)
 ITEM = Condition(lambda now: now.item is not None, "No entry here.")

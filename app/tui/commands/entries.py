@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_gone, ask_source
+from app.tui.forms.drafts import FormDrafts
+from app.tui.forms.editor import in_editor
+from app.tui.forms.form_session import FormSession
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -19,7 +22,7 @@ from .conditions import draft_of, removal_of
 from .revert import leave
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 LONGEST_VALUE = 200_000
 """The most characters of a value for which a form is opened."""
@@ -28,19 +31,19 @@ LONGEST_VALUE = 200_000
 # Forms
 
 
-def add(app: MemdeckApp) -> None:
+def add(app: Spine) -> None:
     """Add an entry with a form."""
     pane = app.shown_pane
     plan = pane.adding(app.clock())
-    return None if plan is None else app.form_session.begin(pane, plan)
+    return None if plan is None else FormSession.of(app).begin(pane, plan)
 
 
-def edit(app: MemdeckApp) -> None:
+def edit(app: Spine) -> None:
     """Edit the entry in a form."""
-    return app.edits.once_seen(lambda: _edit(app))
+    return app.once_shown(lambda: _edit(app))
 
 
-def _edit(app: MemdeckApp) -> None:
+def _edit(app: Spine) -> None:
     pane = app.shown_pane
     item = pane.current()
     plan = None if item is None else pane.editing(item, app.clock())
@@ -48,10 +51,10 @@ def _edit(app: MemdeckApp) -> None:
         return app.say("Nothing here can be edited in a form.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
         return app.say("This entry is too long for a form; E opens it in $EDITOR.")
-    return app.form_session.begin(pane, plan, item, note=_which(app, pane))
+    return FormSession.of(app).begin(pane, plan, item, note=_which(app, pane))
 
 
-def _which(app: MemdeckApp, pane: Pane) -> str:
+def _which(app: Spine, pane: Pane) -> str:
     """Return a note for the form if other entries are selected: the form is about one entry only."""
     chosen = len(pane.line_list.selected)
     if not chosen or pane.selected() == (pane.current(),):
@@ -67,11 +70,11 @@ def _which(app: MemdeckApp, pane: Pane) -> str:
 # Removing
 
 
-def remove(app: MemdeckApp) -> None:
+def remove(app: Spine) -> None:
     """Remove the selected entries; asks first."""
     pane = app.shown_pane
     if draft := draft_of(pane):
-        return app.form_drafts.discard(draft)
+        return FormDrafts.of(app).discard(draft)
     if (lost := removal_of(pane, ())) is not None:
         return leave(app, (lost,))
     removal = pane.removing(pane.selected())
@@ -79,20 +82,20 @@ def remove(app: MemdeckApp) -> None:
         return app.say("Nothing can be removed here.")
 
     def answered(_: bool) -> None:
-        return app.edits.change(removal.operation, removal.build(app.clock()), taken_back=True)
+        return app.change(removal.operation, removal.build(app.clock()), taken_back=True)
 
-    return app.overlays.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+    return app.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
 
 
 # $EDITOR
 
 
-def edit_source(app: MemdeckApp) -> None:
+def edit_source(app: Spine) -> None:
     """Edit the entry's text in $EDITOR."""
-    return app.edits.once_seen(lambda: _edit_source(app))
+    return app.once_shown(lambda: _edit_source(app))
 
 
-def _edit_source(app: MemdeckApp) -> None:
+def _edit_source(app: Spine) -> None:
     pane = app.shown_pane
     if pane.pane_id == review.PANE:
         return review.edit(app)
@@ -105,7 +108,7 @@ def _edit_source(app: MemdeckApp) -> None:
     return _in_editor(app, pane, item, text, text)
 
 
-def _edit_file(app: MemdeckApp, pane: Pane, place: LineRow) -> None:
+def _edit_file(app: Spine, pane: Pane, place: LineRow) -> None:
     """Edit a whole file at one of its lines; where it was changed meanwhile, nothing is written."""
     assert pane.snapshot is not None
     before = pane.snapshot.document(place.file).dump()
@@ -124,45 +127,45 @@ def _edit_file(app: MemdeckApp, pane: Pane, place: LineRow) -> None:
             app.copy(text)
             app.say_error(error)
             app.say("Your text is in the clipboard.")
-            return app.refresher.request()
+            return app.changed()
 
-        return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
+        return app.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
 
-    return app.edits.in_editor(decode(before), edited, line=place.line)
+    return in_editor(app, decode(before), edited, line=place.line)
 
 
-def _in_editor(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
+def _in_editor(app: Spine, pane: Pane, item: Any, original: str, text: str) -> None:
     def edited(new: str) -> None:
         if new == original:
             return app.say("Nothing was changed.")
         return _write_source(app, pane, item, original, new)
 
-    return app.edits.in_editor(text, edited)
+    return in_editor(app, text, edited)
 
 
-def _write_source(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
+def _write_source(app: Spine, pane: Pane, item: Any, original: str, text: str) -> None:
     build = pane.from_source(item, text, app.clock())
     if build is None:
         return None
 
     def otherwise(error: MemdeckError) -> None:
         if isinstance(error, ConflictError):
-            return app.refresher.request(lambda: _merge(app, pane, item, original, text))
+            return app.changed(then=lambda: _merge(app, pane, item, original, text))
         if isinstance(error, NotFoundError):
-            return app.refresher.request(lambda: _source_gone(app, pane, item, original, text))
+            return app.changed(then=lambda: _source_gone(app, pane, item, original, text))
         return _ask_again(app, error, pane, item, original, text)
 
-    return app.edits.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
+    return app.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
 
 
-def _merge(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str, fresh: Any = None) -> None:
+def _merge(app: Spine, pane: Pane, item: Any, original: str, text: str, fresh: Any = None) -> None:
     """Merge a text with its entry, which others changed meanwhile, and write the result."""
     return ask_source(
         app, pane, item, text, lambda entry, settled: _write_source(app, pane, entry, original, settled), fresh
     )
 
 
-def _source_gone(app: MemdeckApp, pane: Pane, item: Any, original: str, text: str) -> None:
+def _source_gone(app: Spine, pane: Pane, item: Any, original: str, text: str) -> None:
     """Ask what to do with a text whose entry was removed or renamed while it was in the editor."""
 
     def renamed(fresh: Any) -> None:
@@ -174,10 +177,10 @@ def _source_gone(app: MemdeckApp, pane: Pane, item: Any, original: str, text: st
     return ask_gone(app, pane, text, title=title, ref=pane.ref(item), renamed=renamed)
 
 
-def _ask_again(app: MemdeckApp, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:
+def _ask_again(app: Spine, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:
     """Ask about a text that cannot be written as it is: edit it again, or drop it."""
     details = f"{error.message}; {error.hint}" if error.hint else error.message
-    return app.overlays.ask(
+    return app.ask(
         Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),
         lambda _: _in_editor(app, pane, item, original, text),
         left=lambda: app.copy(text, "The text is in the clipboard."),
@@ -187,7 +190,7 @@ def _ask_again(app: MemdeckApp, error: MemdeckError, pane: Pane, item: Any, orig
 # Copying
 
 
-def copy_ref(app: MemdeckApp) -> None:
+def copy_ref(app: Spine) -> None:
     """Copy the ref of the entry."""
     pane = app.shown_pane
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
@@ -196,7 +199,7 @@ def copy_ref(app: MemdeckApp) -> None:
     return app.copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
 
 
-def copy_entry(app: MemdeckApp) -> None:
+def copy_entry(app: Spine) -> None:
     """Copy the entry's text."""
     pane = app.shown_pane
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]

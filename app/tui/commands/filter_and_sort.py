@@ -14,7 +14,7 @@ from widgets.pane.visible_rows import REVERSED
 from .views import orders, sort_by
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
@@ -46,7 +46,7 @@ def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
     return words
 
 
-def filter_words(app: MemdeckApp) -> None:
+def filter_words(app: Spine) -> None:
     """Filter the list as you type."""
     pane = app.shown_pane
     key = app.key_of("list.fields") if pane.filter_fields else ""
@@ -54,7 +54,7 @@ def filter_words(app: MemdeckApp) -> None:
     return _open(pane, pane.filter, hint)
 
 
-def filter_fields(app: MemdeckApp) -> None:
+def filter_fields(app: Spine) -> None:
     """Filter by a field, for example tag:infra priority:high."""
     pane = app.shown_pane
     names = " ".join(f"{name}:" for name in pane.filter_fields)
@@ -65,7 +65,7 @@ def _open(pane: Pane, text: str, hint: str) -> None:
     pane.filter_bar.open(text or None, hint=hint, words=words_of(pane), names=pane.filter_fields)
 
 
-def sort(app: MemdeckApp) -> None:
+def sort(app: Spine) -> None:
     """Choose the order, also reversed."""
     pane = app.shown_pane
     if len(pane.sorts) > FEW:
@@ -74,17 +74,17 @@ def sort(app: MemdeckApp) -> None:
     return sort_by(app, pane, pane.sorts[(place + 1) % len(pane.sorts)])
 
 
-def next_match(app: MemdeckApp) -> None:
+def next_match(app: Spine) -> None:
     """Go to the next row that fits the filter."""
     return _go_on(app, 1)
 
 
-def previous_match(app: MemdeckApp) -> None:
+def previous_match(app: Spine) -> None:
     """Go to the row before that fits the filter."""
     return _go_on(app, -1)
 
 
-def _go_on(app: MemdeckApp, step: int) -> None:
+def _go_on(app: Spine, step: int) -> None:
     pane = app.shown_pane
     rows, fits, place = pane.line_list.rows, pane.arrangement.fits, pane.line_list.position
     for away in range(1, len(rows) + 1):

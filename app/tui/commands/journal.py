@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
+from app.tui.navigation import Navigation
 from memory.errors import MemdeckError
 from memory.files.journal.edits import add_entry
 from memory.files.journal.heat import entries_by_day
@@ -19,13 +20,13 @@ from widgets.input.form import Prompt
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
 """An example of a captured line."""
 
 
-def year(app: MemdeckApp) -> None:
+def year(app: Spine) -> None:
     """Show the year of the journal as a map of its days; a chosen day leads to its newest entry."""
     pane, snapshot, today = _shown(app)
     around = getattr(pane.current(), "day", None) or today
@@ -35,24 +36,26 @@ def year(app: MemdeckApp) -> None:
         if screen.is_attached:
             screen.take_counts(counts)
 
-    app.overlays.ask(screen, lambda chosen: _go_to_day(app, snapshot, chosen))
-    app.edits.ask(lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), found)
+    app.ask(screen, lambda chosen: _go_to_day(app, snapshot, chosen))
+    app.find(lambda: entries_by_day([snapshot.journal, *_archived(snapshot)]), found)
 
 
-def _go_to_day(app: MemdeckApp, snapshot: Snapshot, day: date) -> None:
+def _go_to_day(app: Spine, snapshot: Snapshot, day: date) -> None:
     def find() -> JournalEntry | None:
         entries = (entry for journal in (snapshot.journal, *_archived(snapshot)) for entry in journal.entries())
         return next((entry for entry in entries if entry.day == day), None)
 
     def found(entry: JournalEntry | None) -> None:
         return (
-            app.say("Nothing was written on this day.") if entry is None else app.navigation.jump(entry.file, entry.ref)
+            app.say("Nothing was written on this day.")
+            if entry is None
+            else Navigation.of(app).jump(entry.file, entry.ref)
         )
 
-    return app.edits.ask(find, found)
+    return app.find(find, found)
 
 
-def _shown(app: MemdeckApp) -> tuple[Pane, Snapshot, date]:
+def _shown(app: Spine) -> tuple[Pane, Snapshot, date]:
     """Return the open pane, its files, and the day of today."""
     pane = app.shown_pane
     assert pane.snapshot is not None
@@ -66,7 +69,7 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     return ()
 
 
-def capture(app: MemdeckApp) -> None:
+def capture(app: Spine) -> None:
     """Write one line into the journal, from any pane."""
 
     def hint(text: str) -> str:
@@ -79,7 +82,7 @@ def capture(app: MemdeckApp) -> None:
     def answered(text: str) -> None:
         return _write(app, *split_capture(text))
 
-    return app.overlays.ask(
+    return app.ask(
         Prompt(
             "Journal, now",
             placeholder=EXAMPLE,
@@ -90,7 +93,7 @@ def capture(app: MemdeckApp) -> None:
     )
 
 
-def move_line(app: MemdeckApp) -> None:
+def move_line(app: Spine) -> None:
     """Move the line to another section or topic."""
     pane = app.shown_pane
     assert pane.snapshot is not None
@@ -114,16 +117,16 @@ def move_line(app: MemdeckApp) -> None:
             return app.say(f"Already in {topic or title}.")
         refs, now = [item.ref for item in items], app.clock()
 
-        return app.edits.change(
+        return app.change(
             "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
         )
 
-    return app.overlays.ask(Pick(f"Move to: {what}", options), answered)
+    return app.ask(Pick(f"Move to: {what}", options), answered)
 
 
-def _write(app: MemdeckApp, title: str, line: str) -> None:
+def _write(app: Spine, title: str, line: str) -> None:
     now, lines, pane = app.clock(), (line,) if line else (), app.pane
-    return app.edits.change(
+    return app.change(
         "journal.add",
         lambda snapshot: add_entry(snapshot, title, lines, now=now),
         follow=pane is not None and pane.pane_id == "journal",

@@ -9,19 +9,19 @@ from memory.maintenance import operations
 from .operations import call
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
-def archive(app: MemdeckApp) -> None:
+def archive(app: Spine) -> None:
     """Archive tasks that were completed a while ago; shows its plan first."""
     return call(app, operations.archive, {"force": False})
 
 
-def prune(app: MemdeckApp) -> None:
+def prune(app: Spine) -> None:
     """Move old journal entries to the archive; shows its plan first."""
     return call(app, operations.prune, {"force": False})
 
 
-def maintain(app: MemdeckApp) -> None:
+def maintain(app: Spine) -> None:
     """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
     return call(app, operations.maintain, {"folder": None, "no_exec": True, "force": False})

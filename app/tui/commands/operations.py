@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.tui.forms.drafts import Sheet
+from app.tui.forms.form_session import FormSession
 from app.tui.shell import ACTOR, Otherwise
 from memory.errors import MemdeckError, RefusedError
 from memory.operations import Caller, Operation
@@ -26,7 +27,7 @@ from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of,
 from widgets.text.styled_text import Line, Piece, line
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
 Json = dict[str, Any]
@@ -98,22 +99,23 @@ class OwnSession(Session):
         return [*self._printed.getvalue().rstrip("\n").split("\n"), *told]
 
 
-def outcome_of(app: MemdeckApp, call: Call, now: datetime) -> Outcome:
+def outcome_of(app: Spine, call: Call, now: datetime) -> Outcome:
     """Run an operation once for each of its values; return what was done, as a change."""
     operation, made, ref = operation_of(call.operation), "", None
-    for values in call.values:
-        session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
-        lines = session.call(operation, values)
-        made, found = session.made or lines[0], session.document
-        ref = found.get("ref") or (f"{operation.noun}#{found['id']}" if "id" in found else None)
+    with app.writing():
+        for values in call.values:
+            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
+            lines = session.call(operation, values)
+            made, found = session.made or lines[0], session.document
+            ref = found.get("ref") or (f"{operation.noun}#{found['id']}" if "id" in found else None)
     words = made if len(call.values) == 1 else f"{operation.does}: {len(call.values)} times"
     changed = (FileChange(operation.noun, None, None),)
     return Outcome(Change("", now, ACTOR, operation.does.replace(" ", "."), words, changed), words, ref)
 
 
-def listed(app: MemdeckApp) -> Iterator[Operation]:
+def listed(app: Spine) -> Iterator[Operation]:
     """Yield the operations of the memory systems that the workspace has, without those of the memory files."""
-    if app.workspace is None or app.shows_one_pane:
+    if app.workspace is None or app.state.shows_one_pane:
         return
     names = app.shown_workspace.system_names()
     for system in registered():
@@ -122,7 +124,7 @@ def listed(app: MemdeckApp) -> Iterator[Operation]:
                 yield from (one for one in operations_of(verb) if one.serves is not None)
 
 
-def run(app: MemdeckApp, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> None:
+def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> None:
     """Run an operation of a memory system: asks for its values first, if it takes any.
 
     What is typed is kept as a draft until the operation is run; where it fails, the form opens again with it (`typed`).
@@ -135,16 +137,16 @@ def run(app: MemdeckApp, words: str = "", typed: Mapping[str, str] | None = None
     def apply(texts: Mapping[str, str]) -> None:
         def failed(error: MemdeckError) -> None:
             app.say_error(error)
-            app.form_session.show(sheet, texts)
+            FormSession.of(app).show(sheet, texts)
 
         call(app, operation, values_of(operation, texts), failed)
 
     base = {spec.name: spec.value for spec in plan.fields}
     sheet = Sheet(app.shown_pane, plan._replace(apply=apply), None, base, title=operation.does, draft_id=draft_id)
-    return app.form_session.show(sheet, typed, operation.sentence)
+    return FormSession.of(app).show(sheet, typed, operation.sentence)
 
 
-def call(app: MemdeckApp, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:
+def call(app: Spine, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:
     """Run an operation with its values: show its answer, or first what it would do; `otherwise` gets an error."""
     flag = next((name for name in CONFIRMED if any(one.name == name for one in operation.parameters)), "")
     first = {**values, flag: flag == "dry_run"} if flag else values
@@ -159,10 +161,10 @@ def call(app: MemdeckApp, operation: Operation, values: Mapping[str, Any], other
             screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
             then = partial(written, preview=lines)
-            app.overlays.ask(screen, lambda _: _work(app, operation, apply, then), waited="The answer")
+            app.ask(screen, lambda _: _work(app, operation, apply, then))
         else:
             app.say(lines[0])
-        return None if only_looks or flag else app.edits.wrote()
+        return None if only_looks or flag else app.wrote()
 
     def written(found: tuple[list[str], bool], preview: list[str]) -> None:
         # With --yes the preview comes again before the result.
@@ -170,13 +172,13 @@ def call(app: MemdeckApp, operation: Operation, values: Mapping[str, Any], other
         back = f"{app.key_of('change.undo')} takes it back"
         words = "\n".join(lines[:5]).replace("`memdeck undo` takes it back", back)
         app.say(words if words.endswith(back) else f"{words}\n{back}.")
-        return app.edits.wrote()
+        return app.wrote()
 
     return _work(app, operation, first, answered, otherwise)
 
 
 def _work(
-    app: MemdeckApp,
+    app: Spine,
     operation: Operation,
     values: Mapping[str, Any],
     then: Callable[[tuple[list[str], bool]], object],
@@ -185,11 +187,11 @@ def _work(
     now = app.clock()
 
     def work() -> tuple[list[str], bool]:
-        with app.edits.writing():
+        with app.writing():
             session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
             return session.call(operation, values), session.acts
 
-    return app.edits.ask(work, then, otherwise)
+    return app.find(work, then, otherwise, opens="The answer")
 
 
 def _shown(lines: list[str]) -> list[Line]:
@@ -197,17 +199,17 @@ def _shown(lines: list[str]) -> list[Line]:
     return [line(text) for text in lines[:SHOWN]] + ([line(Piece(f"and {more:,} more", "muted"))] if more > 0 else [])
 
 
-def next_step(app: MemdeckApp) -> None:
+def next_step(app: Spine) -> None:
     """Do what the state of the project suggests now, such as a recall; shows it first."""
     return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 
-def prune(app: MemdeckApp) -> None:
+def prune(app: Spine) -> None:
     """Delete the old entries of this memory; shows them first."""
     return _at_once(app, f"{'' if app.pane is None else app.pane.pane_id} prune")
 
 
-def _at_once(app: MemdeckApp, words: str) -> None:
+def _at_once(app: Spine, words: str) -> None:
     """Run `memdeck WORDS`, whose flags may follow, on the entry under the cursor, without a form."""
     does, *flags = words.split(" --")
     operation = operation_of(does)
@@ -217,7 +219,7 @@ def _at_once(app: MemdeckApp, words: str) -> None:
     return call(app, operation, values)
 
 
-def _given(app: MemdeckApp) -> Mapping[str, str]:
+def _given(app: Spine) -> Mapping[str, str]:
     """Return the values that the row under the cursor has for an operation."""
     item = None if app.pane is None else app.pane.current()
     return getattr(item, "values", None) or {}

@@ -12,62 +12,60 @@ from widgets.input.form import Prompt
 from widgets.panes.prompt import PromptPane
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
     from widgets.panes.prompt import PromptReader
 
 
-def _source(app: MemdeckApp) -> PromptReader:
+def _source(app: Spine) -> PromptReader:
     pane = app.shown_pane
     assert isinstance(pane, PromptPane)
     assert pane.source is not None
     return pane.source
 
 
-def message(app: MemdeckApp) -> None:
+def message(app: Spine) -> None:
     """Show what an agent is told for a message; without one, at the start of a session."""
     source = _source(app)
 
     def answered(words: str) -> None:
         source.message = words
-        return app.refresher.request()
+        return app.changed()
 
-    return app.overlays.ask(
-        Prompt("Message to the agent", source.message, placeholder="nothing: a session starts"), answered
-    )
+    return app.ask(Prompt("Message to the agent", source.message, placeholder="nothing: a session starts"), answered)
 
 
-def agent(app: MemdeckApp) -> None:
+def agent(app: Spine) -> None:
     """Choose the agent whose prompt is shown."""
     source = _source(app)
 
     def chosen(words: str) -> None:
         source.agent = words
-        return app.refresher.request()
+        return app.changed()
 
     options = [PickOption("", "any agent", key="0")]
     for at, (name, client) in enumerate(CLIENTS.items(), 1):
         options.append(PickOption(name, name, client.title, key=str(at)))
-    return app.overlays.ask(Pick("Whose prompt?", options), chosen)
+    return app.ask(Pick("Whose prompt?", options), chosen)
 
 
-def balance(app: MemdeckApp) -> None:
+def balance(app: Spine) -> None:
     """Show what sending each entry cost and whether answers used it, or what is sent again."""
     source = _source(app)
     source.balance = not source.balance
-    return app.refresher.request()
+    return app.changed()
 
 
-def pin(app: MemdeckApp) -> None:
+def pin(app: Spine) -> None:
     """Put the selected entries on top of what agents are told; again takes it back."""
     return _turn(app, "pin", "Pinned", "Not pinned any more")
 
 
-def mute(app: MemdeckApp) -> None:
+def mute(app: Spine) -> None:
     """Tell agents nothing of the selected entries; again takes it back."""
     return _turn(app, "mute", "Muted", "Not muted any more")
 
 
-def _turn(app: MemdeckApp, kind: str, done: str, undone: str) -> None:
+def _turn(app: Spine, kind: str, done: str, undone: str) -> None:
     workspace, now = app.shown_workspace, app.clock()
     items = [one.thing for one in app.shown_pane.selected() if one.thing.ref]
     if not items:
@@ -82,6 +80,6 @@ def _turn(app: MemdeckApp, kind: str, done: str, undone: str) -> None:
     def told(_: PromptChoices) -> None:
         what = items[0].title if len(items) == 1 else f"{len(items)} entries"
         app.say(f"{undone if takes_back else done}: {what}")
-        return app.refresher.request()
+        return app.changed()
 
-    return app.edits.ask(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
+    return app.find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)

@@ -12,10 +12,10 @@ from widgets.dialogs.pick import Pick, PickOption
 from .operations import call
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
-def settle(app: MemdeckApp) -> None:
+def settle(app: Spine) -> None:
     """Say that the entry in doubt is still true, or which entry supersedes another."""
     workspace, pane = app.shown_workspace, app.shown_pane
     item = pane.current()
@@ -34,11 +34,11 @@ def settle(app: MemdeckApp) -> None:
         newer = next((one for one in found if "#" in one.other), None)
         if newer is not None:
             options.append(PickOption("newer", "The other is wrong", "remove the newer entry", key="o"))
-        app.overlays.ask(Pick("Is it still true?", options), lambda answer: settled(answer, found[0], newer))
+        app.ask(Pick("Is it still true?", options), lambda answer: settled(answer, found[0], newer))
 
     def settled(way: str, one: Finding, newer: Finding | None) -> None:
         if way == "still":
-            app.edits.ask(lambda: confirm(workspace, one.ref, actor=ACTOR, now=app.clock()), confirmed)
+            app.find(lambda: confirm(workspace, one.ref, actor=ACTOR, now=app.clock()), confirmed)
         elif way == "relink":
             call(app, relink, {"ref": one.ref})
         elif way == "remove":
@@ -51,11 +51,11 @@ def settle(app: MemdeckApp) -> None:
             return withdraw(workspace, found[0].ref, actor=ACTOR, now=app.clock())
 
         app.say(f"Still true: {found[0].title}")
-        app.edits.wrote()
-        app.outside_changes.undo_next(lambda: app.edits.ask(take_back, revoked))
+        app.wrote()
+        app.undo_next(lambda: app.find(take_back, revoked))
 
     def revoked(ref: str) -> None:
         app.say(f"In doubt again: {ref}")
-        app.edits.wrote()
+        app.wrote()
 
-    app.edits.ask(lambda: findings_of(workspace), ask)
+    app.find(lambda: findings_of(workspace), ask, opens="The question")

@@ -16,7 +16,7 @@ from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
 from memory.maintenance.plan import plan_maintenance
 from memory.review.undo_redo import find_change
-from memory.review.undo_redo import revert as take_back
+from memory.review.undo_redo import revert as revert_change
 from memory.storage.log.merging import MergedChange, Take
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
@@ -29,24 +29,10 @@ from widgets.text.styled_text import Line, Piece, line
 from .conditions import removal_of
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
-def undo(app: MemdeckApp) -> None:
-    """Take back your last change."""
-    lost = app.outside_changes.lost_in(app.pane)
-    if lost is not None and lost.change is not None:
-        return _revert(app, lost.change, f"Brought back {lost.name}")
-    reversals = app.outside_changes.reversals
-    return reversals.pop()() if reversals else app.edits.undo_or_redo(back=True)
-
-
-def redo(app: MemdeckApp) -> None:
-    """Bring back what you undid last."""
-    return app.edits.undo_or_redo(back=False)
-
-
-def revert(app: MemdeckApp) -> None:
+def revert(app: Spine) -> None:
     """Undo the change under the cursor, even one that others made; shows the effect first."""
     workspace, now = app.shown_workspace, app.clock()
     item = app.shown_pane.current()
@@ -54,38 +40,38 @@ def revert(app: MemdeckApp) -> None:
     change: LoggedChange = item.thing
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = {**change, "id": change["undoneBy"] or change["id"]}
-    return app.edits.ask(
+    return app.find(
         lambda: rehearse_revert(find_change(workspace, change["id"], ACTOR).history, change["id"], now),
         lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
+        opens="What would be taken back",
     )
 
 
-def _show(app: MemdeckApp, change: LoggedChange, views: Sequence[ChangeView]) -> None:
+def _show(app: Spine, change: LoggedChange, views: Sequence[ChangeView]) -> None:
     words = "Newer changes stay as they are. Enter takes it back; that can be undone."
-    return app.overlays.ask(
+    return app.ask(
         Preview(
             f"Take back: {change['summary'][:300]}",
             plan_lines(change, views, app.glyphs),
             summary=words if views else "Nothing of it is left to undo.",
             applicable=bool(views),
         ),
-        lambda _: _revert(app, change["id"], f"Undid: {change['summary']}"),
-        waited="What would be taken back",
+        lambda _: take_back(app, change["id"], f"Undid: {change['summary']}"),
     )
 
 
-def _revert(app: MemdeckApp, change_id: str, words: str, take: Take | None = None) -> None:
+def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) -> None:
     """Revert a change; `take` chooses a side where the same was changed since."""
     workspace, now = app.shown_workspace, app.clock()
 
     def write() -> Outcome:
-        done = take_back(workspace, change_id, actor=ACTOR, now=now, take=take).change
+        done = revert_change(workspace, change_id, actor=ACTOR, now=now, take=take).change
         return Outcome(done, words if done.files else "Nothing of it is left to undo.")
 
-    return app.edits.write(write, taken_back=True)
+    return app.write(write, taken_back=True)
 
 
-def _ask(app: MemdeckApp, change: LoggedChange, merged: MergedChange) -> None:
+def _ask(app: Spine, change: LoggedChange, merged: MergedChange) -> None:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
     if merged.reasons:
         return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
@@ -94,14 +80,14 @@ def _ask(app: MemdeckApp, change: LoggedChange, merged: MergedChange) -> None:
         f"Take back: {change['summary'][:300]}",
         merged.clashes,
         Sides(base="the change", mine="taken back", theirs="now"),
-        lambda take: _revert(app, change["id"], f"Undid in part: {change['summary']}", take),
+        lambda take: take_back(app, change["id"], f"Undid in part: {change['summary']}", take),
     )
 
 
 # What other programs removed
 
 
-def bring_back(app: MemdeckApp, removal: OutsideRemoval) -> None:
+def bring_back(app: Spine, removal: OutsideRemoval) -> None:
     """Bring back the entries that another program removed."""
     workspace, now = app.shown_workspace, app.clock()
 
@@ -109,10 +95,10 @@ def bring_back(app: MemdeckApp, removal: OutsideRemoval) -> None:
         done = workspace.store.history.bring_back(removal.id, actor=ACTOR, now=now)
         return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
 
-    return app.edits.write(write, taken_back=True)
+    return app.write(write, taken_back=True)
 
 
-def leave(app: MemdeckApp, removals: Sequence[OutsideRemoval]) -> None:
+def leave(app: Spine, removals: Sequence[OutsideRemoval]) -> None:
     """Leave what another program removed as it is, and do not remind of it again."""
     workspace, now = app.shown_workspace, app.clock()
 
@@ -125,23 +111,23 @@ def leave(app: MemdeckApp, removals: Sequence[OutsideRemoval]) -> None:
 
     def kept(_: None) -> None:
         app.say(said)
-        app.refresher.request()
+        app.changed()
 
-    app.edits.ask(work, kept)
+    app.find(work, kept)
 
 
 # The archive
 
 
-def restore(app: MemdeckApp) -> None:
+def restore(app: Spine) -> None:
     """Bring back an archived entry to where it came from, or what another program or a client removed."""
-    here = removal_of(app.pane, app.outside_changes.removals)
+    here = removal_of(app.pane, app.state.removals)
     if here is not None:
         return bring_back(app, here)
     pane, workspace, now = app.shown_pane, app.shown_workspace, app.clock()
     deleted = pane.bringing_back(pane.selected())
     if deleted is not None:
-        return app.edits.change(deleted.operation, deleted, taken_back=True)
+        return app.change(deleted.operation, deleted, taken_back=True)
     item: Any = pane.current()
     ref = item.ref
     _step_off(pane)
@@ -152,7 +138,7 @@ def restore(app: MemdeckApp) -> None:
         again = goes_again(workspace, outcome, now, reopen)
         return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
 
-    return app.edits.write(write, taken_back=True)
+    return app.write(write, taken_back=True)
 
 
 def _step_off(pane: Pane) -> None:

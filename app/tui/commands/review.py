@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
+from app.tui.forms.consent import ConsentPart
+from app.tui.forms.editor import in_editor
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
@@ -19,47 +21,47 @@ from widgets.panes.memory.clients import restoring
 from .revert import bring_back, leave
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 PANE = "waiting"
 
 
-def _chosen(app: MemdeckApp) -> tuple[WaitingProposal, ...]:
+def _chosen(app: Spine) -> tuple[WaitingProposal, ...]:
     return tuple(one for one in _things(app) if isinstance(one, WaitingProposal))
 
 
-def _things(app: MemdeckApp) -> list[object]:
+def _things(app: Spine) -> list[object]:
     pane = app.pane
     return [] if pane is None or pane.pane_id != PANE else [item.thing for item in pane.selected()]
 
 
-def _inbox(app: MemdeckApp) -> Inbox:
+def _inbox(app: Spine) -> Inbox:
     return Inbox(app.shown_workspace)
 
 
 # Accept
 
 
-def accept(app: MemdeckApp) -> None:
+def accept(app: Spine) -> None:
     """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
     others = [one for one in _things(app) if not isinstance(one, WaitingProposal)]
     if others and isinstance(others[0], OutsideRemoval):
         return bring_back(app, others[0])
     if others and isinstance(others[0], list):
-        return app.edits.change("clients.restore", restoring(others[0]), taken_back=True)
+        return app.change("clients.restore", restoring(others[0]), taken_back=True)
     if others:
-        return app.consent.review()
-    return app.edits.once_seen(lambda: _accept(app))
+        return ConsentPart.of(app).review()
+    return app.once_shown(lambda: _accept(app))
 
 
-def _accept(app: MemdeckApp) -> None:
+def _accept(app: Spine) -> None:
     chosen = _chosen(app)
     if not chosen:
         return None
     return _write(app, chosen, None)
 
 
-def _write(app: MemdeckApp, chosen: Sequence[WaitingProposal], take: Take | None) -> None:
+def _write(app: Spine, chosen: Sequence[WaitingProposal], take: Take | None) -> None:
     inbox, now = _inbox(app), app.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
@@ -85,15 +87,15 @@ def _write(app: MemdeckApp, chosen: Sequence[WaitingProposal], take: Take | None
         if error.code == "review.conflict" and isinstance(error, ConflictError) and len(chosen) == 1:
             return _settle(app, chosen[0])
         app.say_error(error)
-        return app.refresher.request()
+        return app.changed()
 
-    return app.edits.write(write, otherwise, taken_back=True)
+    return app.write(write, otherwise, taken_back=True)
 
 
 # Where the same field changed since
 
 
-def _settle(app: MemdeckApp, one: WaitingProposal) -> None:
+def _settle(app: Spine, one: WaitingProposal) -> None:
     """Ask in three columns: before both, as the agent wants it, as the file says now."""
     inbox, now = _inbox(app), app.clock()
 
@@ -101,14 +103,14 @@ def _settle(app: MemdeckApp, one: WaitingProposal) -> None:
         standing = inbox.standing(inbox.get(one.ref), now)
         return standing.clashes, standing.reasons
 
-    return app.edits.ask(work, lambda found: _ask(app, one, *found))
+    return app.find(work, lambda found: _ask(app, one, *found), opens="The question")
 
 
-def _ask(app: MemdeckApp, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> None:
+def _ask(app: Spine, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> None:
     if reasons or not clashes:
         why = reasons[0] if reasons else "the conflict is gone; try again"
         app.say(f"Not accepted: {why}.", severity="warning")
-        return app.refresher.request()
+        return app.changed()
     return ask_sides(
         app,
         f"Accept: {one.summary[:300]}",
@@ -122,7 +124,7 @@ def _ask(app: MemdeckApp, one: WaitingProposal, clashes: Sequence[FileConflict],
 # Edit and reject
 
 
-def edit(app: MemdeckApp) -> None:
+def edit(app: Spine) -> None:
     """Edit the entry that a proposal would write in $EDITOR; the proposal keeps waiting, with the new text."""
     chosen = _chosen(app)
     if len(chosen) != 1:
@@ -131,21 +133,21 @@ def edit(app: MemdeckApp) -> None:
 
     def edited(text: str) -> None:
         now = app.clock()
-        return app.edits.ask(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: app.refresher.request())
+        return app.find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: app.changed())
 
-    return app.edits.ask(lambda: inbox.text_of(inbox.get(ref)), lambda text: app.edits.in_editor(text, edited))
+    return app.find(lambda: inbox.text_of(inbox.get(ref)), lambda text: in_editor(app, text, edited), opens="The text")
 
 
-def reject(app: MemdeckApp) -> None:
+def reject(app: Spine) -> None:
     """Reject the selection; the files stay as they are, and the agent is told."""
     chosen = _chosen(app)
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
         return leave(app, removals)
     if deleted := [one for one in _things(app) if isinstance(one, list)]:
-        return app.edits.change("clients.restore", restoring([one for found in deleted for one in found], keep=True))
+        return app.change("clients.restore", restoring([one for found in deleted for one in found], keep=True))
     if not chosen:
-        return app.consent.review()
+        return ConsentPart.of(app).review()
     inbox, now = _inbox(app), app.clock()
 
     def work() -> int:
@@ -160,16 +162,16 @@ def reject(app: MemdeckApp) -> None:
     def reopened(_: object) -> None:
         words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
         app.say(words)
-        return app.refresher.request()
+        return app.changed()
 
     def done(count: int) -> None:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
-        app.outside_changes.undo_next(lambda: app.edits.ask(again, reopened, failed))
+        app.undo_next(lambda: app.find(again, reopened, failed))
         app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
-        return app.refresher.request()
+        return app.changed()
 
     def failed(error: MemdeckError) -> None:
         app.say_error(error)
-        return app.refresher.request()
+        return app.changed()
 
-    return app.edits.ask(work, done, failed)
+    return app.find(work, done, failed)

@@ -7,6 +7,8 @@ from contextlib import closing
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from app.tui.forms.consent import ConsentPart
+from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
@@ -20,8 +22,8 @@ from widgets.dialogs.pick import Pick, PickOption
 from .conditions import action_of_pane, monitors_of
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
     from app.tui.live.background import Job
+    from app.tui.spine import Spine
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
@@ -29,7 +31,7 @@ MORNING = time(8)
 """When a mute until tomorrow ends."""
 
 
-def run(app: MemdeckApp) -> None:
+def run(app: Spine) -> None:
     """Run the monitor now, or the task's action; asks for consent first."""
     pane = app.shown_pane
     if app.safe:
@@ -38,20 +40,20 @@ def run(app: MemdeckApp) -> None:
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return app.consent.first(names, ("check", "url"), lambda: _check(app, monitors))
+        return ConsentPart.of(app).first(names, ("check", "url"), lambda: _check(app, monitors))
     assert task is not None
-    return app.consent.first({(task.file, task.title)}, ("action",), lambda: _act(app, task))
+    return ConsentPart.of(app).first({(task.file, task.title)}, ("action",), lambda: _act(app, task))
 
 
 # Monitors
 
 
-def _check(app: MemdeckApp, monitors: Sequence[Monitor]) -> None:
+def _check(app: Spine, monitors: Sequence[Monitor]) -> None:
     now = app.clock()
     wanted = {monitor.ref: monitor.name for monitor in monitors}
 
     def work(job: Job) -> tuple[Watch | None, list[str]]:
-        workspace, trust = app.shown_workspace, app.schedule.trust()
+        workspace, trust = app.shown_workspace, Schedule.of(app).trust()
         checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
         refs, refused = [], []
         for ref, name in wanted.items():
@@ -64,47 +66,46 @@ def _check(app: MemdeckApp, monitors: Sequence[Monitor]) -> None:
                 refused.append(f"{name} did not run: {why}")
         if not refs:
             return None, refused
-        return keep_watch(workspace, trust, now, app.schedule.services(job), names=refs, wait=WAIT), refused
+        return keep_watch(workspace, trust, now, Schedule.of(app).services(job), names=refs, wait=WAIT), refused
 
-    app.jobs.start("checking", work, lambda result: _checked(app, result))
+    Jobs.of(app).start("checking", work, lambda result: _checked(app, result))
 
 
-def _checked(app: MemdeckApp, result: tuple[Watch | None, list[str]]) -> None:
+def _checked(app: Spine, result: tuple[Watch | None, list[str]]) -> None:
     watch, refused = result
     if watch is not None:
-        app.schedule.told(watch, asked=True)
+        Schedule.of(app).told(watch, asked=True)
     if refused:
         app.say("\n".join(refused[:3]), severity="warning")
-    app.refresher.request()
-    app.schedule.look_soon()
+    app.changed()
 
 
 # Actions of tasks
 
 
-def _act(app: MemdeckApp, task: Task) -> None:
+def _act(app: Spine, task: Task) -> None:
     now, ref = app.clock(), task.ref
 
     def work(job: Job) -> ActionRun:
         job.plan((task.title,))
         return run_action(
-            app.shown_workspace, app.schedule.trust(), ref, now, actor=ACTOR, environ=app.environ, cancel=job.cancel
+            app.shown_workspace, Schedule.of(app).trust(), ref, now, actor=ACTOR, environ=app.environ, cancel=job.cancel
         )
 
-    app.jobs.start("running", work, lambda done: _acted(app, task, done))
+    Jobs.of(app).start("running", work, lambda done: _acted(app, task, done))
 
 
-def _acted(app: MemdeckApp, task: Task, done: ActionRun) -> None:
+def _acted(app: Spine, task: Task, done: ActionRun) -> None:
     first, *more = done.outcome.splitlines()
     words = f"{task.title[:60]}: {first}" + (f" {more[-1]}" if more else "")
     app.say(words, severity="information" if done.good else "warning")
-    return app.refresher.request()
+    return app.changed()
 
 
 # Mutes
 
 
-def mute(app: MemdeckApp) -> None:
+def mute(app: Spine) -> None:
     """Send no messages about the monitor for a while."""
     monitors = monitors_of(app.shown_pane)
     now = app.clock()
@@ -130,16 +131,16 @@ def mute(app: MemdeckApp) -> None:
     def chosen(answer: str) -> None:
         return _mute(app, [one.name for one in monitors], who, ends[answer])
 
-    return app.overlays.ask(Pick(f"Mute {who}", options), chosen)
+    return app.ask(Pick(f"Mute {who}", options), chosen)
 
 
-def _clock(app: MemdeckApp, until: datetime, now: datetime) -> str:
+def _clock(app: Spine, until: datetime, now: datetime) -> str:
     local = until.astimezone(app.zone)
     same_day = local.date() == now.astimezone(app.zone).date()
     return f"{local:%H:%M}" if same_day else f"{local:%a} {local.day} {local:%b %H:%M}"
 
 
-def _mute(app: MemdeckApp, names: list[str], who: str, until: datetime | None) -> None:
+def _mute(app: Spine, names: list[str], who: str, until: datetime | None) -> None:
     now = app.clock()
 
     def work(_job: Job) -> tuple[str, ...]:
@@ -151,7 +152,6 @@ def _mute(app: MemdeckApp, names: list[str], who: str, until: datetime | None) -
     def done(warnings: Any) -> None:
         muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(app, until, now)}"
         app.say(f"Not muted: {warnings[0]}" if warnings else muted, severity="error" if warnings else "information")
-        app.refresher.request()
-        app.schedule.look_soon()
+        app.changed()
 
-    app.jobs.start("muting", work, done)
+    Jobs.of(app).start("muting", work, done)

@@ -30,19 +30,19 @@ from widgets.panes.tasks.quick import quick_words
 from .conditions import tasks_of
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 _LOW = 18
 """On a screen with fewer lines the parts of a one-line task share lines."""
 
 
-def _chosen(app: MemdeckApp, *sections: str) -> list[Task]:
+def _chosen(app: Spine, *sections: str) -> list[Task]:
     """Return the tasks in these sections that a key applies to."""
     return [task for task in tasks_of(app.shown_pane) if not sections or task.section in sections]
 
 
 def _apply(
-    app: MemdeckApp,
+    app: Spine,
     verb: str,
     tasks: list[Task],
     edit: Callable[..., Edit],
@@ -55,10 +55,10 @@ def _apply(
     if not tasks:
         return None
     refs, now = [task.ref for task in tasks], app.clock()
-    return app.edits.change(f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), follow=follow)
+    return app.change(f"tasks.{verb}", lambda snapshot: edit(snapshot, refs, now=now), follow=follow)
 
 
-def _pass_on(app: MemdeckApp, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> None:
+def _pass_on(app: Spine, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> None:
     """Apply what moves tasks to another section; the cursor goes on to the next task."""
     pane = app.shown_pane
     if not pane.line_list.selected:
@@ -66,32 +66,32 @@ def _pass_on(app: MemdeckApp, verb: str, tasks: list[Task], one: Callable[..., E
     return _apply(app, verb, tasks, one)
 
 
-def start(app: MemdeckApp) -> None:
+def start(app: Spine) -> None:
     """Start the task."""
     return _pass_on(app, "start", _chosen(app, "pending"), start_task)
 
 
-def done(app: MemdeckApp) -> None:
+def done(app: Spine) -> None:
     """Finish the task; asks for its outcome."""
     return _finish(app, _chosen(app, "pending", "in-progress"))
 
 
-def _finish(app: MemdeckApp, tasks: list[Task], *, follow: bool = False) -> None:
+def _finish(app: Spine, tasks: list[Task], *, follow: bool = False) -> None:
     def answered(outcome: str) -> None:
         finish = partial(done_task, outcome=outcome.strip() or None)
         if follow:
             return _apply(app, "done", tasks, finish, follow=True)
         return _pass_on(app, "done", tasks, finish)
 
-    return app.overlays.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
+    return app.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
 
 
-def reopen(app: MemdeckApp) -> None:
+def reopen(app: Spine) -> None:
     """Reopen the task: it is pending again."""
     return _pass_on(app, "reopen", _chosen(app, "in-progress", "completed"), reopen_task)
 
 
-def progress(app: MemdeckApp) -> None:
+def progress(app: Spine) -> None:
     """Say how far the task is, in percent, and a note."""
     tasks = _chosen(app, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
@@ -113,26 +113,24 @@ def progress(app: MemdeckApp) -> None:
         return _apply(app, "progress", tasks, edit)
 
     question = _about("Progress", tasks)
-    return app.overlays.ask(
-        Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered
-    )
+    return app.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
 
 
-def higher(app: MemdeckApp) -> None:
+def higher(app: Spine) -> None:
     """Raise the task's priority."""
     return _shift(app, 1)
 
 
-def lower(app: MemdeckApp) -> None:
+def lower(app: Spine) -> None:
     """Lower the task's priority."""
     return _shift(app, -1)
 
 
-def _shift(app: MemdeckApp, step: int) -> None:
+def _shift(app: Spine, step: int) -> None:
     return _apply(app, "priority", _chosen(app), partial(shift_priorities, by=step))
 
 
-def due(app: MemdeckApp) -> None:
+def due(app: Spine) -> None:
     """Set when the task is due."""
     tasks = _chosen(app)
     now, zone = app.clock(), app.zone
@@ -145,7 +143,7 @@ def due(app: MemdeckApp) -> None:
         written = as_written(text, value, app.clock(), zone)
         return _set(app, "due", tasks, "due", written)
 
-    return app.overlays.ask(
+    return app.ask(
         Prompt(
             _about("Due", tasks),
             value,
@@ -157,7 +155,7 @@ def due(app: MemdeckApp) -> None:
     )
 
 
-def quick(app: MemdeckApp) -> None:
+def quick(app: Spine) -> None:
     """Add a task typed in one line: what it is, when it is due, how it recurs, !priority, @assignee, #tags."""
     now, zone = app.clock(), app.zone
 
@@ -169,12 +167,12 @@ def quick(app: MemdeckApp) -> None:
             PickOption("lines", f"{len(lines)} tasks", "one per line", key="t"),
             PickOption("joined", "One task", "all lines joined", key="o"),
         ]
-        return app.overlays.ask(
+        return app.ask(
             Pick(f"{len(lines)} lines were pasted", options, "\n".join(line[:200] for line in lines[:8])),
             lambda answer: _add_quick(app, lines if answer == "lines" else [" ".join(lines)]),
         )
 
-    return app.overlays.ask(
+    return app.ask(
         Prompt(
             "New task, in one line",
             placeholder=EXAMPLE,
@@ -186,7 +184,7 @@ def quick(app: MemdeckApp) -> None:
     )
 
 
-def _add_quick(app: MemdeckApp, lines: list[str]) -> None:
+def _add_quick(app: Spine, lines: list[str]) -> None:
     now = app.clock()
 
     def build(snapshot: Snapshot, text: str) -> Edit:
@@ -204,10 +202,10 @@ def _add_quick(app: MemdeckApp, lines: list[str]) -> None:
 
     # The first line ends up on top.
     edits = [partial(build, text=line) for line in reversed(lines)]
-    return app.edits.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)
+    return app.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)
 
 
-def tags(app: MemdeckApp) -> None:
+def tags(app: Spine) -> None:
     """Set the task's tags."""
     tasks = _chosen(app)
     value = ", ".join(tasks[0].tags) if len(tasks) == 1 else ""
@@ -232,10 +230,10 @@ def tags(app: MemdeckApp) -> None:
         return _set(app, "tags", tasks, "tags", tags)
 
     words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
-    return app.overlays.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
+    return app.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
-def assign(app: MemdeckApp) -> None:
+def assign(app: Spine) -> None:
     """Say who does the task."""
     tasks = _chosen(app)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
@@ -246,10 +244,10 @@ def assign(app: MemdeckApp) -> None:
         return _set(app, "assign", tasks, "assigned", text.strip())
 
     words = "an agent or a person; empty: none"
-    return app.overlays.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
+    return app.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
-def _set(app: MemdeckApp, verb: str, tasks: list[Task], field: str, value: str) -> None:
+def _set(app: Spine, verb: str, tasks: list[Task], field: str, value: str) -> None:
     """Set a field of tasks; an empty value removes it."""
     values, unset = ({field: value}, ()) if value else ({}, (field,))
     edit = partial(edit_task, set=values, unset=unset, base=_base(tasks))
@@ -264,23 +262,23 @@ def _base(tasks: list[Task]) -> Entry | None:
 # The board
 
 
-def move_back(app: MemdeckApp) -> None:
+def move_back(app: Spine) -> None:
     """Move the card to the column before: reopen the task."""
     return _move_beside(app, -1)
 
 
-def move_on(app: MemdeckApp) -> None:
+def move_on(app: Spine) -> None:
     """Move the card to the next column: start or finish the task."""
     return _move_beside(app, 1)
 
 
-def _move_beside(app: MemdeckApp, step: int) -> None:
+def _move_beside(app: Spine, step: int) -> None:
     board = getattr(app.pane, "board", None)
     lane = None if board is None else board.beside(step)
     return None if lane is None else _move(app, _chosen(app), lane)
 
 
-def _move(app: MemdeckApp, tasks: list[Task], lane: str) -> None:
+def _move(app: Spine, tasks: list[Task], lane: str) -> None:
     if lane == "completed":
         return _finish(app, tasks, follow=True)
     if lane == "pending":

@@ -12,10 +12,10 @@ from widgets.dialogs.entry_history import EntryHistory, VersionRow
 from .conditions import Versioned, versioned
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
-def show(app: MemdeckApp) -> None:
+def show(app: Spine) -> None:
     """Show the versions of the entry, who made them, and bring one back."""
     workspace, now = app.shown_workspace, app.clock()
     wanted = versioned(app.shown_pane)
@@ -28,21 +28,21 @@ def show(app: MemdeckApp) -> None:
             return line_changes_of(workspace, wanted.file, wanted.words)
         return versions_of(workspace, wanted.ref)
 
-    return app.edits.ask(work, lambda found: _shown(app, wanted, found))
+    return app.find(work, lambda found: _shown(app, wanted, found), opens="The history")
 
 
-def _shown(app: MemdeckApp, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
+def _shown(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
     if not any(one.known for one in versions):
         return app.say("No change of this entry is recorded yet.")
 
     zone = app.zone
     rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
     screen = EntryHistory(wanted.title[:300], rows, app.clock(), zone)
-    return app.overlays.ask(screen, lambda place: _bring_back(app, versions, versions[place]), waited="The history")
+    return app.ask(screen, lambda place: _bring_back(app, versions, versions[place]))
 
 
-def _bring_back(app: MemdeckApp, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
-    return app.edits.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
+def _bring_back(app: Spine, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
+    return app.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
 
 
 def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:

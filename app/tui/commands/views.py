@@ -13,10 +13,10 @@ from widgets.panes.tasks.pane import TasksPane
 from .journal import year
 
 if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 
-def toggle(app: MemdeckApp, name: str) -> None:
+def toggle(app: Spine, name: str) -> None:
     """Show the tasks as a board or a calendar, or as a list again."""
     pane = app.shown_pane
     assert isinstance(pane, TasksPane)
@@ -26,17 +26,17 @@ def toggle(app: MemdeckApp, name: str) -> None:
     return app.refresh_keys()
 
 
-def board(app: MemdeckApp) -> None:
+def board(app: Spine) -> None:
     """Show the tasks as a board, or the list again."""
     return toggle(app, "board")
 
 
-def calendar(app: MemdeckApp) -> None:
+def calendar(app: Spine) -> None:
     """Show the tasks as a calendar, the journal as a year."""
     return year(app) if app.shown_pane.pane_id == "journal" else toggle(app, "calendar")
 
 
-def arrange(app: MemdeckApp) -> None:
+def arrange(app: Spine) -> None:
     """Choose how the list is grouped and sorted."""
     pane = app.shown_pane
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
@@ -57,12 +57,12 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
     ]
 
 
-def orders(app: MemdeckApp) -> None:
+def orders(app: Spine) -> None:
     """Open a menu of the orders of the open pane; the current one, chosen again, is reversed."""
     return _ask(app, "Sort", _orders(app.shown_pane, ""))
 
 
-def _ask(app: MemdeckApp, title: str, options: list[PickOption]) -> None:
+def _ask(app: Spine, title: str, options: list[PickOption]) -> None:
     pane = app.shown_pane
 
     def answered(answer: str) -> None:
@@ -72,10 +72,10 @@ def _ask(app: MemdeckApp, title: str, options: list[PickOption]) -> None:
         pane.set_group(name)  # type: ignore[attr-defined]
         return None
 
-    return app.overlays.ask(Pick(title, options), answered)
+    return app.ask(Pick(title, options), answered)
 
 
-def sort_by(app: MemdeckApp, pane: Pane, name: str) -> None:
+def sort_by(app: Spine, pane: Pane, name: str) -> None:
     """Sort a pane; slow parts are done while no key waits."""
     pane.set_sort(name)
     return app.say(f"Sorted by {name}.")

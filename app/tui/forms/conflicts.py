@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from app.tui.spine import Spine
 from memory.document import Entry
 from memory.errors import MemdeckError, UsageError
 from memory.files.merging import open_entry
@@ -16,9 +17,6 @@ from widgets.pane.offers import Values
 
 from .drafts import Sheet
 
-if TYPE_CHECKING:
-    from app.tui.app import MemdeckApp
-
 CHANGED = "This entry was changed meanwhile"
 """The title of the question."""
 
@@ -27,7 +25,7 @@ CHANGED = "This entry was changed meanwhile"
 
 
 def ask_fields(
-    app: MemdeckApp,
+    app: Spine,
     sheet: Sheet,
     values: Values,
     show: Callable[[], None],
@@ -54,7 +52,7 @@ def ask_fields(
     if others:
         note += f"\nYour other changes are saved too: {', '.join(others)}."
     validate = {spec.name: spec.validate for spec in sheet.plan.fields}
-    app.overlays.ask(
+    app.ask(
         ThreeWay(CHANGED, questions, note=note, validate=validate),
         lambda answers: write({name: text or "" for name, text in answers.items()}),
         left=show,
@@ -66,7 +64,7 @@ def ask_fields(
 
 
 def ask_source(
-    app: MemdeckApp, pane: Pane, item: Any, text: str, write: Callable[[Any, str], None], fresh: Any = None
+    app: Spine, pane: Pane, item: Any, text: str, write: Callable[[Any, str], None], fresh: Any = None
 ) -> None:
     """Ask about the parts of an entry's text that both sides changed; `write` gets the entry and its text."""
     fresh = fresh if fresh is not None else pane.find(pane.ref(item))
@@ -93,7 +91,7 @@ def ask_source(
     ]
     if not questions:
         return answered({})
-    return app.overlays.ask(
+    return app.ask(
         ThreeWay(CHANGED, questions, note=str(getattr(item, "title", ""))),
         answered,
         left=lambda: app.copy(text, "Nothing was written; your text is in the clipboard."),
@@ -104,7 +102,7 @@ def ask_source(
 
 
 def ask_sides(
-    app: MemdeckApp,
+    app: Spine,
     title: str,
     clashes: Sequence[FileConflict],
     sides: Sides,
@@ -139,14 +137,14 @@ def ask_sides(
         return settle(taking_each(chosen))
 
     note = "Both changed the same. Newer changes stay; choose the text for each place."
-    return app.overlays.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
+    return app.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
 
 
 # Entries that are gone
 
 
 def ask_gone(
-    app: MemdeckApp,
+    app: Spine,
     pane: Pane,
     typed: str,
     *,
@@ -168,11 +166,11 @@ def ask_gone(
         fresh = None if name is None else pane.find(name)
         return _choose(app, title, typed, fresh, renamed if fresh is not None else None, left, done)
 
-    return app.edits.ask(work, found)
+    return app.find(work, found)
 
 
 def _choose(
-    app: MemdeckApp,
+    app: Spine,
     title: str,
     typed: str,
     fresh: Any,
@@ -199,4 +197,4 @@ def _choose(
     options.append(("d", "Discard it", "your text is lost", done))
     acts = {name: act for _, name, _, act in options}
     screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
-    return app.overlays.ask(screen, lambda choice: acts[choice](), left=left or copy)
+    return app.ask(screen, lambda choice: acts[choice](), left=left or copy)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from app.tui.commands.conditions import MONITOR_GROUPS, monitors_of, tasks_of
-from app.tui.shell import ACTOR, Part
-from memory.errors import MemdeckError, RefusedError
+from app.tui.live.background import Schedule
+from app.tui.shell import ACTOR
+from app.tui.spine import Part
+from memory.errors import RefusedError
 from memory.systems import asks_of_all, entrust
 from memory.trust.consent import Ask, ConsentDecision, Trust
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
-
-if TYPE_CHECKING:
-    from textual.events import Key
 
 
 class ConsentQuestion(NamedTuple):
@@ -25,9 +23,6 @@ class ConsentQuestion(NamedTuple):
     decision: ConsentDecision
     view: ConsentView
 
-
-LEAVING = "ctrl+q"
-"""The key that quits memdeck from anywhere; it answers no question."""
 
 STATE_ROLES = ("validation", "engine")
 """The roles of the commands of a project's state."""
@@ -40,23 +35,6 @@ def _any(_: Ask) -> bool:
 
 class ConsentPart(Part):
     """Asks the user; everything it reads and writes is done in a worker."""
-
-    def set_up(self) -> None:
-        """No question is being prepared."""
-        self._coming = False
-
-    # Keys
-
-    @property
-    def is_deaf(self) -> bool:
-        """Whether a question is being prepared or not yet drawn: keys typed now were meant for something else."""
-        return self._coming or getattr(self.app.screen, "deaf_until", 0.0) == math.inf
-
-    def drops(self, key: Key) -> bool:
-        """Return whether a key was typed before the question was visible, and could be mistaken for its answer."""
-        return key.key != LEAVING and (self._coming or key.time <= getattr(self.app.screen, "deaf_until", 0.0))
-
-    # Questions
 
     def _is_refused(self) -> bool:
         """Return True, with a message, in a browser: other programs of this machine may control a web page."""
@@ -137,19 +115,17 @@ class ConsentPart(Part):
         def answered(answer: str | None) -> None:
             if answer is None:
                 # Commands approved before may now run when they are due.
-                self.app.schedule.look_soon()
+                self.app.changed()
             elif answer in (APPROVE, DENY):
                 self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
             else:
                 self._ask(questions, index + 1, then)
 
         place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self.app.overlays.offer("The question", ConsentScreen(question.view, place=place), answered)
+        self.app.push_screen(ConsentScreen(question.view, place=place), answered)
 
     def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], object], wakes: bool) -> None:
-        """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule checks at the next
-        beat.
-        """
+        """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule looks for it."""
         now = self.app.clock()
 
         def work() -> str:
@@ -160,10 +136,8 @@ class ConsentPart(Part):
 
         def done(words: str) -> None:
             self.app.say(words)
-            # The header, the brief and the schedule are updated soon.
-            self.app.refresher.request()
             if wakes:
-                self.app.schedule.look_soon()
+                self.app.changed()
             then()
 
         self._run(work, done)
@@ -188,7 +162,7 @@ class ConsentPart(Part):
             self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
             return
 
-        def answered(answer: str | None) -> None:
+        def answered(answer: str) -> None:
             if answer != APPROVE:
                 return
             now = self.app.clock()
@@ -197,27 +171,16 @@ class ConsentPart(Part):
                 lambda _: self.app.say("Approved: outgoing checks of public addresses."),
             )
 
-        self.app.overlays.offer("The question", ConsentScreen(view), answered)
+        self.app.ask(ConsentScreen(view), answered)
 
     # Work
 
     def _trust(self) -> Trust:
-        trust = self.app.schedule.trust()
+        trust = Schedule.of(self.app).trust()
         if trust is None:
             raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
         return trust
 
     def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
         """Run `work` in a worker; keys typed meanwhile are dropped."""
-        self._coming = True
-
-        def done(result: Any) -> None:
-            self._coming = False
-            then(result)
-
-        self.app.edits.ask(work, done, self._failed, group="consent")
-
-    def _failed(self, error: MemdeckError) -> None:
-        """Show the error, and let keys count again."""
-        self._coming = False
-        self.app.say_error(error)
+        self.app.find(work, then, opens="The question", deaf=True, group="consent")

@@ -10,7 +10,9 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.shell import Part, ThreadReport
+from app.tui.pane_state import PaneState
+from app.tui.shell import ThreadReport
+from app.tui.spine import Part
 from memory.base.safe_text import cut
 from memory.errors import MemdeckError
 from memory.storage.changes import new_id
@@ -85,7 +87,7 @@ class FormDrafts(Part):
     @property
     def left(self) -> tuple[Draft, ...]:
         """The drafts that no program has open, newest first."""
-        return self.app.left_drafts
+        return self.app.state.left_drafts
 
     @property
     def listed(self) -> list[tuple[str, str, datetime]]:
@@ -202,8 +204,8 @@ class FormDrafts(Part):
 
     def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
-        self.app.left_drafts = drafts
-        told = self.app.pane_state.told_drafts
+        self.app.state.left_drafts = drafts
+        told = PaneState.of(self.app).told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
             more = len(new) - 1
@@ -211,28 +213,28 @@ class FormDrafts(Part):
             key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
             does = "continue it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        self.app.pane_state.tell_drafts(map(_version, drafts))
+        PaneState.of(self.app).tell_drafts(map(_version, drafts))
         self.show_left()
 
     def show_left(self) -> None:
         """Update the brief and the keys."""
-        pane: Any = self.app.panes.mounted.get("brief")
+        pane: Any = self.app.state.mounted.get("brief")
         if pane is not None:
             pane.say_drafts(self.listed)
         self.app.refresh_keys()
 
-    def of(self, draft_id: str = "") -> Draft | None:
+    def left_one(self, draft_id: str = "") -> Draft | None:
         """Return the draft with this id, or the newest one, if no program has it open."""
         return next((one for one in self.left if not draft_id or one.id == draft_id), None)
 
     def take(self, draft: Draft) -> None:
         """Stop offering a draft, because its form is opened."""
-        self.app.left_drafts = tuple(one for one in self.left if one.id != draft.id)
+        self.app.state.left_drafts = tuple(one for one in self.left if one.id != draft.id)
         self.show_left()
 
     def give_back(self, draft: Draft) -> None:
         """Offer a draft again that could not be resumed."""
-        self.app.left_drafts = (draft, *(one for one in self.left if one.id != draft.id))
+        self.app.state.left_drafts = (draft, *(one for one in self.left if one.id != draft.id))
         self.show_left()
 
     def drop(self, draft: Draft) -> None:
@@ -243,7 +245,7 @@ class FormDrafts(Part):
 
     def discard(self, draft_id: str = "") -> None:
         """Throw away a form that was never saved; asks first."""
-        draft = self.of(draft_id)
+        draft = self.left_one(draft_id)
         if draft is None:
             return
 

@@ -7,11 +7,15 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING
 
 from memory.base.programs import find_program
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.private.run_folder import temporary_folder
+
+if TYPE_CHECKING:
+    from app.tui.spine import Spine
 
 PLUS = frozenset({"vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe", "jed", "mg", "ne"})
 """The editors that begin at line N when `+N` precedes the file."""
@@ -99,3 +103,17 @@ def _remove(folder: str) -> None:
         finally:
             os.close(fd)
         fsio.remove_folders([os.path.basename(folder)], os.path.dirname(folder))
+
+
+def in_editor(app: Spine, text: str, edited: Callable[[str], object], *, line: int = 0) -> None:
+    """Hand a text to the user's editor, at a line from 0; `edited` gets what comes back, errors are shown."""
+    from textual.app import SuspendNotSupported
+
+    try:
+        new = edit_text(text, app.environ, app.setup.hand_over or app.suspend, line=line, outside=app.top)
+    except MemdeckError as error:
+        app.say_error(error)
+    except SuspendNotSupported:
+        app.say("This terminal cannot be handed over to an editor.", severity="warning")
+    else:
+        edited(new)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, cast
 
-from app.tui.shell import Part
+from app.tui.keys.registry import function_of
+from app.tui.navigation import Navigation
+from app.tui.spine import Part
 from memory.base.safe_text import clip, visible
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
@@ -18,7 +20,7 @@ from widgets.pane.base import Pane
 from widgets.pane.offers import Build, Call, FileBuild, FormPlan, Values
 
 from .conflicts import ask_fields, ask_gone
-from .drafts import Sheet
+from .drafts import FormDrafts, Sheet
 
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
@@ -73,10 +75,7 @@ class FormSession(Part):
         """Show the form of a sheet with what was typed so far. If no key opened it, it waits until other dialogs are
         closed.
         """
-        if self.app.overlays.late:
-            self.app.overlays.once_free(lambda: self._show(sheet, typed, note))
-        else:
-            self._show(sheet, typed, note)
+        self.app.once_free(lambda: self._show(sheet, typed, note))
 
     def _show(self, sheet: Sheet, typed: Mapping[str, str] | None, note: str) -> None:
         plan = sheet.plan
@@ -89,16 +88,16 @@ class FormSession(Part):
             return found or self._try(sheet, values)
 
         def closed(values: Values | None) -> None:
-            self.app.form_drafts.closed(form)
+            FormDrafts.of(self.app).closed(form)
             self._open = None
             if values is None:
-                self.app.form_drafts.end(sheet)
+                FormDrafts.of(self.app).end(sheet)
             else:
                 self.save(sheet, values, shown=True)
 
         form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
         self._open = (form, sheet)
-        self.app.form_drafts.begin(form, sheet)
+        FormDrafts.of(self.app).begin(form, sheet)
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
@@ -127,11 +126,11 @@ class FormSession(Part):
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
         if sheet.plan.apply is not None:
-            self.app.form_drafts.end(sheet)
+            FormDrafts.of(self.app).end(sheet)
             sheet.plan.apply(values)
             return
         if not sheet.changes(values):
-            self.app.form_drafts.end(sheet)
+            FormDrafts.of(self.app).end(sheet)
             self.app.say("Nothing was changed.")
             return
         asked = ask_fields(
@@ -158,7 +157,7 @@ class FormSession(Part):
         known = {spec.name: spec.value for spec in plan.fields}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self.app.form_drafts.end(sheet)
+            FormDrafts.of(self.app).end(sheet)
             self.app.say("It says that already; nothing was changed.")
             return
         try:
@@ -168,10 +167,10 @@ class FormSession(Part):
             self.show(sheet, final)
             return
 
-        self.app.edits.change(
+        self.app.change(
             plan.operation,
             guarded(plan, changed, build),
-            then=lambda _: self.app.form_drafts.end(sheet),
+            then=lambda _: FormDrafts.of(self.app).end(sheet),
             otherwise=lambda error: self._failed(sheet, final, error),
             follow=True,
         )
@@ -181,9 +180,9 @@ class FormSession(Part):
         again.
         """
         if sheet.item is not None and isinstance(error, ConflictError):
-            self.app.refresher.request(lambda: self._again(sheet, values))
+            self.app.changed(then=lambda: self._again(sheet, values))
         elif sheet.item is not None and isinstance(error, NotFoundError):
-            self.app.refresher.request(lambda: self._gone(sheet, values))
+            self.app.changed(then=lambda: self._gone(sheet, values))
         else:
             self.app.say_error(error)
             self.show(sheet, values)
@@ -207,24 +206,24 @@ class FormSession(Part):
 
     def _gone(self, sheet: Sheet, values: Values) -> None:
         """Ask what to do with what was typed about an entry that is gone: it is a draft from now on."""
-        draft = self.app.form_drafts.keep(sheet, values)
-        self.app.form_drafts.take(draft)
+        draft = FormDrafts.of(self.app).keep(sheet, values)
+        FormDrafts.of(self.app).take(draft)
         self._draft_gone(sheet.pane, draft)
 
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
         """Go on with a form that was never saved."""
-        draft = self.app.form_drafts.of(draft_id)
+        draft = FormDrafts.of(self.app).left_one(draft_id)
         if draft is None:
             return
 
         def shown() -> None:
-            self.app.form_drafts.take(draft)
+            FormDrafts.of(self.app).take(draft)
             self.resume(draft)
 
-        self.app.navigation.open_pane(draft.pane)
-        self.app.edits.once_read(shown)
+        Navigation.of(self.app).open_pane(draft.pane)
+        self.app.once_shown(shown, reread=True)
 
     def resume(self, draft: Draft) -> None:
         """Open the form of a draft, with the current entry."""
@@ -232,10 +231,8 @@ class FormSession(Part):
         assert pane is not None
         words = draft.operation.replace(".", " ")
         if draft.title == words:
-            from app.tui.commands.operations import run
-
             with suppress(KeyError):  # There is no such operation any more.
-                run(self.app, words, draft.values, draft.id)
+                function_of("operations.run")(self.app, words, draft.values, draft.id)
                 return
         when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
         if draft.new:
@@ -279,8 +276,8 @@ class FormSession(Part):
             title=draft.title,
             ref=None if draft.new else draft.ref,
             renamed=renamed,
-            left=lambda: self.app.form_drafts.give_back(draft),
-            done=lambda: self.app.form_drafts.drop(draft),
+            left=lambda: FormDrafts.of(self.app).give_back(draft),
+            done=lambda: FormDrafts.of(self.app).drop(draft),
         )
 
 

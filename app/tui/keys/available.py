@@ -34,7 +34,7 @@ def hint_names(now: Situation) -> dict[str, str]:
             shown = action.bulk if now.selected and needs.about_entries else action.shown
             answer = shown and (not action.panes or now.pane_id in action.panes) if named is None else named
         found[action.id] = action.words_in(now.pane_id) if answer else ""
-    if now.pane is not None and now.item is not None and not now.app.shows_one_pane:
+    if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
         found[OPEN] = now.pane.enter_words
     return found
 

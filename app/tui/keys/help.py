@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.widget import Widget
 
-    from app.tui.app import MemdeckApp
+    from app.tui.spine import Spine
 
 KEYS, NAMES, LONG_NAMES = 11, 16, 25
 """Cells of the columns of keys and of names; sentences get the rest, if there is room for them."""
@@ -120,7 +120,7 @@ class CommandRow(NamedTuple):
     why: str = ""
 
 
-def palette_rows(app: MemdeckApp, recent: Sequence[str]) -> list[CommandRow]:
+def palette_rows(app: Spine, recent: Sequence[str]) -> list[CommandRow]:
     """Return all commands that work now and the operations of the memory systems, those used last first."""
     live = [one for one in COMMANDS if one.id != "app.palette" and app.allows(one)]
     rows = {one.id: _row(app, one, "") for one in live}
@@ -128,9 +128,9 @@ def palette_rows(app: MemdeckApp, recent: Sequence[str]) -> list[CommandRow]:
     return [rows[name] for name in dict.fromkeys((*(name for name in recent if name in rows), *rows))]
 
 
-def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
+def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
     """Return the keys of the pane and those that work everywhere, by group; those that do nothing now say why."""
-    name_of, now, pane = name_of_keys(app), Situation(app), app.pane
+    name_of, now, pane = name_of_keys(app), Situation(app.state), app.pane
     own = "Here" if pane is None else pane.title
     found: dict[tuple[str, str], CommandRow] = {}
     # Keys of a part of the pane, such as its calendar, come before those of its entries.
@@ -162,7 +162,7 @@ def key_rows(screen: Screen[object], app: MemdeckApp) -> list[CommandRow]:
     return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
 
 
-def _row(app: MemdeckApp, command: Command, group: str, why: str = "") -> CommandRow:
+def _row(app: Spine, command: Command, group: str, why: str = "") -> CommandRow:
     pane = "" if app.pane is None else app.pane.pane_id
     keys = " ".join(map(name_of_keys(app), app.keymap.keys(command.id, command.keys)))
     return CommandRow(keys, command.words_in(pane), command.sentence_in(pane), group, command.id, why)
@@ -266,7 +266,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
             self.dismiss(row.id)
 
 
-def widget_help(widget: Widget | None) -> tuple[str, list[Line]]:
+def widget_help_of(widget: Widget | None) -> tuple[str, list[Line]]:
     """Return what F1 says about a widget: a title, and lines with its own keys."""
     title, texts = "Help", list[str]()
     for node in () if widget is None else widget.ancestors_with_self:

@@ -45,11 +45,10 @@ class Command(NamedTuple):
         """What it does, in one sentence for help and palette."""
         return self.sentence or (function_of(self.does).__doc__ or "").partition("\n")[0].rstrip(".")
 
-    @property
-    def part(self) -> str:
-        """The attribute of the application whose method does it; empty: a function of a module does it."""
-        name = self.does.partition(".")[0]
-        return name if name in PARTS else ""
+    def run(self, app: Any) -> None:
+        """Do it: call a function with the application, or a method of one of its parts."""
+        part = PARTS.get(self.does.partition(".")[0])
+        function_of(self.does)(app if part is None else found_at(part).of(app), *self.arguments)
 
     def words_in(self, pane: str) -> str:
         """Return its name in a pane."""
@@ -62,14 +61,12 @@ class Command(NamedTuple):
 
 PARTS = {
     "consent": "app.tui.forms.consent:ConsentPart",
-    "edits": "app.tui.live.edits:Edits",
     "fleet": "app.tui.live.fleet:AllWorkspaces",
     "form_drafts": "app.tui.forms.drafts:FormDrafts",
     "form_session": "app.tui.forms.form_session:FormSession",
     "jobs": "app.tui.live.background:Jobs",
     "navigation": "app.tui.navigation:Navigation",
     "outside_changes": "app.tui.live.outside_changes:OutsideChanges",
-    "overlays": "app.tui.overlays:Overlays",
     "overview": "app.tui.live.overview:OverviewPart",
     "prompts": "app.tui.live.prompts:PromptSource",
     "proposals": "app.tui.live.proposals:AgentProposals",
@@ -219,10 +216,10 @@ COMMANDS: tuple[Command, ...] = (
     _command("draft.resume", "w", "form_session.resume_left", "open draft", on.DRAFT, shown=True),
     _command("view.arrange", "z", "views.arrange", "group and sort", on.SORTS, shown=True, panes=("tasks",)),
     _command("upkeep.archive", "A", "maintenance.archive", "archive old", shown=True, panes=("tasks",)),
-    _command("app.palette", "colon", "overlays.palette", "command", on.ALWAYS, shown=True),
-    _command("app.help", "question_mark", "overlays.help", "help", on.ALWAYS, shown=True),
-    _command("change.undo", "u", "revert.undo", "undo", on.UNDO, shown=True),
-    _command("change.redo", "U", "revert.redo", "redo", on.REDO, shown=True),
+    _command("app.palette", "colon", "screens.palette", "command", on.ALWAYS, shown=True),
+    _command("app.help", "question_mark", "screens.help", "help", on.ALWAYS, shown=True),
+    _command("change.undo", "u", "undo.undo", "undo", on.UNDO, shown=True),
+    _command("change.redo", "U", "undo.redo", "redo", on.REDO, shown=True),
     _command(
         "entry.source",
         "E",
@@ -274,12 +271,12 @@ COMMANDS: tuple[Command, ...] = (
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
     _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
     _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
-    _command("view.jump", "L", "overlays.jump", "jump", on.PANE, group="Panes"),
-    _command("view.widget_help", "f1", "overlays.widget_help", "help here", on.ALWAYS, group="Application"),
-    _command("app.theme", "", "overlays.themes", "theme", on.ALWAYS),
+    _command("view.jump", "L", "screens.jump", "jump", on.PANE, group="Panes"),
+    _command("view.widget_help", "f1", "screens.widget_help", "help here", on.ALWAYS, group="Application"),
+    _command("app.theme", "", "screens.themes", "theme", on.ALWAYS),
     _command("app.problem", "", "navigation.problem", "problem", group="Panes"),
-    _command("app.reload", "", "refresher.reload", "reload", on.LOOK),
-    _command("app.quit", "q", "overlays.quit", "quit", on.ALWAYS),
+    _command("app.reload", "", "screens.reload", "reload", on.LOOK),
+    _command("app.quit", "q", "screens.quit", "quit", on.ALWAYS),
 )
 """All commands; those shown are in the order of the footer."""
 

@@ -18,7 +18,7 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.widget import Widget
 
-from app.tui.shell import Part
+from app.tui.spine import Part
 from widgets.chrome.keys import behind
 from widgets.input.filter_bar import FilterBar
 
@@ -106,7 +106,7 @@ class TypeAhead(Part):
                 self.app.set_timer(_AT_LAST, partial(self._look_at_last, self._turn))
             return True
         self._begin(key)
-        self.app.edits.went_past()
+        self.app.went_past()
         return False
 
     def _begin(self, key: Key) -> None:
@@ -142,10 +142,10 @@ class TypeAhead(Part):
         if self._opening() and self._looks * _LOOK_AGAIN < _LONGEST:
             self.app.set_timer(_LOOK_AGAIN, self._look)
             return
-        if self._keys and self.app.edits.holds:
-            self._drop_what_was_for_it()
-        elif self._keys and self.app.edits.asks:
-            self.app.edits.went_past()
+        if self._keys and self.app.expects and self.app.went_past():
+            # What takes too long does not open any more; the keys typed for it are dropped, up to and including Esc.
+            names = [key.key for key in self._keys]
+            del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]
         await self._release()
 
     async def _look_at_last(self, turn: int) -> None:
@@ -159,7 +159,7 @@ class TypeAhead(Part):
         screen = app.screen
         if self._editor is not None:
             return screen.focused is self._editor
-        if app.edits.holds or (app.edits.asks and screen is app.main_screen):
+        if app.expects and app.is_free:
             return True
         if screen is not app.main_screen:
             return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
@@ -171,8 +171,8 @@ class TypeAhead(Part):
     async def _release(self) -> None:
         """Pass the keys on, one after the other, each when the one before was handled."""
         self._waits = False
-        if self.app.consent.is_deaf:
-            self._keys[:] = [key for key in self._keys if not self.app.consent.drops(key)]
+        if self.app.is_deaf:
+            self._keys[:] = [key for key in self._keys if not self.app.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
             self._begin(key)
@@ -181,9 +181,3 @@ class TypeAhead(Part):
             finally:
                 # Only now: as long as a key is left, keys that arrive queue up behind it.
                 del self._keys[0]
-
-    def _drop_what_was_for_it(self) -> None:
-        """Do not open what takes too long, and drop the keys typed for it, up to and including Esc."""
-        self.app.edits.went_past()
-        names = [key.key for key in self._keys]
-        del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]

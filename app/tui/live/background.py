@@ -19,8 +19,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from app.tui.shell import Part, ThreadReport
+from app.tui.shell import ThreadReport
+from app.tui.spine import Part
 from memory.errors import MemdeckError
+from memory.files import MEMORY_FILES
 from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
 from memory.monitoring.alerts.channels import Addresses
@@ -82,14 +84,13 @@ class Jobs(Part):
 
     def set_up(self) -> None:
         """Nothing runs yet."""
-        self._running: list[Job] = []
         self._ticks = False
         self._left = False
 
     @property
-    def running(self) -> tuple[Job, ...]:
+    def running(self) -> list[Job]:
         """The running jobs, the oldest first."""
-        return tuple(self._running)
+        return self.app.state.jobs
 
     def start(
         self,
@@ -112,12 +113,12 @@ class Jobs(Part):
                 job.ended.set()
 
         def ended(report: Callable[[Any], object], what: Any) -> None:
-            self._running.remove(job)
+            self.running.remove(job)
             self.show()
             self.app.refresh_keys()
             report(what)
 
-        self._running.append(job)
+        self.running.append(job)
         self.app.work(run, partial(ended, then), partial(ended, failed or self._failed), group="job")
         if not self._ticks:
             self._ticks = True
@@ -128,11 +129,11 @@ class Jobs(Part):
 
     def _failed(self, error: MemdeckError) -> None:
         self.app.say_error(error)
-        self.app.refresher.request()
+        self.app.changed()
 
     def finish(self) -> None:
         """Wait a moment for the jobs that were cancelled, which end their commands; the application ends."""
-        for job in self._running:
+        for job in self.running:
             job.ended.wait(FAREWELL)
 
     def show(self) -> None:
@@ -142,16 +143,16 @@ class Jobs(Part):
             main_screen.header.work = self._words()
 
     def _words(self) -> Line:
-        if not self._running:
+        if not self.running:
             return ()
         glyphs = self.app.glyphs
-        more = f" (+{len(self._running) - 1})" if len(self._running) > 1 else ""
-        words = f"{glyphs.half} {self._running[-1].progress()}{more}"
+        more = f" (+{len(self.running) - 1})" if len(self.running) > 1 else ""
+        words = f"{glyphs.half} {self.running[-1].progress()}{more}"
         return line(Piece(words, "accent"))
 
     def stop(self) -> None:
         """Stop the checks and actions that run now."""
-        for job in self._running:
+        for job in self.running:
             job.cancel.set()
         self.show()
         self.app.say("Stopping the running jobs.")
@@ -159,14 +160,14 @@ class Jobs(Part):
     def leave(self) -> None:
         """Cancel all jobs, and start no other."""
         self._left = True
-        for job in self._running:
+        for job in self.running:
             job.cancel.set()
 
 
 BEAT = 1.0
 """Seconds between two checks of the clock."""
-SCHEDULING = frozenset({"monitors.md", "config.md"})
-"""The files that define what runs by itself, and when."""
+NOT_SCHEDULING = frozenset(MEMORY_FILES) - {"monitors.md", "config.md"}
+"""The files that neither contain what runs by itself nor when; those of other systems may."""
 RETRY = timedelta(seconds=5)
 """How often to check whether the application that keeps the schedule has ended."""
 MOST = 4
@@ -207,13 +208,9 @@ class Schedule(Part):
         self.beat()
 
     def files_changed(self, names: frozenset[str]) -> None:
-        """Look ahead again if files changed that define what runs by itself, or if it is not known which changed."""
-        if not names or names & SCHEDULING:
-            self.look_soon()
-
-    def look_soon(self) -> None:
-        """Look ahead again at the next beat, because files or approvals changed."""
-        self._again = None
+        """Look ahead again at the next beat if files changed that may contain what runs by itself."""
+        if not names or not names <= NOT_SCHEDULING:
+            self._again = None
 
     def beat(self) -> None:
         """Look ahead if it is time to, or if the clock jumped back."""
@@ -310,7 +307,7 @@ class Schedule(Part):
         self._again = min(ahead.again, now + RETRY) if others else ahead.again
         self._show(ahead, others)
         if self.leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
-            self._keeping = self.app.jobs.start(
+            self._keeping = Jobs.of(self.app).start(
                 "checking" if ahead.watch else "maintaining",
                 lambda job: self._keep(job, ahead, now),
                 self._kept,
@@ -340,12 +337,12 @@ class Schedule(Part):
             self.app.say(words[:1].upper() + words[1:] + ".", beside=True)
         if watch is not None:
             self.told(watch, asked=False)
-        self.app.refresher.request()
+        self.app.changed()
 
     def _failed(self, error: MemdeckError) -> None:
         self._keeping = None
         self._tell((error.message,))
-        self.app.refresher.request()
+        self.app.changed()
 
     def _tell(self, warnings: tuple[str, ...]) -> None:
         """Show warnings, each once."""
@@ -369,7 +366,7 @@ class Schedule(Part):
             self._left = True
             leader, self._leader = self._leader, None
             self.leads = False
-        self.app.jobs.leave()
+        Jobs.of(self.app).leave()
         if leader is not None:
             leader.close()
 
@@ -377,7 +374,7 @@ class Schedule(Part):
 
     def pictures(self, snapshot: Any, now: datetime) -> dict[str, Any]:
         """Return present and past states of the monitors by ref; for a thread, empty before the first frame."""
-        if self.app.workspace is None or not self.app.refresher.had_first_look:
+        if self.app.workspace is None or not self.app.state.had_first_look:
             return {}
 
         return dict(pictures(self.app.workspace, snapshot, now, self.trust()))

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from app.tui.navigation import Navigation
 from app.tui.search.screen import SHOWN
-from app.tui.shell import Destination, Part, ThreadReport
+from app.tui.shell import Destination
+from app.tui.spine import Changed, Part
 from memory.errors import MemdeckError
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
@@ -71,7 +73,7 @@ class AllWorkspaces(Part):
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Return whether it is the workspace that the application shows."""
         workspace = self.app.workspace
-        if workspace is None or self.app.shows_one_pane or item.host != host_name(self.app.environ):
+        if workspace is None or self.app.state.shows_one_pane or item.host != host_name(self.app.environ):
             return False
         return str(item.path) == os.path.realpath(workspace.root)
 
@@ -96,13 +98,13 @@ class AllWorkspaces(Part):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
-                self.app.post_message(ThreadReport(self.app.refresher.request))
+                self.app.post_message(Changed(frozenset()))
         return found
 
     def _refreshed(self, found: bool) -> None:
         self._busy = False
         if found:
-            self.app.refresher.request()
+            self.app.changed()
 
     def _not_refreshed(self, error: MemdeckError) -> None:
         self._busy = False
@@ -123,7 +125,7 @@ class AllWorkspaces(Part):
         workspace = self.app.workspace
         if workspace is None:
             return
-        if self.app.shows_one_pane:
+        if self.app.state.shows_one_pane:
             where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
             self.app.say(f"This view is read-only; `memdeck {item.path}`{where} opens this one.")
         elif item.host != host_name(self.app.environ):
@@ -137,9 +139,9 @@ class AllWorkspaces(Part):
     def switch(self) -> None:
         """Show all workspaces, to open another one; in the list, go back to the workspace that you came from."""
         if self.app.pane is None or self.app.pane.pane_id != PANE:
-            self.app.navigation.open_pane(PANE)
+            Navigation.of(self.app).open_pane(PANE)
         elif not self.app.way:
-            self.app.navigation.back()
+            Navigation.of(self.app).back()
         elif self._may_leave():
             *way, root = self.app.way
             destination = Destination(root, tuple(way), PANE)
@@ -147,16 +149,16 @@ class AllWorkspaces(Part):
 
     def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
         if entry is not None:
-            self.app.navigation.jump(*entry)
+            Navigation.of(self.app).jump(*entry)
         else:
-            self.app.navigation.open_pane(pane or self.app.navigation.first())
+            Navigation.of(self.app).open_pane(pane or Navigation.of(self.app).first())
 
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
             self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
             return False
-        if self.app.jobs.running:
+        if self.app.state.jobs:
             self.app.say("A job still runs here; another workspace opens when it has ended.", severity="warning")
             return False
         return True
@@ -170,7 +172,9 @@ class AllWorkspaces(Part):
         if failure is not None:
             self.app.say(failure["message"], title=destination.root.name, severity="error")
         # Text typed into a form meanwhile must not be lost with this application.
-        elif self._may_leave() and self.app.overlays.has_room(destination.root.name):
+        elif not self.app.is_free:
+            self.app.say(f"{destination.root.name} was not opened: leave this dialog first, then try again.")
+        elif self._may_leave():
             self.destination = destination
             self.app.exit(0)
 

@@ -1,4 +1,4 @@
-"""Overview: the numbers of the sidebar, the alerts of the header, and what the brief adds to them.
+"""Overview: the idle pass for the change log, the numbers of the sidebar, the alerts of the header, and the brief.
 
 The header shows overdue tasks, problems and the next run; the brief also what happened while the user was
 away.
@@ -7,18 +7,21 @@ away.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from functools import partial
+from typing import NamedTuple
 
 from textual.worker import get_current_worker
 
+from app.tui.forms.drafts import FormDrafts
 from app.tui.main_screen import entry_of
-from app.tui.shell import ACTOR, Part, ThreadReport
+from app.tui.pane_state import PaneState
+from app.tui.shell import ACTOR, ThreadReport
+from app.tui.spine import Part
 from memory.base.clock import Moment
 from memory.base.problems import Problem
-from memory.base.safe_text import visible
 from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.files.snapshot import Snapshot
@@ -41,8 +44,10 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
 
-from .proposals import PANE as WAITING
-from .refresh import AT_ONCE, size_of
+from .background import Schedule
+from .outside_changes import Outside, OutsideChanges
+from .proposals import AgentProposals
+from .refresh import AT_ONCE, Refresher, not_read, size_of
 
 QUIET_SECONDS = 0.2
 """Seconds without a key after which large workspaces are looked at."""
@@ -81,11 +86,6 @@ _RULES = {
     "cap-journal": ("journal entry", "archived"),
     "clear-completed-orchestration": ("completed plan", "archived"),
 }
-
-
-def not_read(errors: Iterable[Exception]) -> tuple[Alert, ...]:
-    """Return the alert that the screen does not show the current content of a file."""
-    return tuple(Alert(line(Piece(f"not read: {visible(str(error))[:60]}", "alert"))) for error in errors)[:1]
 
 
 def _ahead(workspace: Workspace, now: datetime) -> datetime | None:
@@ -133,8 +133,26 @@ def alerts_of(
     return tuple(parts)
 
 
+class Overview(NamedTuple):
+    """What the idle pass found besides the numbers of the sidebar.
+
+    `problems`, `doubts` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking
+    would take too long. `notice` says what waits for approval and which monitors are muted, `news` what others changed
+    since the last session, `others` the state of the other systems. `waiting` is how many things wait for the user.
+    """
+
+    alerts: tuple[Alert, ...]
+    waiting: int
+    notice: Notice
+    problems: tuple[Problem, ...]
+    doubts: tuple[Finding, ...]
+    upkeep: tuple[tuple[str, ...], ...]
+    news: tuple[News, ...]
+    others: tuple[BriefLine, ...]
+
+
 class OverviewPart(Part):
-    """The one pass over the workspace while nothing else is read: header, badges of the sidebar, Brief."""
+    """The one pass over the workspace while nothing else is read: change log, header, badges of the sidebar, Brief."""
 
     def set_up(self) -> None:
         """Nothing was counted yet."""
@@ -142,10 +160,7 @@ class OverviewPart(Part):
         self._looked = False
         self._since: datetime | None = None
         self._pressed = 0.0
-        self.waiting = 0
-        """How many things wait for the user."""
-        self.problems: tuple[Problem, ...] = ()
-        """The problems in the files at the last pass, if the files are few enough to be checked."""
+        self._waiting = 0
 
     def request(self) -> None:
         """Look at the workspace; a pass that is under way stops."""
@@ -156,82 +171,79 @@ class OverviewPart(Part):
         self._pressed = time.monotonic()
 
     def _look(self) -> None:
-        worker, workspace, now = get_current_worker(), self.workspace, self.app.clock()
+        app, worker, workspace, now = self.app, get_current_worker(), self.workspace, self.app.clock()
         try:
             if size_of(workspace.memory, MEMORY_FILES) > AT_ONCE:
                 while (left := self._pressed + QUIET_SECONDS - time.monotonic()) > 0 and not worker.is_cancelled:
                     time.sleep(left)
             snapshot = workspace.snapshot().readable()
             if not self._looked:
-                self._looked, self._since = True, self.app.pane_state.looked_last
-                self.app.form_drafts.look()
-            self.app.outside_changes.look(now)
-            for step in (self._count, self._brief):
-                if not worker.is_cancelled:
-                    self.app.post_message(ThreadReport(step(snapshot, now)))
+                self._looked, self._since = True, PaneState.of(app).looked_last
+                FormDrafts.of(app).look()
+            outside = OutsideChanges.of(app).look(now)
+            app.post_message(ThreadReport(partial(OutsideChanges.of(app).take, outside)))
+            if not worker.is_cancelled:
+                app.post_message(ThreadReport(partial(self._counted, self._count(snapshot, now))))
+            if not worker.is_cancelled:
+                found = self._overview(snapshot, now, outside)
+                app.post_message(ThreadReport(partial(self._show, found, outside.removals)))
         except Exception as error:
-            self.app.post_message(ThreadReport(partial(self.app.refresher.failed, error)))
+            app.post_message(ThreadReport(partial(Refresher.of(app).failed, error)))
 
-    def _count(self, snapshot: Snapshot, now: datetime) -> Callable[[], None]:
-        """Count for the sidebar; return what shows it."""
+    def _count(self, snapshot: Snapshot, now: datetime) -> dict[str, Badge]:
+        """Count for the sidebar."""
         badges = {}
-        for name in self.app.panes.names(self.app.workspace):
+        for name in self.app.state.names:
             try:
                 badges[name.id] = name.load().badge(snapshot, now)
             except Exception:  # A pane of another package must not break the numbers of the others.
                 if name.own:
                     raise
-        return partial(self._counted, badges)
+        return badges
 
-    def _brief(self, snapshot: Snapshot, now: datetime) -> Callable[[], None]:
-        """Summarise the workspace for header and Brief; return what shows it."""
-        workspace, outside = self.workspace, self.app.outside_changes
-        found = brief(snapshot, now)
-        notice = self.app.schedule.notice(snapshot, now)
+    def _overview(self, snapshot: Snapshot, now: datetime, outside: Outside) -> Overview:
+        """Summarise the workspace for header and Brief."""
+        workspace = self.workspace
+        found, notice = brief(snapshot, now), Schedule.of(self.app).notice(snapshot, now)
         latest = _ahead(workspace, now)
-        deleted = len(deletions(snapshot, now))
-        waiting = len(notice.waiting) + len(outside.waiting) + deleted + self.app.proposals.count()
-        alerts = (
-            not_read(snapshot.refusals.values())
-            + clock_behind(latest)
-            + alerts_of(found, now, snapshot.zone, self.app.glyphs, notice, waiting)
-        )
-        in_brief, small = "brief" in self.app.panes.mounted, is_small(found)
+        waiting = len(notice.waiting) + len(outside.removals) + len(deletions(snapshot, now))
+        waiting += AgentProposals.of(self.app).count()
+        in_brief, small = "brief" in self.app.state.mounted, is_small(found)
         problems: tuple[Problem, ...] = ()
         doubts: tuple[Finding, ...] = ()
-        upkeep: tuple[tuple[str, ...], ...] = ()
-        systems = [system for system in workspace.systems() if system.name != "files"]
         if small:
-            lost = tuple(one.problem() for one in outside.missing if one.change is not None)
-            of_others = tuple(problem for system in systems for problem in system.check())
             doubts = findings_of(workspace)
             problems = (
                 *found.problems,
-                *lost,
-                *of_others,
+                *(one.problem() for one in outside.missing if one.change is not None),
+                *(problem for system in workspace.systems() if system.name != "files" for problem in system.check()),
                 *(one.problem() for one in doubts),
                 *suspicious_problems(workspace),
                 *overdue_problems(workspace, now),
             )
-        alerts += tuple(
-            Alert(line(Piece(one.message.partition(",")[0], "warn")), "waiting")
-            for one in problems
-            if one.code == "clients.deleted"
-        )
+        upkeep: tuple[tuple[str, ...], ...] = ()
         if in_brief and latest is not None:
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:
             upkeep = upkeep_of(workspace.systems(), now)
-        lines = brief_lines_of(workspace, now) if in_brief else ()
-        self.waiting = waiting
-        return partial(self._briefed, alerts, notice, problems, doubts, upkeep, self._news(now), lines, outside.waiting)
+        alerts = (
+            *map(not_read, [*snapshot.refusals.values()][:1]),
+            *clock_behind(latest),
+            *alerts_of(found, now, snapshot.zone, self.app.glyphs, notice, waiting),
+            *(
+                Alert(line(Piece(one.message.partition(",")[0], "warn")), "waiting")
+                for one in problems
+                if one.code == "clients.deleted"
+            ),
+        )
+        others = brief_lines_of(workspace, now) if in_brief else ()
+        return Overview(alerts, waiting, notice, problems, doubts, upkeep, self._news(), others)
 
-    def _news(self, now: datetime) -> tuple[News, ...]:
+    def _news(self) -> tuple[News, ...]:
         """Return what others changed since the last time the application was left; empty at the first start."""
         if self._since is None:
             return ()
         with suppress(MemdeckError, OSError):
-            self.workspace.notice(now)
             return news_of(self.workspace.store.history.list(MOST_NEWS, since=self._since), mine=ACTOR)
         return ()
 
@@ -243,54 +255,33 @@ class OverviewPart(Part):
 
     def show_badges(self) -> None:
         """Draw the sidebar's numbers again; the application may already be ending when a worker counted them."""
-        main_screen = self.app.main_screen
+        state, main_screen = self.app.state, self.app.main_screen
         if not main_screen.is_mounted or not self.app.is_running:
             return
-        outside_changes = self.app.outside_changes
-        lost = {one.name for one in outside_changes.lost}
+        lost = {one.name for one in state.lost}
         entries = []
-        for name in self.app.panes.names(self.app.workspace):
+        for name in state.names:
             badge = self._badges.get(name.id)
-            count = {"changes": outside_changes.count or None, WAITING: self.waiting or None}.get(
+            count = {"changes": state.count or None, "waiting": self._waiting or None}.get(
                 name.id, badge.count if badge else None
             )
             alert = bool(badge and badge.alert) or not lost.isdisjoint(name.files)
             entries.append(entry_of(name, count, alert=alert))
         main_screen.sidebar.set_entries(entries)
 
-    def say_not_read(self, error: Exception) -> None:
-        """Say in the header that the screen is outdated, until the files can be read."""
-        self.app.main_screen.header.alerts = not_read([error])
-
-    def _briefed(
-        self,
-        alerts: tuple[Alert, ...],
-        notice: Notice,
-        problems: tuple[Problem, ...],
-        doubts: tuple[Finding, ...],
-        upkeep: tuple[tuple[str, ...], ...],
-        news: tuple[News, ...],
-        others: tuple[BriefLine, ...],
-        removals: tuple[OutsideRemoval, ...],
-    ) -> None:
-        """Show what needs attention in the header, and in the brief if it is open.
-
-        `problems`, `doubts` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if
-        checking would take too long. `notice` says what waits for approval and which monitors are muted, `news` what
-        others changed since the last session, `others` the state of the other systems, `removals` what other programs
-        removed.
-        """
-        main_screen = self.app.main_screen
+    def _show(self, found: Overview, removals: tuple[OutsideRemoval, ...]) -> None:
+        """Show what needs attention in the header, and in the brief if it is open."""
+        main_screen, mounted = self.app.main_screen, self.app.state.mounted
         if not main_screen.is_mounted or not self.app.is_running:
             return
-        main_screen.header.alerts = alerts
-        self.problems = problems
+        main_screen.header.alerts = found.alerts
+        self.app.state.problems, self._waiting = found.problems, found.waiting
         self.show_badges()
-        for one in self.app.panes.mounted.values():
-            one.take_doubts(
-                {at: f"{doubt.band}: {doubt.words}" for doubt in doubts for at in doubt.places(self.workspace.root)}
-            )
-        pane = self.app.panes.mounted.get("brief")
+        root = self.workspace.root
+        doubts = {at: f"{doubt.band}: {doubt.words}" for doubt in found.doubts for at in doubt.places(root)}
+        for one in mounted.values():
+            one.take_doubts(doubts)
+        pane = mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            more = BriefMore(problems, upkeep, notice, news, others, removals)
+            more = BriefMore(found.problems, found.upkeep, found.notice, found.news, found.others, removals)
             pane.say_more(more)  # type: ignore[attr-defined]

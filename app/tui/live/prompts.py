@@ -5,12 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from datetime import datetime
 
-from app.tui.shell import Part
+from app.tui.spine import Part
 from memory.errors import MemdeckError
 from memory.prompts import PromptPreview
 from memory.systems import searcher_of
-
-PANE = "prompt"
 
 
 class PromptSource(Part):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 
-from app.tui.shell import Part
+from app.tui.spine import Part
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
@@ -15,7 +15,8 @@ from memory.monitoring.history.charts import WaitingAsk
 from memory.review import Inbox
 from memory.review.model import Judged, WaitingProposal
 
-PANE = "waiting"
+from .background import Schedule
+from .outside_changes import OutsideChanges
 
 
 class AgentProposals(Part):
@@ -34,12 +35,11 @@ class AgentProposals(Part):
         return None
 
     def refresh(self) -> None:
-        """Refresh when the record changed."""
+        """Tell that the record changed."""
         found = self._look()
-        if found == self._stamp or not self.app.refresher.had_first_look:
-            return
-        self._stamp = found
-        self.app.refresher.request()
+        if found != self._stamp and self.app.state.had_first_look:
+            self._stamp = found
+            self.app.changed()
 
     @cached_property
     def inbox(self) -> Inbox:
@@ -48,11 +48,11 @@ class AgentProposals(Part):
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
         """Return what needs an approval."""
-        return () if self.app.workspace is None else self.app.schedule.notice(snapshot, now).waiting
+        return () if self.app.workspace is None else Schedule.of(self.app).notice(snapshot, now).waiting
 
     def removals(self) -> Sequence[OutsideRemoval]:
         """Return the changes by other programs that removed entries which are still missing."""
-        return self.app.outside_changes.waiting
+        return OutsideChanges.of(self.app).look(self.app.clock()).removals
 
     def proposals(self) -> Sequence[WaitingProposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""

@@ -45,7 +45,7 @@ async def test_one_digit_walks_the_tabs_and_each_says_what_it_is_for(demo: Works
         for _ in range(4):
             await press(pilot, "5")
             await settle(pilot)
-            pane = app.navigation.pane
+            pane = app.pane
             assert pane is not None
             seen[pane.pane_id] = pane.purpose in screen_text(app)
     assert seen == dict.fromkeys(("facts", "typed", "state", "curated"), True)
@@ -209,7 +209,7 @@ async def test_what_is_in_doubt_is_marked_and_settled_by_one_key(demo: Workspace
     app = make_app(demo, pane="facts")
     async with running(app, (140, 36)) as pilot:
         await settle(pilot)
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         (row,) = pane.doubted
         assert isinstance(row, RowKey)

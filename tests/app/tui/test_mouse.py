@@ -23,14 +23,14 @@ async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: b
 
 def title(app: MemdeckApp) -> str:
     """The title under the cursor."""
-    return str(app.navigation.pane.current().title)
+    return str(app.pane.current().title)
 
 
 async def test_rows_are_chosen_selected_and_opened(workspace: Workspace) -> None:
     """A click moves the cursor, control adds a row, shift a range, a double click opens the detail."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         await click(pilot, "Update README")
         assert "README" in title(app)
         await click(pilot, "Monitor API", control=True)
@@ -58,7 +58,7 @@ async def test_every_action_is_reached_from_the_footer(workspace: Workspace, siz
         assert listed.scroll_y > before
         await type_text(pilot, "pane journal")
         await click(pilot, "3           Journal", times=2)
-        assert app.navigation.pane.pane_id == "journal"
+        assert app.pane.pane_id == "journal"
         await click(pilot, "? help")
         assert isinstance(app.screen, CommandScreen)
         await click(pilot, "Esc close")

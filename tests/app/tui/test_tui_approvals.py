@@ -78,7 +78,7 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
         await press(pilot, "y")
         assert "(2 of 11)" in screen_text(app)
         await press(pilot, "escape")
-        app.refresher.request()
+        app.changed()
         await settle(pilot)
         assert "10 waiting" in screen_text(app)
         assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 10)
@@ -93,13 +93,13 @@ async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path)
         await press(pilot, "slash", *"approved", "enter")
         for role in ("check", "action", "folders", "validation"):
             await press(pilot, "1")
-            pane = app.navigation.pane
+            pane = app.pane
             assert pane is not None
             rows = [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.part == "waiting"]
             item = next(item for item in rows if item.thing.role == role)
             assert pane.go_to(pane.ref(item))
             await press(pilot, "enter")
-            pane = app.navigation.pane
+            pane = app.pane
             assert pane is not None
             led[role] = pane.pane_id
         assert led == {"check": "monitors", "action": "tasks", "folders": "typed", "validation": "state"}

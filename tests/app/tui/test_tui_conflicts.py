@@ -119,5 +119,5 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
         await press(pilot, key)
         assert app.screen is app.main_screen
         assert FIRST not in [task.title for task in workspace.snapshot().tasks.tasks]
-        assert bool(app.left_drafts) == (key == "escape")
+        assert bool(app.state.left_drafts) == (key == "escape")
         assert ("heartbeat!" in app.clipboard) == (key == "c")

@@ -37,7 +37,7 @@ def said(app: MemdeckApp) -> list[str]:
 async def open_question(pilot: object, app: MemdeckApp, name: str) -> None:
     """Open the question about a monitor, in its pane."""
     await press(pilot, "7")  # type: ignore[arg-type]
-    pane = app.navigation.pane
+    pane = app.pane
     assert pane is not None
     assert app.workspace is not None
     assert pane.go_to(next(one.ref for one in app.workspace.snapshot().monitors.monitors if one.name == name))
@@ -169,7 +169,7 @@ async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace
     """T on a task shows its action; on a task without one there is nothing to ask."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         tasks = workspace.snapshot().tasks.tasks
         assert pane.go_to(next(task.ref for task in tasks if task.title == "Deploy v2.1 to staging"))

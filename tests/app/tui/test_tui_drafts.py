@@ -109,7 +109,7 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
         assert files_of(workspace) == []
         await press(pilot, "1")
         assert "DRAFTS" not in screen_text(app)
-        assert not app.form_drafts.left
+        assert not app.state.left_drafts
 
 
 async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:
@@ -142,7 +142,7 @@ async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
         await press(pilot, "w")
         assert isinstance(app.screen, Pick)
         await press(pilot, "escape")
-        assert app.form_drafts.left
+        assert app.state.left_drafts
         await press(pilot, "u", "w")
         assert isinstance(app.screen, Form)
         await press(pilot, "ctrl+s")
@@ -163,7 +163,7 @@ async def test_a_new_entry_is_gone_on_with(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "2", "w")
-        assert app.navigation.pane.pane_id == "journal"
+        assert app.pane.pane_id == "journal"
         assert isinstance(app.screen, Form)
         await press(pilot, "ctrl+s")
         assert "Half a sentence" in {entry.title for entry in workspace.snapshot().journal.entries()}
@@ -203,7 +203,7 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         )
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         shown = screen_text(app)
         for words in (f"Edited task: {FIRST}", "New contact: Carol", "  New entry"):
             assert words in shown
@@ -219,4 +219,4 @@ async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) ->
         await press(pilot, "x", "y")
         assert [path.stem for path in files_of(workspace)] == ["00DRAFT", "02DRAFT"]
         assert "New contact: Carol" not in screen_text(app)
-        assert len(app.form_drafts.left) == 2
+        assert len(app.state.left_drafts) == 2

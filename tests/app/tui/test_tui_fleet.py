@@ -66,7 +66,7 @@ def here(shops: list[Workspace]) -> Workspace:
 
 def names(app: MemdeckApp) -> list[str]:
     """Return the workspaces in the order of the rows."""
-    pane = app.navigation.pane
+    pane = app.pane
     assert isinstance(pane, FleetPane)
     return [row.item.thing.path.name for row in pane.line_list.rows if isinstance(row, RowKey)]
 
@@ -95,13 +95,13 @@ async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
     app = make_app(nowhere, environ=environ, only="fleet")
     async with running(app, says=True) as pilot:
         assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
-        assert [name.id for name in app.navigation.panes] == ["fleet"]
+        assert [name.id for name in app.state.names] == ["fleet"]
         assert "Enter" not in screen_text(app).splitlines()[-1]
         await press(pilot, "home", "enter")
         assert "This view is read-only" in screen_text(app)
         for keys in (("2",), ("g", "t"), ("a",), ("u",), ("T",), ("M",), ("Q",)):
             await press(pilot, *keys)
-            assert isinstance(app.navigation.pane, FleetPane)
+            assert isinstance(app.pane, FleetPane)
             assert app.screen is app.main_screen
         live = {one.id for one in COMMANDS if app.allows(one)}
         assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
@@ -114,10 +114,10 @@ async def test_one_key_switches_workspaces(here: Workspace) -> None:
     app = make_app(here)
     async with running(app) as pilot:
         await press(pilot, "tilde")
-        assert isinstance(app.navigation.pane, FleetPane)
+        assert isinstance(app.pane, FleetPane)
         await press(pilot, "tilde")
-        assert app.navigation.pane is not None
-        assert app.navigation.pane.pane_id == "tasks"
+        assert app.pane is not None
+        assert app.pane.pane_id == "tasks"
 
 
 async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
@@ -137,7 +137,7 @@ async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) ->
     app = make_app(here, pane="fleet")
     app.setup = replace(app.setup, way=(here.root.parent / "bakery",), entry=("tasks.md", "line:6"))
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         assert pane.pane_id == "tasks"
         assert "Water the plants" in str(pane.current())

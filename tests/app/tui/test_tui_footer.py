@@ -64,6 +64,6 @@ async def test_a_count_of_the_header_leads_to_what_it_counts(tmp_path: Path, sta
         top = screen_text(app).splitlines()[0]
         await pilot.click("HeaderLine", offset=(top.index("1 overdue"), 0))
         await settle(pilot)
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane.pane_id == "brief"
         assert (pane.current().part, pane.current().title) == ("overdue", "Late")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from app.tui.shell import Changed
+from app.tui.spine import Changed
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
@@ -38,7 +38,7 @@ async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspac
         assert app.screen is app.main_screen
         task = task_of(workspace, "Water the plants")
         assert (task.due, task.priority, task.section) == ("2024-01-19 09:00", "NORMAL", "pending")
-        assert app.navigation.pane.current().title == "Water the plants"
+        assert app.pane.current().title == "Water the plants"
 
 
 async def test_a_title_that_is_taken_is_said_below_it(workspace: Workspace) -> None:
@@ -53,7 +53,7 @@ async def test_a_title_that_is_taken_is_said_below_it(workspace: Workspace) -> N
         await type_text(pilot, "g")
         assert "an open task has this title already" in screen_text(app)
         await press(pilot, "ctrl+s")
-        assert app.navigation.pane.current().title == "deploy v2.1 to staging"
+        assert app.pane.current().title == "deploy v2.1 to staging"
         await press(pilot, "e")
         assert "an open task has this title already" in screen_text(app)
 
@@ -159,7 +159,7 @@ async def test_a_folder_without_memory_offers_to_make_it(tmp_path: Path) -> None
         assert isinstance(app.screen, Pick)
         await press(pilot, "c")
         assert (tmp_path / "new/.aiter/memory/tasks.md").exists()
-        assert app.navigation.pane.pane_id == "tasks"
+        assert app.pane.pane_id == "tasks"
         assert "Press a" in screen_text(app)
         await press(pilot, "a")
         assert isinstance(app.screen, Form)

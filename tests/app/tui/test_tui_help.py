@@ -71,7 +71,7 @@ async def test_a_key_found_by_its_words_is_pressed_by_enter(workspace: Workspace
         await press(pilot, "question_mark")
         await type_text(pilot, "board")
         await press(pilot, "enter")
-        assert app.navigation.pane.board is not None
+        assert app.pane.board is not None
         await press(pilot, "question_mark")
         await type_text(pilot, "redo")
         assert "Nothing to redo." in screen_text(app)

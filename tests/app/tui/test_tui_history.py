@@ -40,7 +40,7 @@ def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0,
 
 def listed(app: object) -> list[LoggedChange]:
     """The changes in the list."""
-    pane = app.navigation.pane
+    pane = app.pane
     return [row.item.thing for row in pane.line_list.rows if hasattr(row, "item")]
 
 
@@ -59,7 +59,7 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert "MON 8 JAN" in text
         await press(pilot, "j")
         assert "assigned: Bob" in screen_text(app)
-        assert app.outside_changes.count == 0
+        assert app.state.count == 0
 
 
 async def test_undoing_a_change_is_a_change_of_its_own(workspace: Workspace) -> None:
@@ -138,7 +138,7 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
     edit(workspace, "Deploy v2.2", days=1, assigned="Bob")
     app = make_app(workspace)
     async with running(app) as pilot:
-        app.navigation.pane.go_to(ref_of(workspace, "Deploy v2.2"))
+        app.pane.go_to(ref_of(workspace, "Deploy v2.2"))
         await press(pilot, "H")
         assert isinstance(app.screen, EntryHistory)
         text = screen_text(app)
@@ -149,7 +149,7 @@ async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
         await press(pilot, "B")
         assert app.screen is app.main_screen
         assert task_of(workspace, FIRST).assigned == "Alice"
-        assert app.navigation.pane.current().title == FIRST
+        assert app.pane.current().title == FIRST
         await press(pilot, "u")
         assert task_of(workspace, "Deploy v2.2").assigned == "Bob"
 
@@ -165,7 +165,7 @@ async def test_what_another_program_removed_is_brought_back_in_brief(workspace: 
     async with running(app, (120, 50)) as pilot:
         await press(pilot, "1")
         assert "REMOVED BY OTHER PROGRAMS" in screen_text(app)
-        pane = app.navigation.pane
+        pane = app.pane
         row = next(row for row in pane.line_list.rows if getattr(getattr(row, "item", None), "part", "") == "lost")
         pane.line_list.cursor = row
         await press(pilot, "B")

@@ -34,7 +34,7 @@ def section_of(workspace: Workspace, title: str) -> str:
 
 async def go_to(app: MemdeckApp, title: str) -> None:
     """Put the cursor on a task."""
-    pane = app.navigation.pane
+    pane = app.pane
     assert pane is not None
     assert app.workspace is not None
     ref = next(task.ref for task in app.workspace.snapshot().tasks.tasks if task.title == title)
@@ -43,8 +43,8 @@ async def go_to(app: MemdeckApp, title: str) -> None:
 
 def current_title(app: MemdeckApp) -> str:
     """The title under the cursor."""
-    assert app.navigation.pane is not None
-    return str(getattr(app.navigation.pane.current(), "title", ""))
+    assert app.pane is not None
+    return str(getattr(app.pane.current(), "title", ""))
 
 
 async def test_digits_open_the_panes_and_their_tabs(workspace: Workspace) -> None:
@@ -54,10 +54,10 @@ async def test_digits_open_the_panes_and_their_tabs(workspace: Workspace) -> Non
         reached = {"brief"}
         for key in ("2", "ga", "3", "4", "6", "7", "gc", "go", "8", "9", "0"):
             await press(pilot, *key)
-            assert app.navigation.pane is not None
-            assert app.navigation.pane.contents is not None
-            assert app.main_screen.sidebar.current == app.navigation.pane.pane_id
-            reached.add(app.navigation.pane.pane_id)
+            assert app.pane is not None
+            assert app.pane.contents is not None
+            assert app.main_screen.sidebar.current == app.pane.pane_id
+            reached.add(app.pane.pane_id)
         assert reached == {pane.id for pane in panes_for(())}
 
 
@@ -68,7 +68,7 @@ async def test_brackets_walk_the_way_and_then_the_panes(workspace: Workspace) ->
         seen = []
         for key in "]4[[[]]":
             await press(pilot, NAMES.get(key, key))
-            seen.append(app.navigation.pane.pane_id)
+            seen.append(app.pane.pane_id)
         assert seen == ["archive", "knowledge", "archive", "tasks", "brief", "tasks", "archive"]
 
 
@@ -77,7 +77,7 @@ async def test_tab_goes_from_the_list_through_the_links_and_back(workspace: Work
     """Tab goes to the entry, from link to link and back to the list, Shift+Tab the other way; the pane stays."""
     app = make_app(workspace)
     async with running(app, size) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         detail = pane.detail_view
         pane.linking.find()
         await settle(pilot)
@@ -99,7 +99,7 @@ async def test_tab_goes_from_the_list_through_the_links_and_back(workspace: Work
             await press(pilot, key)
             seen.append(place())
         assert seen == ["One", "Two", "list", "One", "list"]
-        assert app.navigation.pane is pane
+        assert app.pane is pane
 
 
 async def test_start_done_and_reopen_move_a_task(workspace: Workspace) -> None:
@@ -147,7 +147,7 @@ async def test_filter_narrows_as_you_type_and_escape_clears(workspace: Workspace
         assert "1 of 5" in text
         assert "Update README" not in text
         await press(pilot, "enter")
-        assert app.focused is app.navigation.pane.line_list
+        assert app.focused is app.pane.line_list
         await press(pilot, "escape")
         assert "Update README" in screen_text(app)
 
@@ -197,8 +197,8 @@ async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     assert app.return_value == 0
     app = make_app(workspace)
     async with running(app):
-        assert app.navigation.pane.pane_id == "tasks"
-        assert app.navigation.pane.sort == "urgency"
+        assert app.pane.pane_id == "tasks"
+        assert app.pane.sort == "urgency"
         assert current_title(app) == title
 
 
@@ -226,6 +226,6 @@ async def test_filter_completes_the_values_of_the_list(workspace: Workspace) -> 
         assert "words, or title:… (f shows all fields)" in screen_text(app)
         await type_text(pilot, "assigned:heart")
         await press(pilot, "right")
-        assert app.navigation.pane.filter_bar.text == "assigned:heartbeat"
+        assert app.pane.filter_bar.text == "assigned:heartbeat"
         await press(pilot, "escape", "f")
         assert "title: tag: priority:" in screen_text(app)

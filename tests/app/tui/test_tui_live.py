@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
-from app.tui.shell import Changed
+from app.tui.spine import Changed
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
-from tests.patience import within
+from tests.patience import PATIENCE, within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
 from widgets.panes import panes_for
@@ -19,7 +20,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
     """Another program adds a task on top: cursor and selection stay, the new row flashes, Changes says who."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         await press(pilot, "space", "j")
         cursor, selected = pane.current().title, [item.title for item in pane.selected()]
         path = workspace.memory / "tasks.md"
@@ -147,3 +148,17 @@ async def test_hostile_content_neither_crashes_nor_reaches_the_terminal(tmp_path
         app.say("[/nope] \x1b[31m", title="[bold]\x9b", severity="error")
         await settle(pilot)
         assert_safe(screen_text(app))
+
+
+async def test_files_are_read_while_many_jobs_run(workspace: Workspace) -> None:
+    """Ten jobs that do not end hold up nothing: a change from outside is read and shown."""
+    app, goes_on = make_app(workspace), threading.Event()
+    async with running(app) as pilot:
+        for _ in range(10):
+            app.jobs.start("waiting", lambda _job: goes_on.wait(PATIENCE), lambda _: None)
+        path = workspace.memory / "tasks.md"
+        path.write_text(path.read_text().replace("## Pending\n", "## Pending\n\n### [HIGH] From outside\n", 1))
+        app.post_message(Changed(frozenset({"tasks.md"})))
+        await settle(pilot)
+        assert "From outside" in screen_text(app)
+        goes_on.set()

@@ -49,8 +49,8 @@ async def test_the_pane_says_so_and_a_key_brings_it_back(
         await settle(pilot)
         text = screen_text(app)
         assert f"{name} is {'empty' if empty else 'gone'} since 10:30, " in text
-        assert app.navigation.pane is not None
-        assert app.navigation.pane.lost.endswith(" in it: u brings it back.")
+        assert app.pane is not None
+        assert app.pane.lost.endswith(" in it: u brings it back.")
         assert "\u25b2" in next(line for line in text.splitlines() if f"{pane.title} " in line[:20])[:22]
         await press(pilot, "u")
         assert (workspace.memory / name).read_bytes() == before
@@ -64,7 +64,7 @@ async def test_a_file_that_goes_while_one_looks_is_told(tmp_path: Path) -> None:
     async with running(app, (80, 24)) as pilot:
         await press(pilot, "2")
         lose(workspace, "tasks.md", empty=False)
-        app.refresher.request()
+        app.changed()
         await settle(pilot)
         assert "tasks.md is gone since 10:30, 1 task in it" in screen_text(app)
         await press(pilot, "3", "u")

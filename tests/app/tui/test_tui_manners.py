@@ -15,7 +15,7 @@ async def test_undo_of_a_removal_goes_to_what_came_back(workspace: Workspace, ke
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, *keys)
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         removed = pane.selected()[0]
         for again in (("x", "y"), ("U",)):

@@ -28,12 +28,12 @@ async def test_what_others_changed_since_the_last_look(workspace: Workspace) -> 
         shown = screen_text(app)
         assert "SINCE YOUR LAST VISIT  1" in shown
         assert "gardener added" in shown
-        pane = app.navigation.pane
+        pane = app.pane
         row = next(key for key in pane.line_list.rows if isinstance(key, RowKey) and key.item.part == "news")
         pane.line_list.cursor = row
         await press(pilot, "enter")
-        assert app.navigation.pane.pane_id == "tasks"
-        assert app.navigation.pane.current().title == "Water plants"
+        assert app.pane.pane_id == "tasks"
+        assert app.pane.current().title == "Water plants"
 
 
 async def test_the_year_of_the_journal(workspace: Workspace) -> None:
@@ -50,9 +50,9 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
         await press(pilot, "T", "N")
         assert "14 January 2024" in screen_text(app)
         await press(pilot, "enter", "enter")
-        assert app.navigation.pane.current().date == "2024-01-14"
+        assert app.pane.current().date == "2024-01-14"
         await press(pilot, "c", "h", "enter", "escape")
-        assert app.navigation.pane.current().date == "2024-01-14"
+        assert app.pane.current().date == "2024-01-14"
 
 
 LATE = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
@@ -64,7 +64,7 @@ async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -
     app = make_app(make_workspace(tmp_path, {"tasks.md": LATE + QUIET}), pane="brief")
     async with running(app) as pilot:
         for how in ("enter", "o", "click"):
-            brief = app.navigation.pane
+            brief = app.pane
             rows = brief.line_list.rows
             place = next(at for at, key in enumerate(rows) if isinstance(key, RowKey) and key.item.part == "more")
             assert brief.current().part == "overdue"
@@ -75,11 +75,11 @@ async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -
                 await press(pilot, *["j"] * 6)
                 assert brief.current().title == "… and 3 more, all in Tasks"
                 await press(pilot, how)
-            tasks = app.navigation.pane
+            tasks = app.pane
             assert (tasks.pane_id, tasks.filter) == ("tasks", "due:overdue")
             assert [row.item.title for row in tasks.line_list.rows if isinstance(row, RowKey)] == [
                 f"Task {number}" for number in range(9)
             ]
             tasks.set_filter("later")
             await press(pilot, "1")
-            app.navigation.pane.line_list.action_first()
+            app.pane.line_list.action_first()

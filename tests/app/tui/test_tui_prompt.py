@@ -24,7 +24,7 @@ from .tui_helpers import NOW, make_app, press, running, settle, type_text
 
 def look(app: MemdeckApp) -> AgentPrompt:
     """Return what the open pane shows."""
-    pane = app.navigation.pane
+    pane = app.pane
     assert isinstance(pane, PromptPane)
     assert pane.source is not None
     found = pane.source.look(NOW)
@@ -76,7 +76,7 @@ async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Worksp
         assert "for: deploy staging" in screen_text(app)
         assert look(app).text != ""
         await press(pilot, "e", "ctrl+u", "enter", "o")
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         assert pane.pane_id == "tasks"
 
@@ -105,7 +105,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
         await press(pilot, "b")
         assert "tokens spent" in screen_text(app)
         assert "Sent before" in screen_text(app)
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         item = pane.selected()[0].thing
         assert item.reason.startswith("sent 1×, ")

@@ -27,7 +27,7 @@ async def test_one_file_that_cannot_be_read_leaves_the_others(
         for name in PANES:
             app.navigation.jump(name, "")
             await settle(pilot)
-            pane = app.navigation.pane
+            pane = app.pane
             assert pane is not None
             assert pane.contents is not None
             words = pane.query_one(".pane--empty", SafeText).words if not pane.has_items else ""
@@ -46,11 +46,11 @@ async def test_a_file_that_can_be_read_again_comes_back(workspace: Workspace, tm
     app = make_app(workspace)
     async with running(app) as pilot:
         await press(pilot, "2")
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         assert not pane.has_items
         path.unlink()
         path.write_bytes(data)
-        app.refresher.reload()
+        app.action_do("app.reload")
         await settle(pilot)
         assert pane.has_items

@@ -40,10 +40,10 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert "Using Redis for caching" in screen_text(app)
         await press(pilot, "enter")
         assert app.screen is app.main_screen
-        assert app.navigation.pane.pane_id == "knowledge"
-        assert app.navigation.pane.current().title == "Using Redis for caching"
+        assert app.pane.pane_id == "knowledge"
+        assert app.pane.current().title == "Using Redis for caching"
         await press(pilot, "left_square_bracket")
-        assert app.navigation.pane.pane_id == "tasks"
+        assert app.pane.pane_id == "tasks"
         await press(pilot, "ctrl+f", "escape")
         assert app.screen is app.main_screen
 
@@ -55,7 +55,7 @@ async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
         await pilot.press("ctrl+f", *"redis", "enter")
         await settle(pilot)
         assert app.screen is app.main_screen
-        assert app.navigation.pane.pane_id == "knowledge"
+        assert app.pane.pane_id == "knowledge"
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ async def test_enter_waits_for_what_is_still_being_read(
         may_read.set()
         await settle(pilot)
         assert app.screen is app.main_screen
-        assert app.navigation.pane.current().title == "Zebra seen"
+        assert app.pane.current().title == "Zebra seen"
 
 
 async def test_content_never_drives_the_screen(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def writing(app: MemdeckApp) -> Iterator[None]:
         assert goes_on.wait(PATIENCE)
         return edit_task(snapshot, snapshot.tasks.tasks[-1].ref, set={"assigned": "Bob"}, now=NOW)
 
-    app.edits.change("test", build)
+    app.change("test", build)
     try:
         yield
     finally:
@@ -44,16 +44,16 @@ async def test_escape_leaves_a_form_that_is_not_there_yet(workspace: Workspace, 
     """Keys come while a change before the form is still written: those up to Esc are the form's, `j` is the list's."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        before = app.navigation.pane.line_list.position
+        before = app.pane.line_list.position
         with writing(app):
             for key in (*keys, "j"):
                 send(pilot, key)
             await pilot.pause()
             assert app.screen is app.main_screen
-            assert app.navigation.pane.line_list.position == before
+            assert app.pane.line_list.position == before
         await settle(pilot)
         assert app.screen is app.main_screen
-        assert app.navigation.pane.line_list.position == before + 1
+        assert app.pane.line_list.position == before + 1
 
 
 async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
@@ -77,26 +77,26 @@ async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
     app = make_app(workspace)
     monkeypatch.setattr(versions, "_shown", late)
     async with running(app) as pilot:
-        run = app.edits.ask
-        monkeypatch.setattr(app.edits, "ask", held)
-        before = app.navigation.pane.line_list.position
+        run = app.find
+        monkeypatch.setattr(app, "find", held)
+        before = app.pane.line_list.position
         for key in ("H", "j", "escape", "j"):
             send(pilot, key)
         await pilot.pause()
         assert not shown
-        assert app.navigation.pane.line_list.position == before
+        assert app.pane.line_list.position == before
         goes_on.set()
         await settle(pilot)
         assert shown
         assert app.screen is app.main_screen
-        assert app.navigation.pane.line_list.position == before + 1
+        assert app.pane.line_list.position == before + 1
 
 
 async def test_a_key_that_means_something_only_when_it_arrives(workspace: Workspace) -> None:
     """The rows come while `e` is on its way: what is typed behind it stands in the form all the same."""
     app = make_app(workspace)
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         pane.set_filter("nothing is called like this")
         await settle(pilot)
         assert pane.current() is None
@@ -124,9 +124,9 @@ async def test_alt_and_a_letter_is_escape_and_the_letter_unless_it_means_somethi
     for keymap, leads in ((Keymap(), False), (Keymap({"app.help": ("alt+j",)}), True)):
         app = make_app(workspace, keymap=keymap)
         async with running(app) as pilot:
-            before = app.navigation.pane.line_list.position
+            before = app.pane.line_list.position
             send(pilot, "e")
             app.post_message(Key("alt+j", "j"))
             await settle(pilot)
             assert isinstance(app.screen, Form) == leads
-            assert app.navigation.pane.line_list.position == before + (not leads)
+            assert app.pane.line_list.position == before + (not leads)

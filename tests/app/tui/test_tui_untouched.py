@@ -39,7 +39,7 @@ async def watch(workspace: Workspace, *, heartbeat: bool) -> str:
     async with running(app, (160, 36)) as pilot:
         for minute in range(6):
             now[0] = NOW + timedelta(minutes=minute)
-            app.schedule.look_soon()
+            app.schedule.files_changed(frozenset())
             app.schedule.beat()
             async with within(lambda: screen_text(app)):
                 while not (app.schedule.idle and app.main_screen.header.keeper):

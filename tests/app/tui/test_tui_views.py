@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.tui.app import MemdeckApp
+from app.tui.pane_state import PaneState
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -19,7 +20,7 @@ SIZES = [(120, 36), (80, 24), (40, 10)]
 
 def tasks_pane(app: MemdeckApp) -> TasksPane:
     """The pane of tasks."""
-    pane = app.navigation.pane
+    pane = app.pane
     assert isinstance(pane, TasksPane)
     return pane
 
@@ -66,7 +67,7 @@ async def test_a_remembered_board_answers_the_keys_of_the_application(workspace:
         assert tasks_pane(app).board is not None
         assert "add" in screen_text(app).splitlines()[-1]
         await press(pilot, "1")
-        assert app.navigation.pane.pane_id == "brief"
+        assert app.pane.pane_id == "brief"
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -126,12 +127,12 @@ async def test_the_chosen_colours_are_there_again_in_every_workspace(tmp_path: P
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         usual = app.theme
-        app.overlays.themes()
+        app.action_do("app.theme")
         await press(pilot, "down", "down", "escape")
     app = make_app(workspace, pane="tasks")
     assert app.theme == usual
     async with running(app) as pilot:
-        app.overlays.themes()
+        app.action_do("app.theme")
         await press(pilot, "down", "enter")
         chosen = app.theme
     assert chosen != usual
@@ -143,7 +144,7 @@ async def test_the_chosen_colours_are_there_again_in_every_workspace(tmp_path: P
     assert make_app(workspace, depth="16").theme == chosen
     assert make_app(workspace, remembers=False).theme == usual
     app = make_app(workspace)
-    app.pane_state.keep_theme("nord")
+    PaneState.of(app).keep_theme("nord")
     assert (make_app(workspace).theme, make_app(workspace, depth="256").theme) == ("nord", usual)
-    app.pane_state.keep_theme("no such theme")
+    PaneState.of(app).keep_theme("no such theme")
     assert make_app(workspace).theme == usual

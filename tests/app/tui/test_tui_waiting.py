@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def tasks(workspace: Workspace) -> str:
 
 def stands(app: MemdeckApp) -> str:
     """What the detail says of how the proposal stands to the files."""
-    pane = app.navigation.pane
+    pane = app.pane
     assert pane is not None
     said = next(part.value for part in pane.detail(pane.current()) if getattr(part, "label", "") == "now")
     return str(said)
@@ -135,7 +136,8 @@ async def test_the_header_counts_a_proposal_and_leads_there(workspace: Workspace
     """A proposal that comes while the application is open is counted in the header with the approvals."""
     app = make_app(workspace, watches=True, keeps_watch=False, pane="tasks")
     async with running(app) as pilot:
-        before = app.overview.waiting
+        found = re.search(r"(\d+) waiting", screen_text(app))
+        before = int(found[1]) if found else 0
         removal(workspace)
         async with within(lambda: screen_text(app)):
             while f"{before + 1} waiting" not in screen_text(app):

@@ -24,7 +24,7 @@ async def test_wide_terminals_show_who_and_tags_behind_whole_titles(tmp_path: Pa
     """From 150 columns each row has them; a title that is whole at 100 columns is whole in wider ones."""
     app = make_app(make_workspace(tmp_path, {"tasks.md": TASKS}))
     async with running(app, (width, 30)):
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         region = pane.line_list.region
         lines = [line[region.x : region.right] for line in screen_text(app).splitlines()]
@@ -62,6 +62,6 @@ async def test_the_columns_of_the_brief_stay_together(workspace: Workspace) -> N
     """In a terminal of 200 columns no row of it is wider than in one of 140."""
     app = make_app(workspace, pane="brief")
     async with running(app, (200, 40)):
-        region = app.navigation.pane.line_list.region  # type: ignore[union-attr]
+        region = app.pane.line_list.region  # type: ignore[union-attr]
         lines = screen_text(app).splitlines()[region.y : region.bottom]
         assert max(len(line[region.x : region.right - 1].rstrip()) for line in lines) <= 114

@@ -76,22 +76,22 @@ async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(work
         await press(pilot, "colon")
         await type_text(pilot, "facts")
         await press(pilot, "enter")
-        assert app.navigation.pane is not None
-        assert app.navigation.pane.pane_id == "facts"
+        assert app.pane is not None
+        assert app.pane.pane_id == "facts"
         assert "Press a to store the first fact" in screen_text(app)
         await press(pilot, "a")
         await type_text(pilot, "tests run with make test")
         await press(pilot, "ctrl+s")
         assert "tests run with make test" in screen_text(app)
         await press(pilot, "tab", "shift+tab")
-        assert app.navigation.pane.pane_id == "facts"
+        assert app.pane.pane_id == "facts"
 
 
 async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
     """A row that is a task takes the keys of tasks, one that is none does not."""
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
-        pane = app.navigation.pane
+        pane = app.pane
         assert pane is not None
         for row in pane.line_list.rows:
             item = getattr(row, "item", None)
@@ -114,7 +114,7 @@ async def test_escape_takes_a_message_away_when_there_is_nothing_else_to_leave(w
     app = make_app(workspace)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settle(pilot)
-        pane = app.navigation.pane
+        pane = app.pane
         for keys in (["space"], ["slash"], ["question_mark"]):
             await press(pilot, *keys)
             app.say("This was said.")

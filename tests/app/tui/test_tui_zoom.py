@@ -14,16 +14,16 @@ async def test_a_list_takes_the_whole_pane(workspace: Workspace, size: tuple[int
     """Z hides the entry in every pane, Enter shows it instead of the list, Escape goes back; Z again shows both."""
     app = make_app(workspace, pane="tasks")
     async with running(app, size) as pilot:
-        frames = [app.navigation.pane.query_one(f".pane--{name}-frame") for name in ("list", "detail")]
+        frames = [app.pane.query_one(f".pane--{name}-frame") for name in ("list", "detail")]
         both = [frame.display for frame in frames]
         assert both == [True, size[0] >= 60]
         await press(pilot, "Z")
         assert [frame.display for frame in frames] == [True, False]
-        assert frames[0].outer_size.width >= app.navigation.pane.size.width
+        assert frames[0].outer_size.width >= app.pane.size.width
         await press(pilot, "enter")
         assert [frame.display for frame in frames] == [False, True]
         assert "Run tests first" in screen_text(app) or size[1] < 24
         await press(pilot, "escape", "3")
-        assert not app.navigation.pane.query_one(".pane--detail-frame").display
+        assert not app.pane.query_one(".pane--detail-frame").display
         await press(pilot, "2", "Z")
         assert [frame.display for frame in frames] == both

@@ -1,0 +1,105 @@
+"""Commands about the application itself: command palette, help, jump mode, themes, reading the files again, leaving."""
+
+from __future__ import annotations
+
+from app.tui.keys.help import CommandScreen, key_rows, palette_rows, widget_help_of
+from app.tui.keys.jump import JumpScreen
+from app.tui.keys.registry import BY_ID, function_of
+from app.tui.pane_state import PaneState
+from app.tui.spine import Part, Spine
+from widgets.chrome.jump import JumpPlace, jump_places
+from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.editors import SafeInput
+from widgets.text.depth import OWN, offered
+
+RECENT = 8
+"""How many recent commands the palette remembers while memdeck is open."""
+
+
+def theme_words(name: str) -> str:
+    """Return a theme's name in words: `high contrast`."""
+    return name.removeprefix("memdeck-").replace("-", " ")
+
+
+class Recent(Part):
+    """The commands that were chosen in the palette, the last one first."""
+
+    ids: tuple[str, ...] = ()
+
+
+def palette(app: Spine) -> None:
+    """Find a command by its name."""
+    app.push_screen(CommandScreen("Commands", palette_rows(app, Recent.of(app).ids)), lambda found: _do(app, found))
+
+
+def help(app: Spine) -> None:  # noqa: A001
+    """Show what this pane is for, every key, and what it does here."""
+    about = "" if app.pane is None else app.pane.empty.partition("\n\n")[0]
+    app.push_screen(CommandScreen("Keys", key_rows(app.screen, app), about), lambda found: _do(app, found))
+
+
+def _do(app: Spine, command_id: str | None) -> None:
+    if command_id is None:
+        return
+    recent = Recent.of(app)
+    recent.ids = tuple(dict.fromkeys((command_id, *recent.ids)))[:RECENT]
+    if command_id in BY_ID:
+        app.action_do(command_id)
+    else:
+        function_of("operations.run")(app, command_id)
+
+
+def widget_help(app: Spine) -> None:
+    """Explain the dialog, field or filter that has the focus, else the pane; pressed again, close that."""
+    screen = app.screen
+    if isinstance(screen, CommandScreen | Preview):
+        if isinstance(screen, CommandScreen) or not screen.applicable:
+            screen.action_leave()
+    elif screen is app.main_screen and not isinstance(screen.focused, SafeInput):
+        help(app)
+    else:
+        app.push_screen(Preview(*widget_help_of(screen.focused), applicable=False))
+
+
+def jump(app: Spine) -> None:
+    """Go to a row, pane or link by the letters beside it."""
+    places = jump_places(app.screen)
+
+    def chosen(place: JumpPlace | None) -> None:
+        if place is not None:
+            place.go()
+
+    if places:
+        app.push_screen(JumpScreen(places, app.size), chosen)
+
+
+def themes(app: Spine) -> None:
+    """Choose the colours (theme): dark, light, high contrast and more."""
+    before, depth = app.theme, app.setup.depth
+    own = [theme.name for theme in OWN[depth]]
+    options = []
+    for theme in offered(depth):
+        app.register_theme(theme)
+        group = "MEMDECK" if theme.name in own else "TEXTUAL"
+        options.append(PickOption(theme.name, theme_words(theme.name), group=group, marked=theme.name == before))
+
+    def use(name: str) -> None:
+        app.theme = name
+
+    def chosen(name: str) -> None:
+        app.theme = name
+        PaneState.of(app).keep_theme(name)
+        app.say(f"Colours: {theme_words(name)}.")
+
+    app.ask(Pick("Colours", options, looked=use), chosen, left=lambda: use(before))
+
+
+def reload(app: Spine) -> None:
+    """Read the files again now."""
+    app.changed(then=lambda: app.say("The files were read again."))
+
+
+def quit(app: Spine) -> None:  # noqa: A001
+    """Leave memdeck."""
+    app.exit(0)

@@ -1,0 +1,94 @@
+"""State: what the application shows and knows now. Only handlers in its thread change it; everything may read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from memory.workspace import Workspace
+from widgets.pane.base import Pane
+from widgets.panes import PaneName, all_panes, panes_for
+
+if TYPE_CHECKING:
+    from memory.base.problems import Problem
+    from memory.history.outside import LostFile, OutsideRemoval
+    from memory.storage.private.drafts import Draft
+
+
+@cache
+def panes_by_id() -> dict[str, PaneName]:
+    """Return all panes by id."""
+    return {name.id: name for name in all_panes()}
+
+
+class State:
+    """The open panes, what waits for the user, and what can be undone."""
+
+    def __init__(self, workspace: Workspace | None, only: str | None = None) -> None:
+        """No pane is open yet. `only` is the id of the only pane to show; None: all."""
+        self.workspace = workspace
+        self.only = only
+        self.open: Pane | None = None
+        """The visible pane."""
+        self.mounted: dict[str, Pane] = {}
+        """The panes that were opened so far, by id."""
+        self.zoomed: bool | None = None
+        """Whether lists take the whole pane; None: as it was saved."""
+        self.had_first_look = False
+        """Whether the first titles were drawn; what takes longer begins after them."""
+        self.reading = False
+        """Whether files are being read."""
+        self.writing = 0
+        """How many changes are being written, or wait to be."""
+        self.jobs: list[Any] = []
+        """The running jobs, the oldest first."""
+        self.left_drafts: tuple[Draft, ...] = ()
+        """Forms that were never saved, newest first."""
+        self.count = 0
+        """How many changes of others were not seen in Changes yet."""
+        self.removals: tuple[OutsideRemoval, ...] = ()
+        """The changes by other programs that removed entries which are still missing."""
+        self.lost: tuple[LostFile, ...] = ()
+        """The files that are missing or empty, and recorded in the change log as lost."""
+        self.problems: tuple[Problem, ...] = ()
+        """The problems in the files, if the files are few enough to be checked."""
+        self.turns = (False, False)
+        """Whether there was something to undo and to redo at the last look."""
+        self.sure = False
+        """Whether nothing was written since that look."""
+        self.reversals: list[Callable[[], None]] = []
+        """What undo does first, the last one next: decisions since the last change, which no log of changes has."""
+
+    @property
+    def shows_one_pane(self) -> bool:
+        """Whether only one pane is shown, and nothing of the workspace is shown or changed."""
+        return self.only is not None
+
+    @property
+    def names(self) -> tuple[PaneName, ...]:
+        """The panes of the workspace, and those of other systems that the user opened anyway."""
+        known = panes_by_id()
+        if self.only is not None:
+            return (known[self.only],)
+        systems = () if self.workspace is None else self.workspace.system_names()
+        return panes_for({*systems, *[known[pane_id].system for pane_id in self.mounted]})
+
+    def lost_in(self, pane: Pane | None) -> LostFile | None:
+        """Return the file of a pane that is missing or empty, else None."""
+        return None if pane is None else next((one for one in self.lost if one.name in pane.files), None)
+
+    def can_turn(self, way: str) -> bool:
+        """Return whether there was something to `undo` or `redo` at the last look, or a file that undo restores."""
+        if way == "undo" and (self.reversals or self.lost_in(self.open) is not None):
+            return True
+        return self.turns[way == "redo"]
+
+    def may_turn(self, way: str) -> bool:
+        """Return whether something can be undone or redone, or may be, because something was written since the look."""
+        return self.can_turn(way) or not self.sure or self.reading or self.writing > 0
+
+    def wrote(self) -> None:
+        """Note that a change was written: what can be undone is known after the next look."""
+        self.sure = False
+        self.reversals.clear()
