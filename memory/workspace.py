@@ -22,6 +22,7 @@ from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
 from .files.templates import template_files
 from .files.traces import Trail, trace
 from .registry import registered, workspace_of
+from .review.gate import pass_or_hold
 from .storage import Change, PrivateState, Store, Stored
 from .storage.changes import PlainReading
 from .storage.fsio import make_folder
@@ -80,7 +81,7 @@ class Workspace:
         self.memory = root / MEMORY_FOLDER
         self.state = PrivateState(state_home, root, home)
         self._systems = Systems(root, home, self)
-        self.together = SharedLog(self.state, self._systems.add_around)
+        self.together = SharedLog(self.state, pass_or_hold, grow=self._systems.add_around, outside=self.outside)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
@@ -408,20 +409,6 @@ class Workspace:
 
         return self.change(operation, build, actor=actor, now=now)
 
-    def undo(self, *, actor: str, now: datetime) -> Change:
-        """Undo the newest change that `actor` made, in any process; raises `change.none`, `document.conflict` where the
-        same entries were changed since, `change.thinned`.
-        """
-        return self.store.history.undo(actor=actor, now=now)
-
-    def redo(self, *, actor: str, now: datetime) -> Change:
-        """Redo the last undone change; not possible after a new change by the same actor."""
-        return self.store.history.redo(actor=actor, now=now)
-
-    def revert(self, change_id: str, *, actor: str, now: datetime) -> Change:
-        """Undo one change of any actor; raises `change.not_found`, `change.undone` and as `undo`."""
-        return self.store.history.revert(change_id, actor=actor, now=now)
-
     def notice(self, now: datetime) -> int:
         """Record what other programs changed in the files of all systems; return the number of changes.
 
@@ -432,7 +419,7 @@ class Workspace:
         of_systems = [name for system in systems for name in system.files()]
         names = sorted({*of_systems, *history.to_look_at()})
         try:
-            return history.notice(names, now) + sum(system.notice(now) for system in systems)
+            return self.together.notice(names, now) + sum(system.notice(now) for system in systems)
         finally:
             # The earlier documents are only needed for this comparison.
             self._earlier.clear()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from memory.review.policy import change_policy, checked_rule
 from memory.storage import Store
-from memory.storage.review.policy import change_policy, checked_rule
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.search.records import Record
 from memory.storage import ABSENT, Change, Stored
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.history import KEEP
+from memory.storage.log.log import KEEP
 from memory.storage.log.rows import OF_FILE, key, time_text
 from memory.storage.transaction import Transaction
 
@@ -265,7 +265,7 @@ def notice(store: ClientStore, now: datetime) -> int:
     known = set(history.seen())
     if known and not names <= known:
         history.expect(names - known)  # The folder was looked at before, so its new files were made since.
-    return history.notice(sorted({*names, *history.to_look_at()}), now)
+    return store.together.notice(sorted({*names, *history.to_look_at()}), now)
 
 
 @dataclass(frozen=True, slots=True)

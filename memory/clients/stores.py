@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from memory.base.clock import format_utc
 from memory.errors import BlockedError
+from memory.review.gate import pass_or_hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import OUTSIDE, PlainReading
 from memory.storage.private.record import PrivateRecord
@@ -56,7 +57,12 @@ class ClientStore(Store):
         """Nothing is read yet; `workspace` is the folder itself where it is outside the workspace."""
         self.source = source
         super().__init__(
-            source.root, state=state, workspace=workspace, reading=ClientReading(source), together=together
+            source.root,
+            state=state,
+            workspace=workspace,
+            reading=ClientReading(source),
+            together=together,
+            gate=pass_or_hold,
         )
 
     def transaction(self, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]) -> Transaction:

@@ -21,6 +21,7 @@ from memory.base.toml_text import config_error, read_toml
 from memory.curated.files.names import check_agent, is_agent
 from memory.curated.model import INDEX, SCOPES, TIERS, Root
 from memory.errors import MemdeckError, UsageError
+from memory.review.gate import pass_or_hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import PlainReading, new_id
 from memory.storage.own_folders import StateFolder, agh_home
@@ -40,10 +41,17 @@ class CuratedReading(PlainReading):
         return
 
 
+class _PersonReading(CuratedReading):
+    """Reads the user's own memories."""
+
+    own = True
+
+
 def person_store(home: Path, state_home: Path | None) -> Store:
     """Return the store of `$AGH_HOME`; `state_home` is None for the one that the environment names."""
     own = agh_home(os.environ, home)
-    return Store(own, state=PrivateState(state_home, own, home), workspace=own, reading=CuratedReading())
+    state = PrivateState(state_home, own, home)
+    return Store(own, state=state, workspace=own, reading=_PersonReading(), gate=pass_or_hold)
 
 
 def outside(_root: Path, home: Path, state_home: Path) -> Iterator[Store]:

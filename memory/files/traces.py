@@ -10,7 +10,7 @@ from memory.base.clock import format_local
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.history import History
+from memory.storage.log.log import ChangeLog
 
 from .refs import SHORT, RefTrace, tell_apart
 from .snapshot import plain_title, ref_of
@@ -31,7 +31,7 @@ _DONE = {
 class Trail:
     """The change log of a workspace, the path of its memory folder in it (ending in `/`), and its zone."""
 
-    history: History
+    history: ChangeLog
     folder: str
     zone: Callable[[], tzinfo]
 

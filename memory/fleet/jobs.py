@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.history.undo import revert_in
 from memory.workspace import Workspace
 
 from .catalogue.connect import Database
@@ -113,7 +114,7 @@ def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dic
     record = workspace.store.history.get(change)
     if record.undone_by is not None:
         raise NotFoundError("change.undone", f"change {record.id} was reverted already", "")
-    done = workspace.revert(record.id, actor=actor, now=now)
+    done = revert_in(workspace.together, record.id, actor=actor, now=now)
     return {"change": record.id, "reverted_by": done.id, "files": [file.path for file in done.files]}
 
 

@@ -11,18 +11,14 @@ from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.snapshot import plain_title
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.history import History
-from memory.workspace import MEMORY_FOLDER, Workspace
+from memory.storage.log.log import ChangeLog
+from memory.workspace import MEMORY_FOLDER
 
 INSIDE = MEMORY_FOLDER + "/"
 
 
-def views_of(workspace: Workspace, record: ChangeRecord, history: History | None = None) -> tuple[ChangeView, ...]:
-    """Return what a change did, entry by entry; empty where its bytes are no longer kept.
-
-    `history` is the log of the change where that is not the workspace's.
-    """
-    history = history or workspace.store.history
+def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
+    """Return what a change did, entry by entry; empty where its bytes are no longer kept."""
     files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(
         files,

@@ -12,15 +12,15 @@ from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
 from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
-from memory.review import refuse_agents, undo_redo
+from memory.review.inbox import refuse_agents
 from memory.review.model import place_words
-from memory.review.undo_redo import TakenBackChange, find_change
-from memory.review.undo_redo import list_changes as find
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.history import History
+from memory.storage.log.log import ChangeLog
 
+from . import logs
 from .changes import row, unrecorded_row, views_of
+from .logs import TakenBackChange
 from .outside import keep_removal
 
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
@@ -62,8 +62,14 @@ def list_changes(
     """
     zone = context.snapshot.zone
     _notice(context)
-    found = find(
-        context.workspace, limit=limit, actor=context.actor_option, file=file, entry=entry, since=since, until=until
+    found = logs.list_changes(
+        context.workspace.together,
+        limit=limit,
+        actor=context.actor_option,
+        file=file,
+        entry=entry,
+        since=since,
+        until=until,
     )
     rows = (
         (
@@ -71,13 +77,13 @@ def list_changes(
             format_local(record.time, zone),
             record.actor,
             "undone" if record.undone_by else "",
-            (record.summary or record.operation) + within(context, place, " (in {})"),
+            (record.summary or record.operation) + within(context, log.place, " (in {})"),
         )
-        for record, _, place in found
+        for record, log in found
     )
     return listing(
         "changes",
-        lambda: (row(record, place) for record, _, place in found),
+        lambda: (row(record, log.place) for record, log in found),
         lambda paint: paint.columns(rows, empty="no changes"),
     )
 
@@ -98,14 +104,13 @@ def show(context: Context, change_id: str) -> Result:
     """Show one change entry by entry; ID is its id or the beginning of it."""
     _notice(context)
     # The actor filters a listing; here it is the user who looks at one change.
-    found = find_change(context.workspace, change_id, "cli")
-    record = found.record
-    views = views_of(context.workspace, record, found.history)
+    record, log = logs.find_change(context.workspace.together, change_id, "cli")
+    views = views_of(log.history, record)
     document = {
-        "change": {**row(record, found.place), "undoes": record.undoes, "redoes": record.redoes},
+        "change": {**row(record, log.place), "undoes": record.undoes, "redoes": record.redoes},
         "views": [view.json() for view in views],
     }
-    return Result(lambda: document, lambda paint: _told(paint, context, record, views, found.place))
+    return Result(lambda: document, lambda paint: _told(paint, context, record, views, log.place))
 
 
 def _told(
@@ -154,7 +159,7 @@ def revert(context: Context, change_id: str, removed: bool) -> Result:
 
     Where the same was changed since, nothing is written, and it says what these entries became.
     """
-    done = undo_redo.revert(context.workspace, change_id, actor=context.actor, now=context.now, removed=removed)
+    done = logs.revert(context.workspace.together, change_id, actor=context.actor, now=context.now, removed=removed)
     return _took_back(context, done)
 
 
@@ -177,13 +182,13 @@ def undo(context: Context) -> Result:
     back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
     how, and the next undo takes back an older change.
     """
-    return _took_back(context, undo_redo.undo(context.workspace, actor=context.actor, now=context.now))
+    return _took_back(context, logs.undo(context.workspace.together, actor=context.actor, now=context.now))
 
 
 @verb("redo", serves="change", examples=("memdeck redo",))
 def redo(context: Context) -> Result:
     """Redo the change that was undone last; a new change in your name ends that."""
-    return _took_back(context, undo_redo.redo(context.workspace, actor=context.actor, now=context.now))
+    return _took_back(context, logs.redo(context.workspace.together, actor=context.actor, now=context.now))
 
 
 @verb("restore", serves="change", examples=("memdeck restore 3fa94c1",))
@@ -198,11 +203,11 @@ def restore(context: Context, ref: str) -> Result:
 
 
 def _took_back(context: Context, done: TakenBackChange) -> Result:
-    return _did(context, done.change, history=done.history, place=done.place)
+    return _did(context, done.change, history=done.log.history, place=done.log.place)
 
 
 def _did(
-    context: Context, change: Change, ref: str | None = None, *, history: History | None = None, place: str = ""
+    context: Context, change: Change, ref: str | None = None, *, history: ChangeLog | None = None, place: str = ""
 ) -> Result:
     """Return what a change did: its row of the log, or one line; `place` is its folder if outside the workspace."""
     context.made = change.summary if change.files else None
@@ -220,7 +225,7 @@ def within(context: Context, place: str, words: str) -> str:
     return words.format(place_words(place, context.workspace.home))
 
 
-def _row(history: History, change: Change, place: str) -> dict[str, Any]:
+def _row(history: ChangeLog, change: Change, place: str) -> dict[str, Any]:
     try:
         return row(history.get(change.id), place)
     except MemdeckError:  # nothing changed, or the log could not be written

@@ -15,7 +15,7 @@ from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
 from memory.storage.changes import OUTSIDE, ChangeRecord
-from memory.storage.log.history import KEEP, History
+from memory.storage.log.log import KEEP, ChangeLog
 from memory.storage.log.rows import key, time_text
 from memory.workspace import Workspace
 
@@ -98,7 +98,7 @@ def outside_removals(workspace: Workspace, now: datetime) -> tuple[OutsideRemova
     return tuple(found)
 
 
-def _by_checkout(workspace: Workspace, history: History, records: Sequence[ChangeRecord]) -> set[str]:
+def _by_checkout(workspace: Workspace, history: ChangeLog, records: Sequence[ChangeRecord]) -> set[str]:
     """Return the ids of changes that left each file as the commit has it that git had just moved the work tree to."""
     from memory.base.git import blob_at, moves_of  # loads what starts programs, which few looks need
 
@@ -125,7 +125,7 @@ def _blob(data: bytes) -> str:
 
 
 def keep_removal(workspace: Workspace, change_id: str, *, actor: str, now: datetime) -> str:
-    """Leave what another program removed as it is, list it no more, and return its summary; errors as `History.get`."""
+    """Leave what another program removed as it is, list it no more, return its summary; errors as `ChangeLog.get`."""
     history = workspace.store.history
     record = history.get(change_id)
     history.note(KEEP, f"left as it is: {record.summary}", actor=actor, now=now, undoes=record.id)
@@ -183,7 +183,7 @@ def _lost(workspace: Workspace) -> Iterator[LostFile]:
                 yield from _removal(history, path, empty=stored.exists)
 
 
-def _removal(history: History, path: str, *, empty: bool) -> Iterator[LostFile]:
+def _removal(history: ChangeLog, path: str, *, empty: bool) -> Iterator[LostFile]:
     """Yield the loss of a file that another program removed or emptied, if no one accepted it."""
     of_file = "seq IN (SELECT seq FROM file WHERE path = ?)"
     for record in history.records(of_file, [key(path)], _MOST):

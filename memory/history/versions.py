@@ -12,10 +12,11 @@ from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.history import History
-from memory.storage.log.merging import MergedChange
+from memory.storage.merging import MergedChange
+from memory.storage.store import SharedLog
 from memory.workspace import Workspace
 
+from . import undo
 from .changes import file_name, views_of
 
 MOST = 200
@@ -54,7 +55,7 @@ def versions_of(workspace: Workspace, ref: str, *, limit: int = MOST) -> tuple[E
     records = workspace.store.history.list(entry=ref, limit=limit)
     for record in records:
         names |= {_digits(one.old_ref) for one in record.touched if one.old_ref and _digits(one.ref) in names}
-        views = views_of(workspace, record) if record.kept else ()
+        views = views_of(workspace.store.history, record) if record.kept else ()
         view = next((view for view in views if _names(view) & names), None)
         found.append(EntryVersion(record, view))
     last = found[-1].view if found else None
@@ -71,7 +72,7 @@ def line_changes_of(workspace: Workspace, file: str, words: str, *, limit: int =
     needles = {words}
     found = []
     for record in workspace.store.history.list(file=file, limit=limit):
-        for view in views_of(workspace, record) if record.kept else ():
+        for view in views_of(workspace.store.history, record) if record.kept else ():
             changed = [line for line in view.lines if line[:1] in "-+"]
             if view.file != file or not any(needle in line for line in changed for needle in needles):
                 continue
@@ -107,14 +108,14 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
     return restore.restore_version(snapshot, last.file, Entry.from_text(version.source or ""), last.section, titles)
 
 
-def rehearse_revert(history: History, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
+def rehearse_revert(log: SharedLog, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
     """Return what reverting a change of a log would write, also entry by entry, or its conflicts; nothing is written.
 
-    Errors as `Workspace.revert`, but for conflicts.
+    Errors as `undo.revert_in`, but for conflicts.
     """
-    record = history.get(change_id)
-    merged = history.rehearse_revert(change_id, now=now)
-    regions = [FileRegions(file_name(file.path), history.touched_by(file)) for file in merged.files]
+    record = log.history.get(change_id)
+    merged = undo.rehearse_revert(log, change_id, now=now)
+    regions = [FileRegions(file_name(file.path), log.history.touched_by(file)) for file in merged.files]
     views = change_views(
         regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary
     )

@@ -12,6 +12,7 @@ from memory.base.words import content_words
 from memory.errors import MemdeckError
 from memory.proof.findings import findings_of
 from memory.registry import system_name
+from memory.review.proposals import Proposals
 from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
 from memory.search.records import derived_ref
@@ -146,7 +147,7 @@ def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
 def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     """Yield the agent's newest proposals that a person rejected, with the person's note."""
     name = agent.strip().removeprefix(AGENT)
-    for one in workspace.together.proposals.list(states=("rejected",), actor=AGENT + name, limit=3) if name else ():
+    for one in Proposals(workspace.together).list(states=("rejected",), actor=AGENT + name, limit=3) if name else ():
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
         title = f"A person rejected your change: {one.summary}"
         yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
@@ -14,15 +13,13 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.files.diff import ChangeView, FileRegions, change_views
 from memory.files.edit import entry_of_text
 from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
-from memory.storage.log.merging import MergedChange, Take, merge_change
-from memory.storage.review.gate import digest_for, touched_by
-from memory.storage.review.policy import Policy, change_policy, read_policy
-from memory.storage.review.proposals import STATES, Proposal
+from memory.storage.merging import MergedChange, Take, merge_change
 from memory.storage.store import SharedLog, Store
 from memory.storage.transaction import AcceptedProposal
-from memory.workspace import Workspace
 
-from .undo_redo import rooms_of, settle
+from .model import STATES, Proposal
+from .policy import Policy, change_policy, read_policy
+from .proposals import Proposals
 
 
 def refuse_agents(actor: str, what: str) -> None:
@@ -35,16 +32,19 @@ _LONGEST_NOTE = 500
 
 
 class Inbox:
-    """The waiting proposals of one workspace, and of the stores of its systems outside it.
+    """The proposals of one workspace, and of the stores of its systems outside it; safe to share between threads.
 
-    Safe to share between threads. A proposal is found by its id or the beginning of it. Agents are refused all
-    decisions.
+    A proposal is found by its id or the beginning of it. Agents are refused all decisions.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
-        """Nothing is opened yet."""
-        self._workspace = workspace
-        self._mutex = threading.RLock()
+    def __init__(self, log: SharedLog) -> None:
+        """`log` is that of the workspace; nothing is opened yet."""
+        self._log = log
+
+    def _records(self) -> list[Proposals]:
+        """Return the records of proposals in which there ever was one; the workspace's own comes first."""
+        found = [Proposals(log) for log in self._log.logs()]
+        return [one for one in found if one.stamp() is not None]
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -55,24 +55,19 @@ class Inbox:
         unknown = [state for state in states if state not in STATES]
         if unknown:
             raise UsageError("review.state", f"{unknown[0][:40]!r} is no state", f"write {', '.join(STATES)}")
-        with self._mutex:
-            rooms = rooms_of(self._workspace)
-            for room in rooms:
-                settle(room)
-            found = [one for room in rooms for one in room.list(states, actor, limit)]
-        if len(rooms) > 1:
+        found: list[Proposal] = []
+        records = self._records()
+        for record in records:
+            record.settle()
+            found += record.list(states, actor, limit)
+        if len(records) > 1:
             found.sort(key=lambda one: (one.time, one.id), reverse=True)
         return tuple(found[:limit] if limit else found)
 
     def get(self, proposal_id: str) -> Proposal:
         """Return one proposal; NotFoundError `review.not_found`, AmbiguousError `review.ambiguous`."""
-        with self._mutex:
-            found: list[Proposal] = []
-            begun = proposal_id.strip().upper()
-            for room in rooms_of(self._workspace):
-                if begun and room.used:
-                    settle(room)
-                    found += [one for one in room.list() if one.id.startswith(begun)]
+        begun = proposal_id.strip().upper()
+        found = [one for one in self.list(()) if begun and one.id.startswith(begun)]
         exact = [one for one in found if one.id == begun]
         if len(found) > 1 and not exact:
             raise AmbiguousError(
@@ -89,32 +84,25 @@ class Inbox:
 
     def count(self) -> int:
         """Return how many proposals wait."""
-        with self._mutex:
-            here, *others = rooms_of(self._workspace)
-            return here.together.proposals.count() + sum(len(room.list(("waiting",))) for room in others if room.used)
+        return sum(len(record.list(("waiting",))) for record in self._records())
 
     def stamp(self) -> Hashable:
-        """Return a value that changes when a proposal is added or decided; None if there never was one.
-
-        It costs two `stat` calls for each store, so it can be called often.
-        """
-        found = tuple(room.together.proposals.stamp() for room in rooms_of(self._workspace))
+        """Return a value that changes when a proposal is added or decided; None if there never was one."""
+        found = tuple(Proposals(log).stamp() for log in self._log.logs())
         return None if all(one is None for one in found) else found
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The errors of the record of proposals."""
-        with self._mutex:
-            return tuple(words for room in rooms_of(self._workspace) for words in room.together.proposals.warnings)
+        return tuple(words for log in self._log.logs() for words in Proposals(log).warnings)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return what a waiting proposal would change, based on the files as the agent saw them."""
-        with self._mutex:
-            return self._together(proposal).proposals.files(proposal)
+        return Proposals(self._log_of(proposal)).files(proposal)
 
     def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
         """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
-        history = self._together(proposal).history
+        history = self._log_of(proposal).history
         wanted = self.files(proposal) if files is None else files
         return change_views(
             [FileRegions(file.path.removeprefix(".aiter/memory/"), history.touched_by(file)) for file in wanted],
@@ -129,22 +117,21 @@ class Inbox:
         """Return what accepting a proposal would do now; nothing is written."""
         if not proposal.waiting:
             return MergedChange("decided")
+        return self._merged(proposal, self._log_of(proposal).bytes_of, now, take)
 
-        together = self._together(proposal)
-
-        def read(path: str) -> bytes | None:
-            found = together.find(path)
-            return None if found is None else found[0].read(found[1]).base
-
-        with together.glance():
-            return merge_change(together, self.files(proposal), read, now, take)
+    def _merged(
+        self, proposal: Proposal, read: Callable[[str], bytes | None], now: datetime, take: Take | None
+    ) -> MergedChange:
+        log = self._log_of(proposal)
+        with log.glance():
+            return merge_change(log, self.files(proposal), read, now, take)
 
     def change(self, proposal: Proposal) -> ChangeRecord | None:
         """Return the change that a proposal became, None if it became none, or was removed from the log."""
         if proposal.change_id is None:
             return None
         try:
-            return self._together(proposal).history.get(proposal.change_id)
+            return self._log_of(proposal).history.get(proposal.change_id)
         except NotFoundError:
             return None
 
@@ -162,8 +149,8 @@ class Inbox:
         store = self._store(proposal)
         change = retry(lambda: self._accept(store, proposal, reviewer, now, take))
         # The change is made: if that cannot be noted here, the next reader finds it in the change log.
-        with suppress(MemdeckError), self._mutex:
-            self._together(proposal).proposals.decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
+        with suppress(MemdeckError):
+            Proposals(store.together).decide(proposal, "accepted", by=reviewer, now=now, change_id=change.id)
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
@@ -178,8 +165,7 @@ class Inbox:
         ) as transaction:
             # Checked again under the lock: two reviewers may have started at the same time.
             proposal = self._waiting(proposal.id)
-            with self._together(proposal).glance():
-                standing = merge_change(self._together(proposal), self.files(proposal), transaction.bytes_of, now, take)
+            standing = self._merged(proposal, transaction.bytes_of, now, take)
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
@@ -207,42 +193,39 @@ class Inbox:
         # Under the lock: a concurrent accept is either first or finds it rejected.
         with lock:
             proposal = self._waiting(proposal.id)
-            with self._mutex:
-                self._together(proposal).proposals.decide(proposal, "rejected", by=reviewer, now=now, note=note)
+            Proposals(self._log_of(proposal)).decide(proposal, "rejected", by=reviewer, now=now, note=note)
         return self.get(proposal.id)
 
-    def reopen(self, proposal_id: str, *, reviewer: str, now: datetime) -> Proposal:
+    def reopen(self, proposal_id: str, *, reviewer: str) -> Proposal:
         """Let a rejected proposal wait again; ConflictError `review.decided` where it cannot. Errors as `accept`."""
         refuse_agents(reviewer, "reopen a proposal")
         proposal = self.get(proposal_id)
-        with self._store(proposal).transaction("review.reopen", actor=reviewer, now=now), self._mutex:
-            if not self._together(proposal).proposals.reopen(proposal):
-                raise ConflictError(
-                    "review.decided",
-                    f"proposal {proposal.id} cannot wait again: it is not rejected, is too old, or an equal one waits",
-                    "list what waits",
-                    proposal=proposal.id,
-                )
+        if not Proposals(self._log_of(proposal)).reopen(proposal):
+            raise ConflictError(
+                "review.decided",
+                f"proposal {proposal.id} cannot wait again: it is not rejected, is too old, or an equal one waits",
+                "list what waits",
+                proposal=proposal.id,
+            )
         return self.get(proposal.id)
 
     def text_of(self, proposal: Proposal) -> str:
         """Return the text of the entry as a proposal would write it; UsageError `review.not_editable`."""
         return self._editable(proposal)[2].text
 
-    def edit(self, proposal_id: str, text: str, *, reviewer: str, now: datetime) -> Proposal:
+    def edit(self, proposal_id: str, text: str, *, reviewer: str) -> Proposal:
         """Replace the text of the entry in a proposal; it stays waiting. UsageError `review.not_editable` if it is not
         about the text of one entry, `document.*` for a text that is not one entry. Errors as `accept`.
         """
         refuse_agents(reviewer, "edit a proposal")
         proposal = self._waiting(proposal_id)
-        store = self._store(proposal)
+        log = self._store(proposal).together
         files, path, entry = self._editable(proposal)
         new = entry_of_text(text, entry, None, entry.title)
         if new is None:
             return proposal
         file = next(file for file in files if file.path == path)
-        together = self._together(proposal)
-        document = together.document(path, file.after or b"")
+        document = log.document(path, file.after or b"")
         assert document is not None
         place = next(
             (section, index)
@@ -251,18 +234,13 @@ class Inbox:
             if one.raw.rstrip() == entry.raw.rstrip()
         )
         changed = file._replace(after=document.replace_entry(*place, new).dump())
-        edited = tuple(changed if one.path == path else one for one in files)
-        with store.transaction("review.edit", actor=reviewer, now=now), self._mutex:
-            self._waiting(proposal.id)
-            touched = touched_by(together.history, edited)
-            digest = digest_for(together.history, proposal.actor, proposal.operation, edited)
-            together.proposals.replace(proposal, edited, touched, digest)
+        Proposals(log).replace(proposal, [changed if one.path == path else one for one in files])
         return self.get(proposal.id)
 
     def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
         """Return the files of a proposal, and the file and the entry whose text a person may change."""
         files = self.files(proposal)
-        history = self._together(proposal).history
+        history = self._log_of(proposal).history
         units = [(file.path, unit.after) for file in files for unit in units_of(history.touched_by(file))]
         found = [(path, after) for path, after in units if after is not None]
         # The journal line that a task's change adds is not its subject.
@@ -280,12 +258,12 @@ class Inbox:
 
     def policy(self) -> Policy:
         """Return the person's rules; ConfigError `review.policy`."""
-        return read_policy(self._workspace.state)
+        return read_policy(self._log.state)
 
     def change_policy(self, change: Callable[[Policy], Policy], *, reviewer: str, now: datetime) -> Policy:
         """Change the rules and return them; RefusedError `review.person_only`, errors as `policy`."""
         refuse_agents(reviewer, "set the rules for agents")
-        return change_policy(self._workspace.state, change, now=now)
+        return change_policy(self._log.state, change, now=now)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -306,18 +284,18 @@ class Inbox:
 
         Only the owner can write the record; still, a path is not written only because a row names it.
         """
-        together = self._together(proposal)
-        stores = {together.store_of(path) for path in proposal.paths}
+        log = self._log_of(proposal)
+        stores = {log.store_of(path) for path in proposal.paths}
         store = stores.pop() if len(stores) == 1 else None
-        if store is None or store.prefix != proposal.folder or not all(map(together.knows, proposal.paths)):
+        if store is None or store.prefix != proposal.folder or not all(map(log.knows, proposal.paths)):
             raise _unknown(proposal)
         return store
 
-    def _together(self, proposal: Proposal) -> SharedLog:
-        """Return the stores of a proposal; RefusedError `review.path` if they no longer exist."""
-        for room in rooms_of(self._workspace):
-            if room.place == proposal.place:
-                return room.together
+    def _log_of(self, proposal: Proposal) -> SharedLog:
+        """Return the log of a proposal's files; RefusedError `review.path` if they no longer exist."""
+        for log in self._log.logs():
+            if log.place == proposal.place:
+                return log
         raise _unknown(proposal)
 
 

@@ -1,60 +1,70 @@
-"""A proposal in words, in lists, and in its form for programs."""
+"""A proposal: what an agent wants to change, in words, in lists, and in its form for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.files.diff import ChangeView
-from memory.storage.log.merging import MergedChange, State
-from memory.storage.review.proposals import Proposal
+from memory.storage.changes import Touched
+from memory.storage.merging import MergedChange
+from memory.storage.merging import State as Standing
 
+State = Literal["waiting", "accepted", "rejected"]
+STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
 _MEMORY = ".aiter/memory/"
-WORDS: dict[State, str] = {
+WORDS: dict[Standing, str] = {
     "ready": "the files are as the agent saw them",
     "moved": "the files moved on; both changes go together",
     "conflict": "the same part was changed since",
     "gone": "the text to change is gone, or is changed so already",
     "decided": "already decided",
 }
-"""The states of a proposal, in words."""
+"""What accepting a proposal would meet, in words."""
 
 
-class WaitingProposal(NamedTuple):
-    """A waiting proposal, as lists show it; `ref` is its id, `place` the folder of its files if that is outside the
-    workspace.
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that waits, or waited, for a person; its bytes go when it is accepted, or a while after it is rejected.
+
+    `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
+    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before. `place` is
+    the folder that the paths count from where that is not the workspace; the record itself does not hold it.
     """
 
-    ref: str
+    id: str
     time: datetime
     actor: str
     operation: str
     summary: str
     kinds: tuple[str, ...]
-    files: tuple[str, ...]
-    entries: tuple[str, ...]
-    edited: bool
+    folder: str
+    paths: tuple[str, ...]
+    touched: tuple[Touched, ...]
+    undoes: str | None = None
+    redoes: str | None = None
+    edited: bool = False
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    note: str = ""
+    change_id: str | None = None
+    seq: int = 0
+    state: State = "waiting"
     place: str = ""
 
-    @classmethod
-    def of(cls, proposal: Proposal, home: Path | None = None) -> WaitingProposal:
-        """Return the list form of a proposal; files outside the workspace are shown relative to `home`."""
-        place = place_words(proposal.place, home)
-        within = f"{place}/" if place else ""
-        return cls(
-            proposal.id,
-            proposal.time,
-            proposal.actor,
-            proposal.operation,
-            proposal.summary or proposal.operation,
-            proposal.kinds,
-            tuple(f"{within}{path.removeprefix(_MEMORY)}" for path in proposal.paths),
-            tuple(f"{one.title} {one.ref or ''}" for one in proposal.touched),
-            proposal.edited,
-            place,
-        )
+    @property
+    def waiting(self) -> bool:
+        """Whether it is not decided yet."""
+        return self.state == "waiting"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files by their names in the memory folder; those outside the workspace with their folder."""
+        within = f"{self.place}/" if self.place else ""
+        return tuple(f"{within}{path.removeprefix(_MEMORY)}" for path in self.paths)
 
 
 class Judged(NamedTuple):
@@ -78,7 +88,7 @@ def row(proposal: Proposal) -> dict[str, Any]:
     files = [path.removeprefix(_MEMORY) for path in proposal.paths]
     return {
         "id": proposal.id,
-        "time": proposal.time.isoformat().replace("+00:00", "Z"),
+        "time": _time(proposal.time),
         "actor": proposal.actor,
         "operation": proposal.operation,
         "file": first.file.removeprefix(_MEMORY) if first else (files[0] if files else None),
@@ -94,7 +104,11 @@ def row(proposal: Proposal) -> dict[str, Any]:
         ],
         "edited": proposal.edited,
         "decidedBy": proposal.decided_by,
-        "decidedAt": None if proposal.decided_at is None else proposal.decided_at.isoformat().replace("+00:00", "Z"),
+        "decidedAt": None if proposal.decided_at is None else _time(proposal.decided_at),
         "note": proposal.note or None,
         "change": proposal.change_id,
     }
+
+
+def _time(time: datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")

@@ -12,10 +12,10 @@ from memory.history.changes import row as change_row
 from memory.history.operations import ID_LENGTH, view_lines, within
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing, said
+from memory.review.model import Proposal
+from memory.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
 from memory.storage.changes import Change
-from memory.storage.log.merging import MergedChange, taking
-from memory.storage.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
-from memory.storage.review.proposals import Proposal
+from memory.storage.merging import MergedChange, taking
 
 from .inbox import Inbox
 from .model import WORDS as STANDINGS
@@ -36,7 +36,7 @@ _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
 def list_proposals(context: Context, state: str, limit: int) -> Result:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
-    inbox = Inbox(context.workspace)
+    inbox = Inbox(context.workspace.together)
     states = () if state == "all" else (state,)
     found = inbox.list(states, actor=context.actor_option, limit=limit)
     context.warn()
@@ -66,7 +66,7 @@ def list_proposals(context: Context, state: str, limit: int) -> Result:
 @_id
 def show(context: Context, proposal_id: str) -> Result:
     """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
-    inbox = Inbox(context.workspace)
+    inbox = Inbox(context.workspace.together)
     proposal = inbox.get(proposal_id)
     views = inbox.views(proposal)
     standing = inbox.standing(proposal, context.now)
@@ -116,7 +116,7 @@ def accept(context: Context, proposal_ids: tuple[str, ...], take: Literal["propo
     `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
-    inbox = Inbox(context.workspace)
+    inbox = Inbox(context.workspace.together)
     done: list[tuple[Proposal, Change]] = []
     for number in _all_of(inbox, proposal_ids):
         change = inbox.accept(number, reviewer=context.actor, now=context.now, take=taking(take))
@@ -143,7 +143,7 @@ def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
 @option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
 def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result:
     """Decide that proposals are not made; the files stay as they are."""
-    inbox = Inbox(context.workspace)
+    inbox = Inbox(context.workspace.together)
     done = [
         inbox.reject(number, reviewer=context.actor, now=context.now, note=note)
         for number in _all_of(inbox, proposal_ids)
@@ -169,8 +169,8 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
 )
 def edit(context: Context, proposal_id: str, text: str) -> Result:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
-    inbox = Inbox(context.workspace)
-    found = inbox.edit(proposal_id, text, reviewer=context.actor, now=context.now)
+    inbox = Inbox(context.workspace.together)
+    found = inbox.edit(proposal_id, text, reviewer=context.actor)
     return said({"proposal": row(found)}, f"edited: {found.summary}")
 
 
@@ -200,7 +200,7 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules are in the private state folder, not in the workspace.
     """
-    inbox = Inbox(context.workspace)
+    inbox = Inbox(context.workspace.together)
     if name is None:
         rules = inbox.policy()
     elif unset:

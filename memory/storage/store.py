@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
-from threading import get_ident
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
-from memory.document import Document, Entry
 from memory.errors import BusyError, MemdeckError, RefusedError
 
-from . import safe_open
 from .changes import Change, PlainReading
-from .journal import Journal
-from .lock import HELD, NAME, Lock
-from .log.history import History
-from .own_folders import PrivateState, WorkFolder
+from .database import Database, DatabaseKind
+from .log.log import ChangeLog
+from .own_folders import PrivateState
 from .protection import LateBytes, late_bytes, probe
-from .safe_open import Stored, check_path
+from .store_files import StoreFiles, Stores
 from .transaction import Options, Transaction
 
-if TYPE_CHECKING:
-    from .review.proposals import Proposals
+
+def refuse_unreviewed(change: Change, folder: str, log: SharedLog) -> None:  # noqa: ARG001
+    """Raise RefusedError `review.denied`: the gate of stores whose maker named none."""
+    raise RefusedError("review.denied", f"no rules are known here for {change.actor}", "ask the person")
 
 
-class Store:
+Gate = Callable[[Change, str, "SharedLog"], None]
+"""Returns if an agent may make a change at once; `memory.review.gate` is the one in use.
+
+It gets the change, the folder of its store in the workspace (the paths of the change are relative to it), and the log.
+BlockedError where the change became a proposal, RefusedError where it must not be made.
+"""
+
+
+class Store(StoreFiles):
     """Reads and changes the files in one folder of a workspace; safe to share between threads.
 
     `root` is the system's folder (`.aiter`), and every path is relative to it, with `/`: `memory/tasks.md`,
     `memory/archive/tasks-2024-01.md`. `workspace` is the folder that no link may lead out of (default: the parent of
     `root`). `folder` is memdeck's own (default: `root/.memdeck`). `state` is the private folder outside the workspace
     for its records. `reading` interprets the files for the history. Stores of one workspace share a change log by
-    `together`, to which the caller adds them; a single store has its own. Making a store reads and creates nothing.
+    `together`, to which the caller adds them; a single store has its own, whose changes by agents pass the `gate`.
 
     In seconds: `lock_timeout` for memdeck's own processes, `patience` with a program that has a file open for writing.
     """
@@ -51,35 +55,33 @@ class Store:
         reading: PlainReading | None = None,
         patience: float = 2.0,
         together: SharedLog | None = None,
+        gate: Gate = refuse_unreviewed,
     ) -> None:
         """Store the paths; ValueError when root or folder is outside the workspace."""
-        self.patience = patience
-        self.root = root
-        self.workspace = root.parent if workspace is None else workspace
-        self.folder = root / ".memdeck" if folder is None else folder
-        self.state = state
-        around = _relative(root, self.workspace)
-        self.prefix = f"{around}/" if around else ""  # What every path of the store begins with in the workspace.
-        self.private = _relative(self.folder, self.workspace)  # memdeck's own folder, as a path in the workspace.
-        self.reading = PlainReading() if reading is None else reading
-        self.place = WorkFolder(self.workspace, self.private)  # The folder of lock and staged files.
-        self.lock = Lock(f"{self.private}/{NAME}", lock_timeout)
-        # Two stores may share a root, but never private files: these are named after the folder around memdeck's own.
-        apart, _, name = self.private.rpartition("/")
-        apart = apart if name == ".memdeck" else around
-        self.system = apart.replace("/", "+") or "root"  # Distinguishes the private files of the stores.
-        self.journal = Journal(state.folder, self.system)
-        self._cache: dict[str, tuple[Stored, bool]] = {}
-        self.together = SharedLog(state) if together is None else together
+        super().__init__(
+            root,
+            root / ".memdeck" if folder is None else folder,
+            root.parent if workspace is None else workspace,
+            state,
+            PlainReading() if reading is None else reading,
+            lock_timeout,
+            patience,
+        )
+        self.together = SharedLog(state, gate) if together is None else together
         if together is None:
-            self.together.add(self)
+            self.together.be_of(self)
 
     def transaction(self, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]) -> Transaction:
         """Return a transaction to be used in a `with` block; `now` is aware and becomes the time of the change."""
-        return Transaction(self, operation, actor=actor, now=now, **options)
+        together = self.together
+
+        def offer(change: Change) -> None:
+            together.gate(change, self.prefix, together)
+
+        return Transaction(self, together.history, offer, operation, actor=actor, now=now, **options)
 
     @property
-    def history(self) -> History:
+    def history(self) -> ChangeLog:
         """The changes of all actors, kept in the state folder."""
         return self.together.history
 
@@ -89,7 +91,7 @@ class Store:
         Nothing is done while another process holds the lock: that one recovers it. Writes nothing when all is well.
         MemdeckError `file.io`, RefusedError where it cannot be done.
         """
-        intent = self.journal.under_way() if self.busy() else None
+        intent = self.journal.under_way() if self.busy() and not self.lock.held else None
         if intent is not None:
             with suppress(BusyError), self.transaction("recover", actor="recover", now=intent.time, wait=False):
                 pass
@@ -104,223 +106,61 @@ class Store:
         """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
         return late_bytes(self.journal, self.place, self.prefix)
 
-    def read(self, path: str) -> Stored:
-        """Read a file, `Stored(b"", ABSENT)` where there is none; the same object as long as the file is unchanged.
 
-        Writes nothing, not even a lock. RefusedError `file.*` for files that must not be read, MemdeckError `file.io`.
-        """
-        shown = self.prefix + path
-        cached, settled = self._cache.get(path, (None, False))
-        if cached is not None and settled and safe_open.version_of(shown, self.workspace) == cached.version:
-            return cached
-        # The file system's clock, not the one a caller may set with `now`.
-        at = time.time_ns()
-        stored = safe_open.read(shown, self.workspace)
-        settled = stored.version.settled(at)
-        if cached is not None and cached.version == stored.version and cached.data == stored.data:
-            stored = cached
-        self._cache[path] = (stored, settled)
-        return stored
+class SharedLog(Stores[Store]):
+    """Stores that share a change log and the databases beside it; all paths are relative to the workspace.
 
-    def remember(self, path: str, stored: Stored | None) -> None:
-        """Cache what a transaction just wrote, which saves reading it again; None forgets the path."""
-        if stored is None:
-            self._cache.pop(path, None)
-        else:
-            self._cache[path] = (stored, False)
-
-    def cached(self, path: str) -> Stored | None:
-        """Return a file as it was last read or written, without reading it again."""
-        return self._cache.get(path, (None, False))[0]
-
-    def let_go(self) -> None:
-        """Clear the cache of files that were read."""
-        self._cache.clear()
-
-    def busy(self) -> bool:
-        """Return whether the lock file names a holder: a change is under way, or its process was killed."""
-        try:
-            # A folder that leads out of the workspace is not entered.
-            return safe_open.read(f"{self.private}/{NAME}", self.workspace).data.startswith(HELD)
-        except MemdeckError:
-            return False
-
-    def shown(self, path: str) -> str:
-        """Return a path of the store as a path in the workspace, which is how messages name it."""
-        return self.prefix + path
-
-    def check_path(self, path: str) -> None:
-        """Raise RefusedError `file.outside` for a path that no transaction may change."""
-        check_path(self.shown(path), self.private)
-        if self.state.folder.holds(self.shown(path)):
-            raise RefusedError("file.outside", f"{path} is one of memdeck's own records", file=path)
-
-
-def _relative(path: Path, workspace: Path) -> str:
-    """Return a folder's path in the workspace, "" for the workspace itself."""
-    text = path.relative_to(workspace).as_posix()
-    return "" if text == "." else text
-
-
-class SharedLog:
-    """The stores that share a change log and a record of proposals, found by path.
-
-    All paths are relative to the workspace.
+    That of a store outside the workspace has its folder as `place`; of the proposals in its database only those for
+    `folder` count (None: all), because it may be that of another workspace. `own` says that it is the user's own
+    memory, whose changes are listed and taken back from any workspace.
     """
 
-    def __init__(self, state: PrivateState, grow: Callable[[str], object] | None = None) -> None:
-        """`state` is where both are kept. `grow` is called with a path that belongs to no store, or only to one of the
-        whole workspace, so that it can add more stores.
+    place = ""
+    folder: str | None = None
+    own = False
+
+    def __init__(
+        self,
+        state: PrivateState,
+        gate: Gate = refuse_unreviewed,
+        *,
+        grow: Callable[[str], object] | None = None,
+        outside: Callable[[], Iterable[Store]] = tuple,
+    ) -> None:
+        """`state` is where it is kept, `grow` as in `Stores`; `outside` returns stores with logs of their own that
+        belong to this workspace too.
         """
+        super().__init__(grow)
         self.state = state
-        self.history = History(self)  # The changes of all actors.
-        self._grow = grow
-        self._stores: list[Store] = []
-        self._glances: dict[int, dict[str, tuple[Store, ...]]] = {}
+        self.gate = gate
+        self.history = ChangeLog(self, state.folder)  # The changes of all actors.
+        self._outside = outside
+        self._databases: dict[str, Database] = {}
 
-    @cached_property
-    def proposals(self) -> Proposals:
-        """The changes by agents that wait for a person's review."""
-        from .review.proposals import Proposals  # only for agents, and for a person's review
+    def be_of(self, store: Store) -> None:
+        """Become the log of one store."""
+        self.add(store)
+        self.place, self.folder, self.own = str(store.root), store.prefix, store.reading.own
 
-        return Proposals(self.state.folder)
+    def logs(self) -> tuple[SharedLog, ...]:
+        """Return this log, and those of the stores of the workspace that are outside it."""
+        here = self.state.folder.path
+        others = [one.together for one in self._outside() if one.state.folder.path != here]
+        return (self, *others)
 
-    def review(self, store: Store, change: Change) -> None:
-        """Return if an agent may make a change of a store at once; errors as `pass_or_hold`."""
-        from .review.gate import pass_or_hold
+    def database(self, kind: DatabaseKind) -> Database:
+        """Return a database beside the change log, open as long as the log is."""
+        return self._databases.setdefault(kind.name, Database(self.state.folder, kind))
 
-        pass_or_hold(change, store.prefix, self)
+    def notice(self, paths: Iterable[str], now: datetime) -> int:
+        """Look at files as `ChangeLog.notice`; changes that a killed process left are completed or taken back first."""
+        for store in self.stores:
+            with suppress(MemdeckError):
+                store.recover()
+        return self.history.notice(paths, now)
 
     def close(self) -> None:
         """Close the open databases of the private state folder; the next use opens them again."""
         self.history.close()
-        if "proposals" in self.__dict__:
-            self.proposals.close()
-
-    def add(self, store: Store) -> None:
-        """Add a store; its files are those in its folder that are not in the folder of a deeper store.
-
-        Of two stores with the same folder, a file belongs to the one that knows it. Where both do, it belongs to the
-        one whose private path is longer, because that one accepts few files and the other any.
-        """
-        self._stores.append(store)
-        self._stores.sort(key=lambda one: (-len(one.prefix), -len(one.private)))
-
-    @property
-    def stores(self) -> tuple[Store, ...]:
-        """The stores, the deepest folders first."""
-        return tuple(self._stores)
-
-    def store_of(self, path: str) -> Store | None:
-        """Return the store that a path in the workspace belongs to, None if there is none."""
-        known = self._glances.get(get_ident())
-        if known is None:
-            stores = self._search(path)
-        else:
-            folder = path.rpartition("/")[0]
-            if folder not in known:
-                known[folder] = self._search(path)
-            stores = known[folder]
-        if len(stores) < 2:
-            return stores[0] if stores else None
-        # Of those that share a folder the one that knows the file; the first where none does.
-        inside = path.removeprefix(stores[0].prefix)
-        return next((store for store in stores if store.reading.knows(inside)), stores[0])
-
-    @contextmanager
-    def glance(self) -> Iterator[None]:
-        """Assume, in this thread and during the block, that the stores stay the same: each folder is searched once.
-
-        Which stores exist depends on other files, and reading those again for each of many thousand files would take
-        longer than the actual work.
-        """
-        thread = get_ident()
-        if thread in self._glances:
-            yield
-            return
-        self._glances[thread] = {}
-        try:
-            yield
-        finally:
-            del self._glances[thread]
-
-    def _search(self, path: str) -> tuple[Store, ...]:
-        found = self._of(path)
-        if (not found or not found[0].prefix) and self._grow is not None:
-            self._grow(path)
-            found = self._of(path)
-        return found
-
-    def _of(self, path: str) -> tuple[Store, ...]:
-        """Return the stores of the deepest folder that contains a path; several where they share it."""
-        around = [store for store in self._stores if path.startswith(store.prefix)]
-        return tuple([store for store in around if store.prefix == around[0].prefix])
-
-    def find(self, path: str) -> tuple[Store, str] | None:
-        """Return the store of a path in the workspace, and the path relative to that store."""
-        store = self.store_of(path)
-        return None if store is None else (store, path.removeprefix(store.prefix))
-
-    # -- what the change log asks about files ----------------------------------------------------------------------
-
-    def _reading(self, path: str) -> tuple[PlainReading, str]:
-        """Return what interprets a file, and the path that it takes; a file of no store is read by nothing."""
-        found = self.find(path)
-        return (_NOTHING, path) if found is None else (found[0].reading, found[1])
-
-    def knows(self, path: str) -> bool:
-        """Return whether changes of the file at a path can be undone."""
-        reading, inside = self._reading(path)
-        return reading.knows(inside)
-
-    def lasts(self, path: str) -> bool:
-        """Return whether a path is that of a permanent file."""
-        reading, inside = self._reading(path)
-        return reading.lasts(inside)
-
-    def document(self, path: str, data: bytes) -> Document | None:
-        """Return the document of a file's bytes, None for a file that has no sections and entries."""
-        reading, inside = self._reading(path)
-        return reading.document(inside, data)
-
-    def ref(self, path: str, section: str | None, entry: Entry) -> str | None:
-        """Return the ref of an entry."""
-        reading, inside = self._reading(path)
-        return reading.ref(inside, section, entry)
-
-    def line(self, path: str, line: bytes) -> tuple[str | None, str]:
-        """Return the ref and the title of one line of a file of lines."""
-        reading, inside = self._reading(path)
-        return reading.line(inside, line)
-
-    def stamp(self, path: str, document: Document, now: datetime) -> Document:
-        """Return the document with the time of its change set to `now`."""
-        return self._reading(path)[0].stamp(document, now)
-
-    def authored(self, path: str, data: bytes) -> bytes:
-        """Return what people and agents wrote in a file, without what memdeck makes of that by itself."""
-        reading, inside = self._reading(path)
-        return reading.authored(inside, data)
-
-    def writer(self, path: str) -> str:
-        """Return the actor of a change to a file that memdeck did not make."""
-        return self._reading(path)[0].writer
-
-    def owner(self, path: str) -> str | None:
-        """Return the agent whose own memory a file is, None for any other file."""
-        reading, inside = self._reading(path)
-        return reading.owner(inside)
-
-
-class _Nothing(PlainReading):
-    """Reads no file."""
-
-    def knows(self, path: str) -> bool:  # noqa: ARG002
-        """Return False."""
-        return False
-
-    def document(self, path: str, data: bytes) -> None:
-        """Return None."""
-
-
-_NOTHING = _Nothing()
+        for database in self._databases.values():
+            database.close()

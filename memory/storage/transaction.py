@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
@@ -18,12 +18,11 @@ from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_ro
 from . import fsio, safe_open
 from .changes import Change, FileChange, may_need_review, new_id, part_id
 from .journal import Intent, go_back
+from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
-
-if TYPE_CHECKING:
-    from .store import Store
+from .store_files import StoreFiles
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -41,7 +40,7 @@ class Options(TypedDict, total=False):
     `undoes` and `redoes` are the id of the change that this one undoes or redoes. `part` is (8 random bytes, number) of
     a change that is made in several transactions and undone as one. With `recorded`, a change that the change log does
     not accept fails, because what it removes would be lost. `accepted` names the proposal that a person accepted;
-    without it an agent's change must pass the rules of `memory.storage.review`. Without `wait`, BusyError comes at once
+    without it an agent's change must pass the rules of `memory.review`. Without `wait`, BusyError comes at once
     where the lock is held.
     """
 
@@ -64,19 +63,25 @@ class Transaction:
 
     def __init__(
         self,
-        store: Store,
+        store: StoreFiles,
+        log: ChangeLog,
+        offer: Callable[[Change], None],
         operation: str,
         *,
         actor: str,
         now: datetime,
         **options: Unpack[Options],
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry."""
+        """Store the change's operation, actor and time; the lock is taken on entry.
+
+        `offer` returns if an agent may make a change at once; its errors end the change.
+        """
         self.operation = operation
         self.actor = actor
         self.now = now
         self._store = store
-        self._log = store.history
+        self._log = log
+        self._offer = offer
         self._options = options
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
@@ -284,7 +289,7 @@ class Transaction:
             proposal=None if accepted is None else accepted.proposal,
         )
         if planned and accepted is None and may_need_review(self.actor):
-            self._store.together.review(self._store, change)
+            self._offer(change)
         if planned or self._folders:
             try:
                 self._carry_out(change, self._open)

@@ -19,15 +19,15 @@ from memory.base.values import alike
 from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.snapshot import kind_of
 from memory.history.changes import row
+from memory.history.logs import undo as take_back_last
 from memory.operations import Day, Parameter, Values, Whole, argument
 from memory.prompts import DEFAULT_BUDGET, brief
 from memory.prompts.content import content_of, shortened
 from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
-from memory.review import Inbox
-from memory.review import row as proposal_row
-from memory.review.undo_redo import undo as take_back_last
+from memory.review.inbox import Inbox
+from memory.review.model import row as proposal_row
 from memory.search.entries import (
     Changes,
     Check,
@@ -249,7 +249,7 @@ class EntryAccess:
 
     def _waiting(self, ref: str, actor: str) -> list[str]:
         """Return sentences about the actor's own proposals about an entry that wait for a person."""
-        found = Inbox(self.workspace).list(actor=actor, limit=FEW) if actor else ()
+        found = Inbox(self.workspace.together).list(actor=actor, limit=FEW) if actor else ()
         mine = (one for one in found if any(ref in (part.ref, part.old_ref) for part in one.touched))
         return [f"your proposal {one.id} waits for a person: {visible(one.summary)}" for one in mine]
 
@@ -465,7 +465,7 @@ class EntryAccess:
                 return self._answered(lambda: kind.edit(self._call(actor), ref, changes, checked), sent)
 
     def _undone(self, actor: str) -> Made:
-        taken = take_back_last(self.workspace, actor=actor, now=self._clock())
+        taken = take_back_last(self.workspace.together, actor=actor, now=self._clock())
         return Made(None, taken.change.id, taken.change.summary)
 
     def _renamed(self, words: Mapping[str, Any], actor: str) -> Made:
@@ -494,7 +494,7 @@ class EntryAccess:
     def review(self, id: str | None = None, *, actor: str) -> Json:  # noqa: A002
         """Return `{"proposals"}`: the proposals of `actor`, waiting for a person or decided; newest first."""
         with self._mutex:
-            inbox = Inbox(self.workspace)
+            inbox = Inbox(self.workspace.together)
             found = inbox.list((), actor=actor, limit=FEW) if id is None else (inbox.get(id),)
         if id is not None and found[0].actor != actor:
             raise NotFoundError("review.not_found", f"no proposal of {actor} has the id {id[:40]!r}", "list them")

@@ -24,7 +24,7 @@ from memory.monitoring.history.overview import standings
 from memory.monitoring.run.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
-from memory.review import Inbox
+from memory.review.inbox import Inbox
 from memory.workspace import Workspace
 
 from . import approvals_of, check_all, waiting_in
@@ -225,7 +225,7 @@ def status(context: Context) -> Result:
         late=overdue(workspace, now),
         alerts=_alerts(context, found),
         runs=_runs(context, found),
-        proposals=_or_none(Inbox(workspace).count) or 0,
+        proposals=_or_none(Inbox(workspace.together).count) or 0,
         approvals=len(waiting or ()),
         removed=context.removals(),
         problems=lost + [problem for problem in found.problems if problem.level != "note"],

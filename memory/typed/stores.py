@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memory.errors import MemdeckError
 from memory.registry import workspace_of
+from memory.review.gate import pass_or_hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import PlainReading
 
@@ -45,7 +46,7 @@ def store_of(folder: Path, state_home: Path | None, home: Path | None = None) ->
     real = os.path.realpath(folder)
     root = Path(workspace_of(real) or real)
     state = PrivateState(state_home, root, home)
-    return Store(Path(real), state=state, workspace=root, reading=TypedReading(real))
+    return Store(Path(real), state=state, workspace=root, reading=TypedReading(real), gate=pass_or_hold)
 
 
 def path_in(store: Store, path: str | os.PathLike[str]) -> str:

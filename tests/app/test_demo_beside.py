@@ -10,6 +10,7 @@ import pytest
 from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_facts, demo_project
 from app.demo.workspace import demo_files
 from memory.errors import NotFoundError
+from memory.history.undo import undo_in
 from memory.state.checks.check import validate
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.sources import sync
@@ -54,7 +55,7 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
 def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
     """An undo in the sample takes back what somebody did in it, and not its beginning."""
     with pytest.raises(NotFoundError):
-        shop.undo(actor="cli", now=NOW)
+        undo_in(shop.together, actor="cli", now=NOW)
 
 
 def test_what_is_there_stays(shop: Workspace) -> None:

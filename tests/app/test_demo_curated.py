@@ -12,6 +12,7 @@ from app.demo.curated import add_curated
 from memory.curated.overview import CuratedOverview
 from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError
+from memory.history.undo import undo_in
 from memory.systems import check_all, system_of
 from memory.workspace import Workspace
 
@@ -75,7 +76,7 @@ def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
     """An undo in the sample takes back what a person did in it, and not its beginning."""
     for actor in ("cli", "human"):
         with pytest.raises(NotFoundError):
-            shop.undo(actor=actor, now=NOW)
+            undo_in(shop.together, actor=actor, now=NOW)
 
 
 def test_the_memory_of_the_person_stays_untouched(shop: Workspace) -> None:

@@ -17,6 +17,7 @@ from memory.files.edit import Edit
 from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
+from memory.history.undo import undo_in
 from memory.maintenance import maintain
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
@@ -202,7 +203,7 @@ def _to_undo(place: Place) -> None:
 
 def _undo(place: Place) -> None:
     with place.workspace() as workspace:
-        workspace.undo(actor="cli", now=NOW)
+        undo_in(workspace.together, actor="cli", now=NOW)
 
 
 def _move(place: Place) -> None:

@@ -15,6 +15,7 @@ from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks.model import find_task
 from memory.history.changes import row, views_of
+from memory.history.undo import revert_in, undo_in
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -69,7 +70,7 @@ def test_a_change_names_its_entries(workspace: Workspace) -> None:
     ref = find_task(workspace.snapshot(), "Deploy").ref
     record = workspace.store.history.get(start(workspace, "Deploy"))
     assert [(one.ref, one.kind) for one in record.touched] == [(ref, "moved")]
-    (view,) = views_of(workspace, record)
+    (view,) = views_of(workspace.store.history, record)
     assert (view.file, view.entry, view.kind, view.section) == ("tasks.md", ref, "moved", "In Progress")
     assert view.moved_from == "Pending"
     assert [key for key, before, after in view.fields if before is None] == ["started", "progress"]
@@ -97,7 +98,7 @@ def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopene
     )
     for hour in range(5):
         edit(reopened(), "Deploy", at=NOW + timedelta(hours=hour), notes=str(hour))
-    workspace.revert(outcome.change.id, actor="human", now=NOW)
+    revert_in(workspace.together, outcome.change.id, actor="human", now=NOW)
     assert find_task(workspace.snapshot(), "Update README").entry.raw.rstrip() == removed.rstrip()
     assert find_task(workspace.snapshot(), "Deploy").fields["notes"] == "4"
     newest, *_ = workspace.store.history.list()
@@ -119,10 +120,10 @@ def test_lines_of_small_files_go_back_one_by_one(workspace: Workspace, reopened)
     before = text(workspace, "knowledge.md")
     fact("Mine is first", "human")
     fact("Theirs is second", "agent:a")
-    workspace.undo(actor="human", now=NOW)
+    undo_in(workspace.together, actor="human", now=NOW)
     assert "Mine is first" not in text(workspace, "knowledge.md")
     assert "Theirs is second" in text(workspace, "knowledge.md")
-    workspace.undo(actor="agent:a", now=NOW)
+    undo_in(workspace.together, actor="agent:a", now=NOW)
     assert [line for line in text(workspace, "knowledge.md").splitlines() if not line.startswith("updated:")] == [
         line for line in before.splitlines() if not line.startswith("updated:")
     ]
@@ -142,9 +143,11 @@ def test_an_archived_task_is_restored(workspace: Workspace) -> None:
     assert (back.section, back.ref, back.entry.raw.rstrip()) == ("completed", archived.ref, raw)
     assert outcome.ref == back.ref
     assert "Set up" not in text(workspace, name)
-    (view,) = [view for view in views_of(workspace, workspace.store.history.list()[0]) if view.entry == back.ref]
+    (view,) = [
+        view for view in views_of(workspace.store.history, workspace.store.history.list()[0]) if view.entry == back.ref
+    ]
     assert (view.kind, view.moved_from) == ("moved", f"{name}: Completed")
-    workspace.undo(actor="human", now=NOW)
+    undo_in(workspace.together, actor="human", now=NOW)
     assert text(workspace, name) == moved
     with pytest.raises(NotFoundError) as caught:
         restore(workspace, "no such thing", actor="cli", now=NOW)
@@ -191,7 +194,7 @@ def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
     change = edit(workspace, "Deploy", notes="a")
     workspace.store.history.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
     with pytest.raises(RefusedError) as caught:
-        workspace.revert(change, actor="human", now=NOW)
+        revert_in(workspace.together, change, actor="human", now=NOW)
     assert caught.value.code == "change.path"
     assert (workspace.root / ".aiter" / "secret.md").read_text() == "mine"
 
@@ -205,7 +208,7 @@ def test_a_note_in_the_journal_is_not_what_a_change_was_about(workspace: Workspa
     assert len(record.paths) == 2
     found = row(record)
     assert (found["file"], found["entry"]) == ("tasks.md", find_task(workspace.snapshot(), "Deploy").ref)
-    workspace.undo(actor="human", now=NOW)
+    undo_in(workspace.together, actor="human", now=NOW)
     assert text(workspace, "journal.md") == before
 
 
@@ -216,21 +219,21 @@ def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Wo
         return text(workspace).count("### [NORMAL] Only once\n")
 
     add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
-    first = workspace.undo(actor="cli", now=NOW)
-    workspace.revert(first.id, actor="cli", now=NOW)
+    first = undo_in(workspace.together, actor="cli", now=NOW)
+    revert_in(workspace.together, first.id, actor="cli", now=NOW)
     assert count() == 1
     assert workspace.store.history.get(add.id).undone_by is None
-    second = workspace.undo(actor="cli", now=NOW)
+    second = undo_in(workspace.together, actor="cli", now=NOW)
     assert count() == 0
     assert workspace.store.history.get(add.id).undone_by == first.id
-    workspace.revert(second.id, actor="cli", now=NOW)
+    revert_in(workspace.together, second.id, actor="cli", now=NOW)
     assert count() == 1
-    third = workspace.revert(add.id, actor="cli", now=NOW)
-    again = workspace.revert(third.id, actor="cli", now=NOW)
+    third = revert_in(workspace.together, add.id, actor="cli", now=NOW)
+    again = revert_in(workspace.together, third.id, actor="cli", now=NOW)
     assert count() == 1
     for taken_back in (first, second, third):
         with pytest.raises(ConflictError) as caught:
-            workspace.revert(taken_back.id, actor="cli", now=NOW)
+            revert_in(workspace.together, taken_back.id, actor="cli", now=NOW)
         assert caught.value.code == "change.undone"
     assert count() == 1
     assert workspace.store.history.get(again.id).undone_by is None
@@ -243,16 +246,16 @@ def test_a_removal_that_was_brought_back_is_not_taken_back_twice(workspace: Work
         return text(workspace).count("### [NORMAL] Only once\n")
 
     add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
-    removal = workspace.revert(add.id, actor="cli", now=NOW)
-    back = workspace.revert(removal.id, actor="cli", now=NOW)
+    removal = revert_in(workspace.together, add.id, actor="cli", now=NOW)
+    back = revert_in(workspace.together, removal.id, actor="cli", now=NOW)
     workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
-    again = workspace.revert(back.id, actor="cli", now=NOW)
+    again = revert_in(workspace.together, back.id, actor="cli", now=NOW)
     assert count() == 0
-    workspace.revert(removal.id, actor="cli", now=NOW)
+    revert_in(workspace.together, removal.id, actor="cli", now=NOW)
     assert count() == 1
     edit(workspace, "Only once", notes="other bytes")
     with pytest.raises(ConflictError) as caught:
-        workspace.revert(again.id, actor="cli", now=NOW)
+        revert_in(workspace.together, again.id, actor="cli", now=NOW)
     assert caught.value.code == "document.conflict"
     assert count() == 1
 
@@ -263,7 +266,7 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     assert run is not None
     workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
     restore(workspace, "Set up", actor="cli", now=NOW)
-    workspace.revert(run, actor="cli", now=NOW)
+    revert_in(workspace.together, run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
     assert "Set up" not in b"".join(path.read_bytes() for path in workspace.memory.glob("archive/*.md")).decode()
 
@@ -283,7 +286,7 @@ def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: W
     workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
     tasks = text(workspace)
     with pytest.raises(ConflictError) as caught:
-        reopened().revert(run, actor="cli", now=NOW)
+        revert_in(reopened().together, run, actor="cli", now=NOW)
     assert caught.value.code == "document.conflict"
     assert text(workspace) == tasks
     assert (archive / name).read_bytes() == before

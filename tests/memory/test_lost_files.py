@@ -12,6 +12,7 @@ from memory.facts import FactStore
 from memory.files import MEMORY_FILES
 from memory.files.tasks.edits import add_task
 from memory.history.outside import lost_files
+from memory.history.undo import revert_in
 from memory.systems import check_all
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -76,7 +77,7 @@ def test_a_lost_file_is_told_and_comes_back(tmp_path: Path, name: str, data: byt
             name,
             "file.gone" if data is None else "file.empty",
         )
-        workspace.revert(lost.change or "", actor="human", now=LATER)
+        revert_in(workspace.together, lost.change or "", actor="human", now=LATER)
         assert (workspace.memory / name).read_bytes() == before
         assert lost_files(workspace) == ()
 
@@ -97,7 +98,7 @@ def test_what_is_no_lost_file(tmp_path: Path) -> None:
         assert lost_files(workspace) == ()
     with workspace_in(tmp_path / "other") as workspace:
         (init,) = workspace.store.history.list(0)
-        workspace.revert(init.id, actor="cli", now=LATER)
+        revert_in(workspace.together, init.id, actor="cli", now=LATER)
         assert not (workspace.memory / "tasks.md").exists()
         assert lost_files(workspace) == ()
 
@@ -110,7 +111,7 @@ def test_a_file_that_was_made_anew_gets_the_old_entries_beside_the_new(tmp_path:
         (lost,) = lost_files(workspace)
         workspace.change("add", lambda s: add_task(s, "New", now=LATER), actor="cli", now=LATER)
         assert lost_files(workspace) == ()
-        workspace.revert(lost.change or "", actor="cli", now=LATER)
+        revert_in(workspace.together, lost.change or "", actor="cli", now=LATER)
         assert len(workspace.snapshot().tasks) == 6
 
 
@@ -127,6 +128,6 @@ def test_facts_and_an_aidefile_are_told_too(tmp_path: Path) -> None:
         (lost,) = lost_files(workspace)
         assert (lost.name, lost.held, lost.empty) == (".aegis/memory/memories.jsonl", "1 line", True)
         assert lost.change is not None
-        workspace.revert(lost.change, actor="cli", now=LATER)
+        revert_in(workspace.together, lost.change, actor="cli", now=LATER)
         assert path.read_bytes() == before
         assert os.stat(path).st_size > 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory.files.tasks.edits import add_task, edit_task, remove_task
 from memory.history.changes import news_of
+from memory.history.undo import undo_in
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -42,7 +43,7 @@ def test_what_was_taken_back_is_no_news(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path)
     later = NOW + timedelta(minutes=1)
     workspace.change("add", lambda s: add_task(s, "Ship", now=later), actor="agent", now=later)
-    workspace.undo(actor="agent", now=later)
+    undo_in(workspace.together, actor="agent", now=later)
     assert news_of(workspace.store.history.list(since=later), mine="human") == ()
 
 

@@ -17,6 +17,7 @@ from memory.files.monitors import find_monitor
 from memory.files.plans.model import find_plan
 from memory.files.tasks import edits
 from memory.files.tasks.model import Task, find_task
+from memory.history.undo import redo_in, undo_in
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.memory_files import restore
@@ -121,11 +122,11 @@ def test_an_undone_removal_gives_the_ref_back(opened: Callable[..., Workspace]) 
     workspace = opened(tasks=TWINS["one section"])
     ref = same(workspace)[1].ref
     do(workspace, edits.remove_task, ref)
-    workspace.undo(actor="cli", now=NOW)
+    undo_in(workspace.together, actor="cli", now=NOW)
     assert find_task(workspace.snapshot(), ref).notes == "b"
     do(workspace, edits.edit_task, ref, set={"assigned": "x"})
-    workspace.undo(actor="cli", now=NOW)
-    workspace.redo(actor="cli", now=NOW)
+    undo_in(workspace.together, actor="cli", now=NOW)
+    redo_in(workspace.together, actor="cli", now=NOW)
     assert find_task(workspace.snapshot(), ref).assigned == "x"
 
 

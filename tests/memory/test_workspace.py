@@ -19,6 +19,7 @@ from memory.files.journal.model import find_entry
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import find_task
+from memory.history.undo import undo_in
 from memory.storage.safe_open import FileVersion
 from memory.workspace import Workspace
 from tests.fixture_files import sample
@@ -157,7 +158,7 @@ def test_saves_an_edit_from_an_older_look(workspace: Workspace) -> None:
     text = path.read_text()
     assert all(part in text for part in ("### Theirs\n", "- assigned: Bob\n", "- progress: 50%\n", "T12:01:00Z"))
     assert (outcome.summary, outcome.kept, len(outcome.change.files)) == ("saved tasks.md", (), 1)
-    workspace.undo(actor="human", now=NOW)
+    undo_in(workspace.together, actor="human", now=NOW)
     assert "progress: 45%" in path.read_text()
 
 

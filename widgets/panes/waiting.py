@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.charts import WaitingAsk
-from memory.review.model import WORDS, Judged, WaitingProposal
+from memory.review.model import WORDS, Judged, Proposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.list.rows import Heading
 from widgets.pane.records import Record, RecordPane
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class WaitingSource(Protocol):
     """Where they come from; called in threads."""
 
-    def proposals(self) -> Sequence[WaitingProposal]:
+    def proposals(self) -> Sequence[Proposal]:
         """Return the proposals that wait, newest first."""
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
@@ -82,12 +82,12 @@ class WaitingPane(RecordPane):
 
     def copied_ref(self, item: Record) -> str:
         """Return the id of a proposal, as `memdeck review` accepts it."""
-        return item.ref[:16] if isinstance(item.thing, WaitingProposal) else item.ref
+        return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Show who asks and why, and what would happen."""
         match item.thing:
-            case WaitingProposal() as one:
+            case Proposal() as one:
                 return self._proposal_detail(item, one)
             case WaitingAsk() as one:
                 text = one.ask.shown or one.ask.text
@@ -102,7 +102,7 @@ class WaitingPane(RecordPane):
                 files = tuple(line(one.path) for one in lost)
                 return [Title(item.title), Labelled("folder", lost[0].store.source.shown), Spacer(), Lines(files)]
 
-    def _proposal_detail(self, item: Record, one: WaitingProposal) -> list[DetailLine]:
+    def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
         parts: list[DetailLine] = [
             Title(one.summary),
             Spacer(),
@@ -135,14 +135,16 @@ class WaitingPane(RecordPane):
         return (item.ref, item.mark, id(self.snapshot))
 
 
-def _proposal(one: WaitingProposal) -> Record:
+def _proposal(one: Proposal) -> Record:
+    entries = " ".join(f"{part.title} {part.ref or ''}" for part in one.touched)
+    title, kind = one.summary or one.operation, one.kinds[0] if one.kinds else ""
     values = {
-        "part": "proposals", "actor": one.actor, "file": " ".join(one.files), "entry": " ".join(one.entries),
+        "part": "proposals", "actor": one.actor, "file": " ".join(one.files), "entry": entries,
         "kind": " ".join(one.kinds), "operation": one.operation,
     }  # fmt: skip
     tone: Tone = "warn" if "remove" in one.kinds else "plain"
     about = plain_actor(one.actor).removeprefix("agent:") + ("  edited" if one.edited else "")
-    return Record(one.ref, one.summary, one.kinds[0] if one.kinds else "", about, one.time.isoformat(), tone=tone,
+    return Record(one.id, title, kind, about, one.time.isoformat(), tone=tone,
                   values=values, mark=one.edited, thing=one)  # fmt: skip
 
 

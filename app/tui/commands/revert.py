@@ -12,12 +12,12 @@ from app.tui.shell import ACTOR
 from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
+from memory.history.logs import find_change
+from memory.history.logs import revert as revert_change
 from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
 from memory.maintenance.plan import plan_maintenance
-from memory.review.undo_redo import find_change
-from memory.review.undo_redo import revert as revert_change
-from memory.storage.log.merging import MergedChange, Take
+from memory.storage.merging import MergedChange, Take
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.three_way import Sides
@@ -41,7 +41,7 @@ def revert(app: Spine) -> None:
     # For a change that is reverted, revert the reverting one: the change is applied again.
     change = {**change, "id": change["undoneBy"] or change["id"]}
     return app.find(
-        lambda: rehearse_revert(find_change(workspace, change["id"], ACTOR).history, change["id"], now),
+        lambda: rehearse_revert(find_change(workspace.together, change["id"], ACTOR).log, change["id"], now),
         lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
         opens="What would be taken back",
     )
@@ -65,7 +65,7 @@ def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) 
     workspace, now = app.shown_workspace, app.clock()
 
     def write() -> Outcome:
-        done = revert_change(workspace, change_id, actor=ACTOR, now=now, take=take).change
+        done = revert_change(workspace.together, change_id, actor=ACTOR, now=now, take=take).change
         return Outcome(done, words if done.files else "Nothing of it is left to undo.")
 
     return app.write(write, taken_back=True)
@@ -92,7 +92,7 @@ def bring_back(app: Spine, removal: OutsideRemoval) -> None:
     workspace, now = app.shown_workspace, app.clock()
 
     def write() -> Outcome:
-        done = workspace.store.history.bring_back(removal.id, actor=ACTOR, now=now)
+        done = revert_change(workspace.together, removal.id, actor=ACTOR, now=now, removed=True).change
         return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
 
     return app.write(write, taken_back=True)

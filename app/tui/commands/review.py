@@ -11,9 +11,9 @@ from app.tui.forms.editor import in_editor
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
-from memory.review import Inbox
-from memory.review.model import WaitingProposal
-from memory.storage.log.merging import FileConflict, Take
+from memory.review.inbox import Inbox
+from memory.review.model import Proposal
+from memory.storage.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
 from widgets.panes.memory.clients import restoring
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PANE = "waiting"
 
 
-def _chosen(app: Spine) -> tuple[WaitingProposal, ...]:
-    return tuple(one for one in _things(app) if isinstance(one, WaitingProposal))
+def _chosen(app: Spine) -> tuple[Proposal, ...]:
+    return tuple(one for one in _things(app) if isinstance(one, Proposal))
 
 
 def _things(app: Spine) -> list[object]:
@@ -36,7 +36,7 @@ def _things(app: Spine) -> list[object]:
 
 
 def _inbox(app: Spine) -> Inbox:
-    return Inbox(app.shown_workspace)
+    return Inbox(app.shown_workspace.together)
 
 
 # Accept
@@ -44,7 +44,7 @@ def _inbox(app: Spine) -> Inbox:
 
 def accept(app: Spine) -> None:
     """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
-    others = [one for one in _things(app) if not isinstance(one, WaitingProposal)]
+    others = [one for one in _things(app) if not isinstance(one, Proposal)]
     if others and isinstance(others[0], OutsideRemoval):
         return bring_back(app, others[0])
     if others and isinstance(others[0], list):
@@ -61,7 +61,7 @@ def _accept(app: Spine) -> None:
     return _write(app, chosen, None)
 
 
-def _write(app: Spine, chosen: Sequence[WaitingProposal], take: Take | None) -> None:
+def _write(app: Spine, chosen: Sequence[Proposal], take: Take | None) -> None:
     inbox, now = _inbox(app), app.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
@@ -71,7 +71,7 @@ def _write(app: Spine, chosen: Sequence[WaitingProposal], take: Take | None) -> 
         # The oldest first, as they were proposed.
         for one in reversed(chosen):
             try:
-                made.append(inbox.accept(one.ref, reviewer=ACTOR, now=now, take=take))
+                made.append(inbox.accept(one.id, reviewer=ACTOR, now=now, take=take))
             except MemdeckError as error:
                 failed.append(error)
         if not made:
@@ -95,18 +95,18 @@ def _write(app: Spine, chosen: Sequence[WaitingProposal], take: Take | None) -> 
 # Where the same field changed since
 
 
-def _settle(app: Spine, one: WaitingProposal) -> None:
+def _settle(app: Spine, one: Proposal) -> None:
     """Ask in three columns: before both, as the agent wants it, as the file says now."""
     inbox, now = _inbox(app), app.clock()
 
     def work() -> tuple[tuple[FileConflict, ...], tuple[str, ...]]:
-        standing = inbox.standing(inbox.get(one.ref), now)
+        standing = inbox.standing(inbox.get(one.id), now)
         return standing.clashes, standing.reasons
 
     return app.find(work, lambda found: _ask(app, one, *found), opens="The question")
 
 
-def _ask(app: Spine, one: WaitingProposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> None:
+def _ask(app: Spine, one: Proposal, clashes: Sequence[FileConflict], reasons: Sequence[str]) -> None:
     if reasons or not clashes:
         why = reasons[0] if reasons else "the conflict is gone; try again"
         app.say(f"Not accepted: {why}.", severity="warning")
@@ -129,11 +129,10 @@ def edit(app: Spine) -> None:
     chosen = _chosen(app)
     if len(chosen) != 1:
         return app.say("One proposal is edited at a time.") if chosen else None
-    inbox, ref = _inbox(app), chosen[0].ref
+    inbox, ref = _inbox(app), chosen[0].id
 
     def edited(text: str) -> None:
-        now = app.clock()
-        return app.find(lambda: inbox.edit(ref, text, reviewer=ACTOR, now=now), lambda _: app.changed())
+        return app.find(lambda: inbox.edit(ref, text, reviewer=ACTOR), lambda _: app.changed())
 
     return app.find(lambda: inbox.text_of(inbox.get(ref)), lambda text: in_editor(app, text, edited), opens="The text")
 
@@ -152,12 +151,12 @@ def reject(app: Spine) -> None:
 
     def work() -> int:
         for one in chosen:
-            inbox.reject(one.ref, reviewer=ACTOR, now=now)
+            inbox.reject(one.id, reviewer=ACTOR, now=now)
         return len(chosen)
 
     def again() -> None:
         for one in chosen:
-            inbox.reopen(one.ref, reviewer=ACTOR, now=app.clock())
+            inbox.reopen(one.id, reviewer=ACTOR)
 
     def reopened(_: object) -> None:
         words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"

@@ -8,10 +8,10 @@ from datetime import datetime
 from app.tui.shell import ACTOR
 from app.tui.spine import Spine
 from memory.errors import MemdeckError
+from memory.history import logs
 from memory.history.changes import file_name
-from memory.review import undo_redo
+from memory.history.logs import TakenBackChange
 from memory.review.model import place_words
-from memory.review.undo_redo import TakenBackChange
 from memory.workspace import Outcome
 from widgets.panes import pane_of
 from widgets.text.words import until
@@ -25,12 +25,12 @@ def undo(app: Spine) -> None:
     if lost is not None and lost.change is not None:
         return take_back(app, lost.change, f"Brought back {lost.name}")
     reversals = app.state.reversals
-    return reversals.pop()() if reversals else _turn(app, undo_redo.undo, "Nothing to undo.")
+    return reversals.pop()() if reversals else _turn(app, logs.undo, "Nothing to undo.")
 
 
 def redo(app: Spine) -> None:
     """Bring back what you undid last."""
-    return _turn(app, undo_redo.redo, "Nothing to redo.")
+    return _turn(app, logs.redo, "Nothing to redo.")
 
 
 def _turn(app: Spine, turn: Callable[..., TakenBackChange], nothing: str) -> None:
@@ -39,7 +39,7 @@ def _turn(app: Spine, turn: Callable[..., TakenBackChange], nothing: str) -> Non
     before = pane.arrangement.rows if pane is not None and pane.contents is not None else None
 
     def write() -> Outcome:
-        done = turn(workspace, actor=ACTOR, now=now)
+        done = turn(workspace.together, actor=ACTOR, now=now)
         return Outcome(done.change, done.change.summary + _whereabouts(app, done, now))
 
     def otherwise(error: MemdeckError) -> None:
@@ -65,14 +65,14 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
     if number is None or current is None:
         return ""
     try:
-        record = turned.history.get(number)
+        record = turned.log.history.get(number)
     except MemdeckError:
         return ""
     pane = pane_of(file_name(record.paths[0])) if record.paths else None
     away = [name.title for name in app.state.names if name.id == pane != current.pane_id]
     words = f" in {away[0]}" if away else ""
-    if turned.place:
-        words = f" in {place_words(turned.place, app.shown_workspace.home)}"
+    if turned.log.place:
+        words = f" in {place_words(turned.log.place, app.shown_workspace.home)}"
     if number in app.made:
         return words
     app.made.add(number)

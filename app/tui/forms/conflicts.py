@@ -9,7 +9,7 @@ from app.tui.spine import Spine
 from memory.document import Entry
 from memory.errors import MemdeckError, UsageError
 from memory.files.merging import open_entry
-from memory.storage.log.merging import Choice, FileConflict, Key, Take, Written, taking_each
+from memory.storage.merging import Choice, FileConflict, Key, Take, Written, taking_each
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion
 from widgets.pane.base import Pane

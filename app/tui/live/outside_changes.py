@@ -12,10 +12,10 @@ from app.tui.pane_state import PaneState
 from app.tui.shell import ACTOR
 from app.tui.spine import Part
 from memory.errors import MemdeckError
+from memory.history import logs
 from memory.history.changes import row, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
-from memory.review import undo_redo
-from memory.storage.log.history import unturned
+from memory.history.undo import unturned
 from widgets.panes.changes import LoggedChange
 
 GIVEN_SECONDS = 5.5
@@ -67,11 +67,11 @@ class OutsideChanges(Part):
                 workspace.notice(now)
             found = self._last
             # Proposals accepted for memory outside the workspace are in another log.
-            states = undo_redo.state(workspace, ACTOR)
+            states = logs.state(workspace.together, ACTOR)
             if self._counted != (states, self.seen):
                 found = found._replace(unseen=history.count(self.seen or 0, QUIET, MOST), newest=states[0][0])
                 with suppress(MemdeckError):
-                    turns = undo_redo.undo_and_redo_available(workspace, ACTOR)
+                    turns = logs.undo_and_redo_available(workspace.together, ACTOR)
                     found = found._replace(turns=turns, removals=outside_removals(workspace, now))
                     self._counted = (states, self.seen)
             self._last = found._replace(missing=lost_files(workspace), warnings=tuple(history.warnings))
@@ -114,10 +114,10 @@ class OutsideChanges(Part):
     def newest(self, limit: int) -> Sequence[LoggedChange]:
         """Return the newest changes, the newest first."""
         self.look(self.app.clock())
-        rows = [row(one.record) for one in undo_redo.list_changes(self.workspace, limit=limit)]
+        rows = [row(one.record) for one in logs.list_changes(self.workspace.together, limit=limit)]
         return [{**one, "summary": unturned(one["summary"])} if one["undoneBy"] else one for one in rows]
 
     def told(self, ref: str) -> Sequence[object]:
         """Return what a change did, entry by entry."""
-        found = undo_redo.find_change(self.workspace, ref, ACTOR)
-        return views_of(self.workspace, found.record, found.history)
+        found = logs.find_change(self.workspace.together, ref, ACTOR)
+        return views_of(found.log.history, found.record)

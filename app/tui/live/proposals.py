@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 
@@ -12,8 +13,8 @@ from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.charts import WaitingAsk
-from memory.review import Inbox
-from memory.review.model import Judged, WaitingProposal
+from memory.review.inbox import Inbox
+from memory.review.model import Judged, Proposal, place_words
 
 from .background import Schedule
 from .outside_changes import OutsideChanges
@@ -44,7 +45,7 @@ class AgentProposals(Part):
     @cached_property
     def inbox(self) -> Inbox:
         """The inbox of the workspace."""
-        return Inbox(self.workspace)
+        return Inbox(self.workspace.together)
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
         """Return what needs an approval."""
@@ -54,12 +55,13 @@ class AgentProposals(Part):
         """Return the changes by other programs that removed entries which are still missing."""
         return OutsideChanges.of(self.app).look(self.app.clock()).removals
 
-    def proposals(self) -> Sequence[WaitingProposal]:
+    def proposals(self) -> Sequence[Proposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
         if self.app.workspace is None:
             return ()
         with suppress(MemdeckError):
-            return [WaitingProposal.of(one, self.app.workspace.home) for one in self.inbox.list()]
+            home = self.app.workspace.home
+            return [replace(one, place=place_words(one.place, home)) for one in self.inbox.list()]
         return ()
 
     def count(self) -> int:

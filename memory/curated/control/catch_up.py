@@ -65,7 +65,7 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
             return
         # What another program did to known memories is noted in the change log, so that it can be taken back.
         known = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files if file in lasts]
-        side.store.history.notice(known, now)
+        side.store.together.notice(known, now)
         with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
             side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.document.compare import (
     Region,
@@ -39,14 +39,12 @@ from memory.storage.changes import (
     touched_in,
 )
 from memory.storage.database import Database
+from memory.storage.own_folders import StateFolder
 from memory.storage.safe_open import FileVersion, Stored, version_of
+from memory.storage.store_files import StoreFiles, Stores
 
 from . import rows
 from .filters import listed, newer_name
-
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog, Store
-
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -55,6 +53,8 @@ KEEP_NEWEST = 10
 """How many of the newest changes of each file keep their bytes, of any size."""
 KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
+KEEP = "keep"
+"""The operation of a note that a person leaves what another program removed as it is."""
 PASSING = 5.0
 """Seconds for which a file may be in the midst of another program's writing."""
 
@@ -70,9 +70,9 @@ class FoundFile(NamedTuple):
 class ChangeLog:
     """The log of the changes of some stores; safe to share between threads. All paths are relative to the workspace."""
 
-    def __init__(self, stores: SharedLog) -> None:
-        """Nothing is opened yet."""
-        self.file = Database(stores.state.folder, rows.CHANGES)
+    def __init__(self, stores: Stores[Any], folder: StateFolder) -> None:
+        """Nothing is opened yet; the log is in the private `folder`."""
+        self.file = Database(folder, rows.CHANGES)
         self._stores = stores
         self.keep_bytes = KEEP_BYTES
         self._mutex = RLock()
@@ -107,7 +107,7 @@ class ChangeLog:
 
         return self._run(work, False)
 
-    def done(self, change: Change, store: Store, regions: Mapping[str, Sequence[Region]]) -> None:
+    def done(self, change: Change, store: StoreFiles, regions: Mapping[str, Sequence[Region]]) -> None:
         """Record a change whose files are in place; `regions` are the differences in files where the caller knows
         them.
         """
@@ -187,7 +187,7 @@ class ChangeLog:
         """Record the change of one file, unless it changes right now: no other process can write to the log here."""
         path, stored, settled = found
         store = self._stores.store_of(path)
-        if store is None or store.busy() or version_of(path, store.workspace) != stored.version:
+        if store is None or store.journal.under_way() or version_of(path, store.workspace) != stored.version:
             return False
         if self._is_passing(db, path, stored, PASSING):
             return False
@@ -392,6 +392,10 @@ class ChangeLog:
         except ValueError:  # Rows that do not belong together.
             return None
         return (before, data) if rows.identity(data) == file.after else None
+
+    def modes(self, change_id: str) -> dict[str, int]:
+        """Return the permission bits of the files that a change removed, as far as they are known."""
+        return self._read(lambda db: rows.modes_of(db, change_id)) or {}
 
     def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
         """Return the changes of an operation to a file that are not undone and still have their bytes, newest first."""

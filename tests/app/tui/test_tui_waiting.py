@@ -14,7 +14,7 @@ from memory.errors import BlockedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task, remove_task
-from memory.review import Inbox
+from memory.review.inbox import Inbox
 from memory.workspace import Workspace
 from screenshots.make import WIDE, rest
 from tests.patience import within
@@ -75,10 +75,10 @@ async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspa
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         await press(pilot, "r", "r")
-        assert {Inbox(workspace).get(one).state for one in (first, second)} == {"rejected"}
+        assert {Inbox(workspace.together).get(one).state for one in (first, second)} == {"rejected"}
         assert tasks(workspace) == before
         await press(pilot, "u", "u")
-        assert {Inbox(workspace).get(one).state for one in (first, second)} == {"waiting"}
+        assert {Inbox(workspace.together).get(one).state for one in (first, second)} == {"waiting"}
         assert tasks(workspace) == before
         await press(pilot, "home", "a", "a")
         assert [title for title in titles if title in tasks(workspace)] == []
@@ -108,7 +108,7 @@ async def test_many_are_decided_at_once(workspace: Workspace) -> None:
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         await press(pilot, "space", "space", "space", "a")
-        assert Inbox(workspace).count() == 0
+        assert Inbox(workspace.together).count() == 0
         assert [title for title in titles if title in tasks(workspace)] == []
         assert len(workspace.store.history.list(actor=AGENT)) == 3
 
@@ -129,7 +129,7 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
         await press(pilot, key, "enter")
         task = next(one for one in workspace.snapshot().tasks.tasks if one.title == FIRST)
         assert (task.due, task.notes) == (due, "seen")
-        assert Inbox(workspace).count() == 0
+        assert Inbox(workspace.together).count() == 0
 
 
 async def test_the_header_counts_a_proposal_and_leads_there(workspace: Workspace) -> None:

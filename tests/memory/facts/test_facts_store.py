@@ -14,6 +14,7 @@ import pytest
 from memory.errors import ConfigError
 from memory.facts import FactStore
 from memory.facts.model import BAD_SCOPE, BAD_TAG, EMPTY_TEXT, LONG_TEXT, MANY_TAGS, SECRET
+from memory.history.undo import revert_in, undo_in
 from memory.workspace import Workspace
 from tests.memory.facts.conftest import line
 
@@ -102,7 +103,7 @@ def test_pruned_facts_come_back_from_the_change_log(add: Add, workspace: Workspa
     add("old")
     before = file.read_bytes()
     add("new")
-    workspace.revert(workspace.store.history.list(1)[0].id, actor="cli", now=now)
+    revert_in(workspace.together, workspace.store.history.list(1)[0].id, actor="cli", now=now)
     assert file.read_bytes() == before
 
 
@@ -123,7 +124,7 @@ def test_ids_never_come_back(add: Add, store: FactStore, file: Path, tmp_path: P
     given.append(add("three")["id"])
     workspace = Workspace.open(file.parent, state_home=tmp_path / "state")
     store = workspace.system("facts").store
-    workspace.undo(actor="cli", now=now)
+    undo_in(workspace.together, actor="cli", now=now)
     given.append(store.store("four", actor="cli", now=now).json()["id"])
     shutil.rmtree(tmp_path / "state")
     store.delete(["m-4"], actor="cli", now=now)

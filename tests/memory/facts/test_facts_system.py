@@ -12,6 +12,7 @@ from memory.errors import NotFoundError, UsageError
 from memory.facts import FactStore
 from memory.facts.system import Facts
 from memory.history.changes import file_name, row, views_of
+from memory.history.undo import revert_in, undo_in
 from memory.search.query import read_query
 from memory.systems import check_all, maintain_all, searcher_of
 from memory.systems.acts import act
@@ -68,9 +69,9 @@ def test_one_history_over_both(tmp_path: Path) -> None:
     assert listed[2].operation == "init"
     assert row(listed[0])["entry"] == "facts#m-1"
     assert [one.title for one in listed[0].touched] == ["Uses PostgreSQL"]
-    (view,) = views_of(place, listed[0])
+    (view,) = views_of(place.store.history, listed[0])
     assert view.lines[0].startswith('-{"id":"m-1"')
-    place.undo(actor="cli", now=NOW)
+    undo_in(place.together, actor="cli", now=NOW)
     assert place.system("facts").store.read().get("m-1") is not None
     assert [one.id for one in place.store.history.list(entry="facts#m-1")] == [
         one.id for one in place.store.history.list() if one.operation != "init"
@@ -87,7 +88,7 @@ def test_what_others_did_is_noticed(tmp_path: Path) -> None:
     assert place.notice(NOW) == 1
     newest = place.store.history.list(limit=1)[0]
     assert (newest.actor, [one.ref for one in newest.touched]) == ("outside", ["facts#m-5"])
-    place.revert(newest.id, actor="cli", now=NOW)
+    revert_in(place.together, newest.id, actor="cli", now=NOW)
     assert file.read_bytes() == before
 
 
@@ -146,7 +147,7 @@ def test_maintenance_prunes(workspace: Workspace, store: FactStore, file: Path, 
     assert [move.ref for move in rule.moves] == ["facts#m-1", "facts#m-2", "facts#m-3"]
     assert [fact.id for fact in store.read().facts] == ["m-4", "m-5"]
     assert maintain_all(workspace, now, actor="maintain").moved == 0
-    workspace.undo(actor="maintain", now=now)
+    undo_in(workspace.together, actor="maintain", now=now)
     assert file.read_bytes() == before
 
 
@@ -176,5 +177,5 @@ def test_the_pane_removes_facts_in_one_change(tmp_path: Path) -> None:
     assert gone.run(place, actor="human", now=NOW).summary == "deleted 2 facts"
     with pytest.raises(NotFoundError):
         gone.run(place, actor="human", now=NOW)
-    place.undo(actor="human", now=NOW)
+    undo_in(place.together, actor="human", now=NOW)
     assert place.system("facts").store.read().facts == facts

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.files.tasks.edits import edit_task
+from memory.history.undo import undo_in
 from memory.maintenance import maintain
 from memory.workspace import Workspace
 from tests.memory_files import restore
@@ -113,7 +114,7 @@ def test_a_restoring_that_was_undone_is_none(tmp_path: Path) -> None:
     with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
         restore(workspace, "Old", actor="cli", now=NOW)
         text = (workspace.memory / "tasks.md").read_bytes()
-        workspace.undo(actor="cli", now=NOW)
+        undo_in(workspace.together, actor="cli", now=NOW)
         (workspace.memory / "archive/tasks-2024-01.md").unlink()
         (workspace.memory / "tasks.md").write_bytes(text)
         assert archived(workspace, NOW) == 1

@@ -11,9 +11,11 @@ import pytest
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.files.tasks import edits
 from memory.files.tasks.model import find_task
-from memory.review import Inbox, row
-from memory.storage.log.merging import taking
-from memory.storage.review.proposals import Proposals
+from memory.history.undo import redo_in, undo_in
+from memory.review.inbox import Inbox
+from memory.review.model import row
+from memory.review.proposals import Proposals
+from memory.storage.merging import taking
 from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
 from tests.desks import AGENT, NOW
@@ -40,7 +42,7 @@ def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace
     """The log has it under the agent's name, with who accepted it, and the person's undo takes it back."""
     before = (workspace.memory / "tasks.md").read_bytes()
     number = _remove(workspace)
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     (waiting,) = inbox.list()
     assert row(waiting)["ref"] == find_task(workspace.snapshot(), TASK).ref
     change = inbox.accept(number[:16], reviewer="human", now=NOW)
@@ -51,28 +53,28 @@ def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace
     assert (told["state"], told["decidedBy"], told["change"]) == ("accepted", "human", change.id)
     assert inbox.list() == ()
     assert inbox.files(inbox.get(number)) == ()
-    workspace.undo(actor="cli", now=NOW)
+    undo_in(workspace.together, actor="cli", now=NOW)
     assert (workspace.memory / "tasks.md").read_bytes() == before
-    workspace.redo(actor="human", now=NOW)
+    redo_in(workspace.together, actor="human", now=NOW)
     assert TASK not in (workspace.memory / "tasks.md").read_text()
 
 
 def test_what_was_rejected_waits_again_until_an_equal_one_does(workspace: Workspace) -> None:
     """Reopened, it can be accepted as before; it cannot be reopened once accepted, or beside an equal one."""
-    inbox, number = Inbox(workspace), _remove(workspace)
+    inbox, number = Inbox(workspace.together), _remove(workspace)
     inbox.reject(number, reviewer="human", now=NOW, note="no")
     with pytest.raises(RefusedError):
-        inbox.reopen(number, reviewer=AGENT, now=NOW)
-    again = inbox.reopen(number, reviewer="human", now=NOW)
+        inbox.reopen(number, reviewer=AGENT)
+    again = inbox.reopen(number, reviewer="human")
     assert (again.state, again.decided_by, again.note) == ("waiting", None, "")
     inbox.reject(number, reviewer="human", now=NOW)
     other = _remove(workspace)
     with pytest.raises(ConflictError):
-        inbox.reopen(number, reviewer="human", now=NOW)
+        inbox.reopen(number, reviewer="human")
     inbox.accept(other, reviewer="human", now=NOW)
     assert TASK not in (workspace.memory / "tasks.md").read_text()
     with pytest.raises(ConflictError):
-        inbox.reopen(other, reviewer="human", now=NOW)
+        inbox.reopen(other, reviewer="human")
 
 
 def test_what_an_agent_proposes_has_the_name_of_the_verb(workspace: Workspace) -> None:
@@ -80,18 +82,18 @@ def test_what_an_agent_proposes_has_the_name_of_the_verb(workspace: Workspace) -
     access = EntryAccess(workspace, lambda: NOW)
     entry = access.read(find_task(workspace.snapshot(), TASK).ref)["entries"][0]
     assert "proposal" in access.remove(entry["ref"], entry["hash"], actor=AGENT)
-    (waiting,) = Inbox(workspace).list()
+    (waiting,) = Inbox(workspace.together).list()
     assert row(waiting)["operation"] == "tasks.remove"
 
 
 def test_an_agent_decides_nothing_and_sees_its_own_only(workspace: Workspace) -> None:
     """Accept, edit and reject are refused to every agent, its own proposals included."""
     number = _propose(workspace, due="2024-02-02")
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     for decide in (
         lambda: inbox.accept(number, reviewer=AGENT, now=NOW),
         lambda: inbox.reject(number, reviewer="agent:other", now=NOW),
-        lambda: inbox.edit(number, "### x", reviewer="AGENT:x", now=NOW),
+        lambda: inbox.edit(number, "### x", reviewer="AGENT:x"),
         lambda: inbox.accept(number, reviewer="someone", now=NOW),
     ):
         with pytest.raises(RefusedError) as caught:
@@ -109,7 +111,7 @@ def test_who_asks_again_gets_the_same_proposal(workspace: Workspace) -> None:
     first = _remove(workspace)
     workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
     assert _remove(workspace) == first
-    assert Inbox(workspace).count() == 1
+    assert Inbox(workspace.together).count() == 1
 
 
 def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
@@ -117,7 +119,7 @@ def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
     number = _propose(workspace, due="2024-02-02")
     _set(workspace, assigned="Carol")
     workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     assert inbox.standing(inbox.get(number), NOW).state == "moved"
     inbox.accept(number, reviewer="human", now=NOW)
     task = find_task(workspace.snapshot(), TASK)
@@ -130,7 +132,7 @@ def test_the_same_field_is_a_conflict_until_a_person_chooses(workspace: Workspac
     """Three sides are told, nothing is written, and one of the two is taken then."""
     number = _propose(workspace, due="2024-02-02", tags="ops")
     _set(workspace, due="2024-03-03")
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     before = contents(workspace.root)
     with pytest.raises(ConflictError) as caught:
         inbox.accept(number, reviewer="human", now=NOW)
@@ -152,9 +154,9 @@ def test_an_entry_that_changed_since_is_not_removed_unseen(workspace: Workspace)
     number = _remove(workspace)
     _set(workspace, notes="important")
     with pytest.raises(ConflictError) as caught:
-        Inbox(workspace).accept(number, reviewer="human", now=NOW)
+        Inbox(workspace.together).accept(number, reviewer="human", now=NOW)
     assert caught.value.code == "review.conflict"
-    Inbox(workspace).accept(number, reviewer="human", now=NOW, take=taking("proposal"))
+    Inbox(workspace.together).accept(number, reviewer="human", now=NOW, take=taking("proposal"))
     assert TASK not in (workspace.memory / "tasks.md").read_text()
 
 
@@ -162,7 +164,7 @@ def test_an_entry_that_is_gone_leaves_nothing_to_do(workspace: Workspace) -> Non
     """Who removes it meanwhile was faster: the proposal says so, and can be rejected."""
     number = _remove(workspace)
     workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor="human", now=NOW)
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     assert inbox.standing(inbox.get(number), NOW).state == "gone"
     with pytest.raises(ConflictError) as caught:
         inbox.accept(number, reviewer="human", now=NOW)
@@ -176,7 +178,7 @@ def test_two_reviewers_at_once_make_one_change(workspace: Workspace, tmp_path: P
     done: list[str] = []
 
     def decide(index: int) -> None:
-        inbox = Inbox(Workspace.open(workspace.root, state_home=tmp_path / "records"))
+        inbox = Inbox(Workspace.open(workspace.root, state_home=tmp_path / "records").together)
         try:
             if index % 2:
                 inbox.accept(number, reviewer="human", now=NOW)
@@ -193,7 +195,7 @@ def test_two_reviewers_at_once_make_one_change(workspace: Workspace, tmp_path: P
     assert len(done) == len(threads)
     assert done.count("review.decided") == len(threads) - 1
     (decision,) = [one for one in done if one != "review.decided"]
-    assert Inbox(workspace).get(number).state == decision
+    assert Inbox(workspace.together).get(number).state == decision
     assert (TASK in (workspace.memory / "tasks.md").read_text()) == (decision == "rejected")
     assert len(workspace.store.history.list(actor=AGENT)) == (decision == "accepted")
 
@@ -207,11 +209,11 @@ def test_a_process_killed_before_it_noted_the_decision(workspace: Workspace, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(Proposals, "decide", killed)
-        Inbox(workspace).accept(number, reviewer="human", now=NOW)
-    told = row(Inbox(workspace).get(number))
+        Inbox(workspace.together).accept(number, reviewer="human", now=NOW)
+    told = row(Inbox(workspace.together).get(number))
     assert (told["state"], told["decidedBy"]) == ("accepted", "human")
     with pytest.raises(ConflictError):
-        Inbox(workspace).accept(number, reviewer="human", now=NOW)
+        Inbox(workspace.together).accept(number, reviewer="human", now=NOW)
 
 
 def test_a_record_that_cannot_be_kept_changes_nothing(workspace: Workspace) -> None:
@@ -238,7 +240,7 @@ def test_a_row_that_names_another_file_writes_nothing(workspace: Workspace) -> N
     with sqlite3.connect(workspace.state.folder.path / "proposals.sqlite") as database:
         database.execute("UPDATE proposal SET about = json_set(about, '$.paths[0]', 'victim.txt')")
     database.close()
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     with pytest.raises(RefusedError) as caught:
         inbox.accept(number, reviewer="human", now=NOW)
     assert caught.value.code == "review.path"

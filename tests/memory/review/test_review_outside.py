@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from memory.curated.places import person_store
 from memory.errors import BlockedError, ConflictError, NotFoundError, RefusedError
-from memory.review import Inbox, row, undo_redo
-from memory.review.model import WaitingProposal
+from memory.history import logs
+from memory.history.undo import undo_in
+from memory.review.inbox import Inbox
+from memory.review.model import place_words, row
 from memory.storage import Store
 from memory.typed.stores import store_of
 from memory.workspace import Workspace
@@ -78,14 +81,14 @@ def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Pa
     """The inbox of any workspace shows it, counts it, says where it is, and accepting it writes there."""
     store, path = made(home)
     before = (store.root / path).read_bytes()
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     assert (inbox.list(), inbox.count(), inbox.stamp()) == ((), 0, None)
     proposed = _propose(store, path, b"Other words\n")
     (found,) = inbox.list()
     assert (found.id, inbox.count()) == (proposed, 1)
     assert inbox.stamp() is not None
     assert row(found)["store"] == str(store.root)
-    assert WaitingProposal.of(found, home).files == (f"{place}/{path}",)
+    assert replace(found, place=place_words(found.place, home)).files == (f"{place}/{path}",)
     assert (inbox.standing(found, NOW).state, len(inbox.views(found))) == ("ready", 1)
     assert (store.root / path).read_bytes() == before
     change = inbox.accept(proposed[:12], reviewer=PERSON, now=NOW)
@@ -96,7 +99,7 @@ def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Pa
     assert record is not None
     assert (record.actor, record.reviewer) == (AGENT, PERSON)
     # It is taken back where it was made.
-    store.together.history.undo(actor=PERSON, now=NOW)
+    undo_in(store.together, actor=PERSON, now=NOW)
     assert (store.root / path).read_bytes() == before
     store.together.close()
 
@@ -107,13 +110,13 @@ def test_it_is_rejected_and_the_agent_hears_why(workspace: Workspace, home: Path
     store, path = made(home)
     before = (store.root / path).read_bytes()
     proposed = _propose(store, path)
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     with pytest.raises(RefusedError, match="only a person"):
         inbox.accept(proposed, reviewer=AGENT, now=NOW)
     assert inbox.reject(proposed, reviewer=PERSON, now=NOW, note="still true").state == "rejected"
     assert (store.root / path).read_bytes() == before
     (told,) = inbox.list((), actor=AGENT)
-    assert (told.id, told.note, place in WaitingProposal.of(told, home).files[0]) == (proposed, "still true", True)
+    assert (told.id, told.note, path in told.files[0]) == (proposed, "still true", True)
     with pytest.raises(ConflictError, match="was rejected"):
         inbox.accept(proposed, reviewer=PERSON, now=NOW)
 
@@ -122,7 +125,7 @@ def test_all_are_listed_together_and_found_by_id(workspace: Workspace, home: Pat
     """What waits inside and outside is one list; each id is found, and a beginning that fits several is ambiguous."""
     inside = _propose(workspace.store, "memory/knowledge.md")
     ids = {inside, *(_propose(*made(home)) for made in (_curated, _typed))}
-    inbox = Inbox(workspace)
+    inbox = Inbox(workspace.together)
     assert {one.id for one in inbox.list()} == ids
     assert {inbox.get(one).id for one in ids} == ids
     assert len(inbox.list(limit=2)) == 2
@@ -140,15 +143,15 @@ def test_another_workspace_keeps_its_own(workspace: Workspace, home: Path, tmp_p
     with Workspace.open(home, state_home=tmp_path / "records", home=home) as around:
         own = _propose(around.store, "memory/knowledge.md")
         agents = _propose(*_typed(home))
-        assert {one.id for one in Inbox(around).list()} == {own, agents}
-        assert [one.id for one in Inbox(workspace).list()] == [agents]
+        assert {one.id for one in Inbox(around.together).list()} == {own, agents}
+        assert [one.id for one in Inbox(workspace.together).list()] == [agents]
 
 
 def test_a_registry_that_cannot_be_read_hides_nothing_else(workspace: Workspace, home: Path) -> None:
     """Where nobody can tell which agents there are, the rest of the inbox is there."""
     inside, own = _propose(workspace.store, "memory/knowledge.md"), _propose(*_curated(home))
     (home / ".aide" / "config.toml").write_text("[[agents]\n")
-    assert {one.id for one in Inbox(workspace).list()} == {inside, own}
+    assert {one.id for one in Inbox(workspace.together).list()} == {inside, own}
 
 
 def _moments() -> Iterator[datetime]:
@@ -163,18 +166,20 @@ def test_a_person_takes_back_changes_outside(workspace: Workspace, home: Path) -
     with store.transaction("test.own", actor=PERSON, now=now) as transaction:
         transaction.write(path, b"A person's own\n", base=transaction.read(path).base)
         transaction.commit("wrote it")
-    assert undo_redo.undo(workspace, actor=PERSON, now=next(moments)).place == str(store.root)
+    assert logs.undo(workspace.together, actor=PERSON, now=next(moments)).log.place == str(store.root)
     assert (store.root / path).read_bytes() == before
-    accepted = Inbox(workspace).accept(_propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments))
+    accepted = Inbox(workspace.together).accept(
+        _propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments)
+    )
     for one in (
-        lambda: undo_redo.undo(workspace, actor=AGENT, now=now),
-        lambda: undo_redo.revert(workspace, accepted.id, actor=AGENT, now=now),
+        lambda: logs.undo(workspace.together, actor=AGENT, now=now),
+        lambda: logs.revert(workspace.together, accepted.id, actor=AGENT, now=now),
     ):
         with pytest.raises(NotFoundError):
             one()
     # Somebody wrote to it since: as everywhere that is a conflict, and nothing is lost.
     (store.root / path).write_bytes(b"Newer words\n")
     with pytest.raises(ConflictError):
-        undo_redo.undo(workspace, actor=PERSON, now=next(moments))
+        logs.undo(workspace.together, actor=PERSON, now=next(moments))
     assert (store.root / path).read_bytes() == b"Newer words\n"
     store.together.close()

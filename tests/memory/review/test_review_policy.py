@@ -11,9 +11,10 @@ from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits
+from memory.history.undo import revert_in
 from memory.maintenance.run import maintain
-from memory.review import Inbox
-from memory.storage.review.policy import KINDS, Policy, Rule, checked_rule
+from memory.review.inbox import Inbox
+from memory.review.policy import KINDS, Policy, Rule, checked_rule
 from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
 from tests.desks import AGENT, NOW, open_desk, with_state
@@ -29,7 +30,7 @@ def test_a_new_entry_is_made_at_once(workspace: Workspace) -> None:
     assert ref is not None
     allowed(workspace, lambda look: edits.edit_task(look, ref, set={"notes": "again"}, now=NOW))
     allowed(workspace, lambda look: edits.remove_task(look, ref, now=NOW))
-    assert Inbox(workspace).count() == 0
+    assert Inbox(workspace.together).count() == 0
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> 
 
 def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
     rule = checked_rule(actor, kind, decision)
-    Inbox(workspace).change_policy(lambda old: old.with_rule(rule), reviewer="human", now=NOW)
+    Inbox(workspace.together).change_policy(lambda old: old.with_rule(rule), reviewer="human", now=NOW)
 
 
 WAYS: dict[str, Callable[[Workspace], object]] = {
@@ -105,7 +106,7 @@ WAYS: dict[str, Callable[[Workspace], object]] = {
         actor=AGENT,
         now=NOW,
     ),
-    "undo of a person's change": lambda one: one.revert(_person_adds(one), actor=AGENT, now=NOW),
+    "undo of a person's change": lambda one: revert_in(one.together, _person_adds(one), actor=AGENT, now=NOW),
     "config": lambda one: _desk(one).edit(*_read(one, "config", "maxJournalEntries"), set={"value": "1"}, actor=AGENT),
     "knowledge": lambda one: _desk(one).remove(*_read(one, "knowledge", "CI takes 8 minutes"), actor=AGENT),
     "facts": lambda one: _desk(one).remove(*_read(one, "facts", "User prefers tabs"), actor=AGENT),
@@ -139,13 +140,13 @@ def test_no_way_leads_around_the_rules(workspace: Workspace, tmp_path: Path, way
         # What these take back is a change that is made first.
         with pytest.raises(BlockedError, match=r"waits for the person"):
             WAYS[way](workspace)
-        assert Inbox(workspace).count() == 1
+        assert Inbox(workspace.together).count() == 1
         return
     before = contents(workspace.root)
     answer = _told(WAYS[way], workspace)
     assert set(answer) >= {"proposal"}
     assert contents(workspace.root) == before
-    assert Inbox(workspace).count() == 1
+    assert Inbox(workspace.together).count() == 1
     desk.close()
 
 
@@ -163,7 +164,7 @@ def test_maintenance_in_an_agents_name_moves_and_rewrites_nothing(workspace: Wor
     """What the rules move into the archive is moved for an agent too: all of it stays."""
     report = maintain(workspace, NOW.replace(year=2025), actor=AGENT)
     assert report.balanced
-    assert Inbox(workspace).count() == 0
+    assert Inbox(workspace.together).count() == 0
 
 
 def test_another_heading_is_a_rewritten_text(workspace: Workspace) -> None:
@@ -187,7 +188,7 @@ def test_deny_refuses_and_apply_lets_go(workspace: Workspace) -> None:
     held(workspace, lambda look: edits.add_task(look, "New", now=NOW))
     _rule(workspace, AGENT, "add", "apply")
     allowed(workspace, lambda look: edits.add_task(look, "New", now=NOW))
-    assert Inbox(workspace).policy().decide("agent:other", "add") == "deny"
+    assert Inbox(workspace.together).policy().decide("agent:other", "add") == "deny"
     workspace.change("x", lambda look: edits.add_task(look, "By hand", now=NOW), actor="human", now=NOW)
 
 
@@ -201,7 +202,7 @@ def test_rules_hold_for_whom_they_name(workspace: Workspace) -> None:
             checked_rule(actor, kind, decision)
         assert caught.value.code == "review.rule"
     with pytest.raises(RefusedError) as refused:
-        Inbox(workspace).change_policy(lambda old: Policy(), reviewer=AGENT, now=NOW)
+        Inbox(workspace.together).change_policy(lambda old: Policy(), reviewer=AGENT, now=NOW)
     assert refused.value.code == "review.person_only"
     with pytest.raises(NotFoundError):
         Policy((Rule("a", "*", "deny"),)).without("b", "*")

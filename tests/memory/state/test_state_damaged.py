@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import MemdeckError
+from memory.history.undo import undo_in
 from memory.state.checks.check import validate
 from memory.state.checks.repair import plan_repair, repair
 from memory.state.files.model import CONFIG, STATE
@@ -94,7 +95,7 @@ def test_a_repair_shows_its_plan_and_mends(repository: Repository, damage: Damag
     assert outside(repository) == before
     if plan.steps and not damage.left:
         assert plan_repair(repository.memory, repository.at).steps == []
-        repository.workspace.undo(actor=ACTOR, now=repository.later())
+        undo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
         assert _files(repository) == files
 
 

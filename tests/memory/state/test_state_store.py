@@ -12,6 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.history.undo import redo_in, undo_in
 from memory.state import bundles
 from memory.state.files.model import (
     CHECKPOINTS,
@@ -196,12 +197,12 @@ def test_undo_takes_a_whole_command_back(repository: Repository) -> None:
         path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file() and ".memdeck" not in str(path)
     }
     repository.update()
-    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    undo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
     after = {
         path: path.read_bytes() for path in repository.root.rglob("*") if path.is_file() and ".memdeck" not in str(path)
     }
     assert after == before
-    repository.workspace.redo(actor=ACTOR, now=repository.later())
+    redo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
     assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
     assert repository.codes() == []
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.history.undo import undo_in
 from memory.maintenance import render
 from memory.state import bundles
 from memory.state.checks.check import validate
@@ -213,7 +214,7 @@ def test_undo_brings_a_prune_back(repository: Repository) -> None:
     before = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
     repository.later(days=100)
     (batch,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
-    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    undo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
     assert (repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()) == before
     assert not repository.path(f"{batch}/manifest.json").exists()
 
@@ -222,7 +223,7 @@ def test_a_batch_that_was_undone_is_no_damage(repository: Repository) -> None:
     """Undo leaves empty folders of a batch behind, which hold nothing that could be wrong."""
     repository.recall()
     bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
-    repository.workspace.undo(actor=ACTOR, now=repository.later())
+    undo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
     repository.path(f"{ARCHIVE}/repair-20240116T100000000Z/damaged/inner").mkdir(parents=True)
     assert repository.memory.batches == ()
     assert [one.code for one in validate(repository.memory, repository.at) if one.code.startswith("archive:")] == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, RefusedError
+from memory.history.undo import redo_in, undo_in
 from memory.storage import Store, fsio
 
 NAME = "memory/notes.jsonl"
@@ -39,9 +40,9 @@ def test_an_append_adds_to_the_file_that_is_there(store: Store, notes: Path, now
     assert notes.read_bytes() == b"1\n2\n3\n"
     assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
     assert store.read(NAME).data == b"1\n2\n3\n"
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert notes.read_bytes() == b"1\n2\n"
-    store.history.redo(actor="human", now=now)
+    redo_in(store.together, actor="human", now=now)
     assert notes.read_bytes() == b"1\n2\n3\n"
 
 
@@ -50,7 +51,7 @@ def test_a_torn_tail_is_mended_first(store: Store, notes: Path, now: datetime) -
     notes.write_bytes(b"1\nto")
     append(store, now)
     assert notes.read_bytes() == b"1\nto\n3\n"
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert notes.read_bytes() == b"1\nto"
 
 
@@ -94,7 +95,7 @@ def test_a_mark_is_written_before_the_change(store: Store, notes: Path, now: dat
             transaction.mark("memory/notes.seq", number)
             transaction.append(NAME, b"%d\n" % number, base=transaction.read(NAME).data)
             transaction.commit("added")
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert notes.with_name("notes.seq").read_bytes() == b"10\n"
     assert {record.paths for record in store.history.list()} == {(f".aiter/{NAME}",)}
 

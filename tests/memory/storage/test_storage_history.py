@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import Change, Store
 
 NAME = "memory/tasks.md"
@@ -32,27 +33,27 @@ def test_undo_and_redo_walk_the_changes(store: Store, tasks: Path, now: datetime
         write(store, now, data)
     for _ in range(2):
         for data in reversed(states[:-1]):
-            store.history.undo(actor="human", now=now)
+            undo_in(store.together, actor="human", now=now)
             assert tasks.read_bytes() == data
         with pytest.raises(NotFoundError) as caught:
-            store.history.undo(actor="human", now=now)
+            undo_in(store.together, actor="human", now=now)
         assert caught.value.code == "change.none"
         for data in states[1:]:
-            store.history.redo(actor="human", now=now)
+            redo_in(store.together, actor="human", now=now)
             assert tasks.read_bytes() == data
         with pytest.raises(NotFoundError):
-            store.history.redo(actor="human", now=now)
+            redo_in(store.together, actor="human", now=now)
 
 
 def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
     """After something new, what was undone before does not come back; the new change can be undone."""
     first = tasks.read_bytes()
     write(store, now, b"one")
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     write(store, now, b"two")
     with pytest.raises(NotFoundError):
-        store.history.redo(actor="human", now=now)
-    store.history.undo(actor="human", now=now)
+        redo_in(store.together, actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert tasks.read_bytes() == first
 
 
@@ -61,14 +62,14 @@ def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now:
     new = tasks.with_name("new.md")
     before = tasks.read_bytes()
     write(store, now, b"created", "memory/new.md")
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert not new.exists()
-    store.history.redo(actor="human", now=now)
+    redo_in(store.together, actor="human", now=now)
     assert new.read_bytes() == b"created"
     write(store, now, None)
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert tasks.read_bytes() == before
-    store.history.redo(actor="human", now=now)
+    redo_in(store.together, actor="human", now=now)
     assert not tasks.exists()
 
 
@@ -81,7 +82,7 @@ def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetim
     else:
         tasks.write_bytes(foreign)
     with pytest.raises(ConflictError) as caught:
-        store.history.undo(actor="human", now=now)
+        undo_in(store.together, actor="human", now=now)
     assert caught.value.code == "document.conflict"
     assert (tasks.read_bytes() if tasks.exists() else None) == foreign
     assert store.history.list()[0].undone_by is None
@@ -97,10 +98,10 @@ def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None
     assert not records[-1].kept
     assert sum(record.size for record in records) < sum(len(b"x") * 400_000 for _ in records)
     with pytest.raises(MemdeckError) as caught:
-        store.history.revert(records[-1].id, actor="human", now=now)
+        revert_in(store.together, records[-1].id, actor="human", now=now)
     assert caught.value.code == "change.thinned"
     for number in range(58, 54, -1):
-        store.history.undo(actor="human", now=now)
+        undo_in(store.together, actor="human", now=now)
         assert tasks.read_bytes() == bytes([65 + number]) * 200_000
 
 
@@ -111,12 +112,12 @@ def test_a_file_that_comes_back_has_its_mode(store: Store, tasks: Path, now: dat
     write(store, now, b"one", "memory/script.md")
     script.chmod(mode)
     write(store, now, None, "memory/script.md")
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert (script.read_bytes(), script.stat().st_mode & 0o7777) == (b"one", mode)
     script.chmod(0o640)
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert not script.exists()
-    store.history.redo(actor="human", now=now)
+    redo_in(store.together, actor="human", now=now)
     assert (script.read_bytes(), script.stat().st_mode & 0o7777) == (b"one", 0o640)
 
 
@@ -124,5 +125,5 @@ def test_no_file_comes_back_that_runs_as_somebody_else(store: Store, tasks: Path
     """The bits that give a program the rights of its owner are not brought back."""
     tasks.chmod(0o6755)
     write(store, now, None)
-    store.history.undo(actor="human", now=now)
+    undo_in(store.together, actor="human", now=now)
     assert tasks.stat().st_mode & 0o7777 == 0o755

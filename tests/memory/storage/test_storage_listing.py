@@ -11,8 +11,9 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
 from memory.files.tasks.edits import add_task, edit_task, progress_task, remove_task
+from memory.history.undo import revert_in
 from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
-from memory.storage.log.merging import Written, taking_each
+from memory.storage.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
 
@@ -71,30 +72,32 @@ def test_a_rehearsal_says_what_a_revert_does_and_writes_nothing(workspace: Works
     workspace.change("tasks.add", lambda look: add_task(look, "Newer", now=NOW), actor="cli", now=NOW)
     before = (workspace.memory / "tasks.md").read_bytes()
     state = workspace.store.history.state()
-    _, (view,) = rehearse_revert(workspace.store.history, change, NOW)
+    _, (view,) = rehearse_revert(workspace.together, change, NOW)
     assert (view.kind, view.fields) == ("edited", (("assigned", "Alice", None),))
     assert (workspace.memory / "tasks.md").read_bytes() == before
     assert workspace.store.history.state() == state
-    workspace.revert(change, actor="human", now=NOW)
+    revert_in(workspace.together, change, actor="human", now=NOW)
     assert b"Alice" not in (workspace.memory / "tasks.md").read_bytes()
     with pytest.raises(ConflictError, match="taken back already"):
-        rehearse_revert(workspace.store.history, change, NOW)
+        rehearse_revert(workspace.together, change, NOW)
 
 
 def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
     """What somebody touched since is a difference with three sides; the rest of the change goes back by itself."""
     change = edit(workspace, assigned="Alice", notes="by the agent")
     edit(workspace, "cli", assigned="Bob")
-    merged, _ = rehearse_revert(workspace.store.history, change, NOW)
+    merged, _ = rehearse_revert(workspace.together, change, NOW)
     (clash,) = merged.clashes
     assert (clash.conflict.field, clash.conflict.theirs) == ("assigned", "- assigned: Bob")
     with pytest.raises(ConflictError):
-        workspace.revert(change, actor="human", now=NOW)
+        revert_in(workspace.together, change, actor="human", now=NOW)
     for choice, assigned in (("file", "Bob"), (Written("Carol"), "Carol"), ("before", "Alice"), ("proposal", None)):
-        done = workspace.store.history.revert(change, actor="human", now=NOW, take=taking_each({clash.key: choice}))
+        done = revert_in(
+            workspace.store.together, change, actor="human", now=NOW, take=taking_each({clash.key: choice})
+        )
         (task,) = workspace.snapshot().tasks.tasks
         assert (task.assigned, task.notes) == (assigned, "first")
-        workspace.revert(done.id, actor="human", now=NOW)
+        revert_in(workspace.together, done.id, actor="human", now=NOW)
 
 
 def test_versions_are_listed_and_brought_back(workspace: Workspace) -> None:

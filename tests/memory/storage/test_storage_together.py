@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import memory
+from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import PrivateState, Store
 from memory.storage.store import SharedLog
 from tests.patience import PATIENCE
-from tests.reviewing import let_agents
 
 NAME = "memory/tasks.md"
 LINES = "memory/notes.jsonl"
@@ -52,10 +52,10 @@ def test_equal_paths_of_two_stores_are_two_files(pair: tuple[Store, Store], now:
         (".aiter/memory/tasks.md",),
     ]
     assert one.history is other.history
-    one.history.undo(actor="human", now=now)
-    one.history.undo(actor="human", now=now)
+    undo_in(one.together, actor="human", now=now)
+    undo_in(one.together, actor="human", now=now)
     assert (one.read(NAME).data, other.read(NAME).exists) == (b"first", False)
-    one.history.redo(actor="human", now=now)
+    redo_in(one.together, actor="human", now=now)
     assert other.read(NAME).data == b"second"
 
 
@@ -65,16 +65,15 @@ def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datet
     write(store, now, b"1\n2\n3\n", LINES)
     change = write(store, now, b"1\n3\n", LINES)
     write(store, now, b"1\n3\n4\n", LINES)
-    store.history.revert(change, actor="human", now=now)
+    revert_in(store.together, change, actor="human", now=now)
     assert store.read(LINES).data == b"1\n2\n3\n4\n"
 
 
 def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store], now: datetime) -> None:
     """A change in one system does not decide about one that another system is in the middle of."""
     one, other = pair
-    let_agents(one)
     write(other, now, b"before")
-    with other.transaction("edit", actor="agent:x", now=now) as transaction:
+    with other.transaction("edit", actor="cli", now=now) as transaction:
         transaction.write(NAME, b"after", base=b"before")
         write(one, now, b"in between")
         transaction.commit("in the middle")
@@ -84,14 +83,13 @@ def test_an_open_change_of_another_store_is_left_alone(pair: tuple[Store, Store]
 def test_stores_write_at_the_same_time(pair: tuple[Store, Store], workspace: Path, now: datetime) -> None:
     """Each has its own lock: processes that change different systems at once never stumble over each other."""
     one, other = pair
-    let_agents(one)
     code = (
         "import sys, datetime, pathlib\nfrom memory.storage import PrivateState, Store\n"
         f"root, home = pathlib.Path({str(workspace)!r}), pathlib.Path({str(one.state.folder.home)!r})\n"
         "store = Store(root / sys.argv[1], state=PrivateState(home, root), workspace=root,"
         " lock_timeout=120)\n"
         "for number in range(40):\n"
-        "    with store.transaction('count', actor='agent:x', now=datetime.datetime.now(datetime.UTC)) as change:\n"
+        "    with store.transaction('count', actor='cli', now=datetime.datetime.now(datetime.UTC)) as change:\n"
         "        change.write('memory/count.md', b'%d' % number, base=change.read('memory/count.md').base)\n"
         "        change.commit(str(number))\n"
         "print(store.history.warnings)\n"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.history.undo import revert_in
 from memory.systems.entries import EntryAccess, error_json
 from tests.desks import AGENT, make_workspace, open_desk, with_state
 
@@ -89,7 +90,7 @@ def test_an_entry_of_each_kind_is_added_read_edited_and_removed(desk: EntryAcces
     if kind != "state":  # the next one would get its number
         with pytest.raises(NotFoundError):
             desk.read(made["ref"])
-    desk.workspace.revert(gone["change"], actor="human", now=desk._clock())
+    revert_in(desk.workspace.together, gone["change"], actor="human", now=desk._clock())
     assert desk.read(made["ref"])["entries"][0]["hash"] == made["hash"]
 
 

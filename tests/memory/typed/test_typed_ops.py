@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError
+from memory.history.undo import undo_in
 from memory.typed import ops
 from memory.typed.locks import Holder, host_name
 from memory.workspace import Workspace
@@ -39,7 +40,7 @@ def test_merge_creates_appends_and_is_undone(ada: Path, den: Den) -> None:
     workspace = Workspace.open(ada, state_home=den.state)
     records = workspace.store.history.list()
     assert [(record.actor, record.operation) for record in records] == [("agent:ada", "typed.merge")] * 2
-    workspace.undo(actor="agent:ada", now=NOW)
+    undo_in(workspace.together, actor="agent:ada", now=NOW)
     assert path.read_text() == "one\n"
 
 
@@ -62,7 +63,7 @@ def test_promote_and_demote_are_moves(ada: Path, den: Den) -> None:
     assert ops.demote(target, source) == source
     assert (target.exists(), source.stat().st_mtime_ns) == (False, was.st_mtime_ns)
     workspace = Workspace.open(ada, state_home=den.state)
-    workspace.undo(actor="agent:ada", now=NOW)
+    undo_in(workspace.together, actor="agent:ada", now=NOW)
     assert (target.exists(), source.exists()) == (True, False)
 
 
@@ -94,7 +95,7 @@ def test_expire_deletes_what_is_older(ada: Path, den: Den) -> None:
     with pytest.raises(RefusedError) as caught:
         ops.expire(ada / "memory", 1, now=NOW)
     assert caught.value.code == "typed.not_memory"
-    Workspace.open(ada, state_home=den.state).undo(actor="agent:ada", now=NOW)
+    undo_in(Workspace.open(ada, state_home=den.state).together, actor="agent:ada", now=NOW)
     assert path.read_text() == "text\n"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError
+from memory.history.undo import undo_in
 from memory.typed.locks import lock_file
 from memory.typed.prune import plan_prune, prune
 from memory.typed.status import look_at
@@ -91,7 +92,7 @@ def test_dry_run_run_and_undo_agree_to_the_file(den: Den) -> None:
     assert done.freed == sum(len(data[path]) for path in gone)
     assert prune(agent, den.store, NOW, actor="cli").deleted == ()
     workspace = Workspace.open(folder, state_home=den.state, home=den.home)
-    change = workspace.undo(actor="human", now=LATER)
+    change = undo_in(workspace.together, actor="human", now=LATER)
     assert {file.path for file in change.files} == gone
     assert _names(folder) == before
     assert {path: (folder / path).read_bytes() for path in data} == data
@@ -204,6 +205,6 @@ def test_undo_gives_the_files_their_modes_back(den: Den) -> None:
     put(folder, "memory/episodic/run.md", "#!/bin/sh\n", days=8).chmod(0o755)
     put(folder, "memory/episodic/private.md", days=8).chmod(0o600)
     assert len(prune(den.agent("ada"), den.store, NOW, actor="cli").deleted) == 2
-    Workspace.open(folder, state_home=den.state, home=den.home).undo(actor="cli", now=LATER)
+    undo_in(Workspace.open(folder, state_home=den.state, home=den.home).together, actor="cli", now=LATER)
     modes = {path.name: path.stat().st_mode & 0o7777 for path in (folder / "memory/episodic").iterdir()}
     assert modes == {"run.md": 0o755, "private.md": 0o600}

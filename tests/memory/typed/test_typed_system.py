@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.history.undo import undo_in
 from memory.registry import workspace_of
 from memory.systems import check_all, maintain_all
 from memory.typed import ops
@@ -82,7 +83,7 @@ def test_maintenance_prunes_registered_agents_inside(den: Den, shop: Path, works
     assert (den.top / "far/memory/episodic/old.md").exists()
     assert maintain_all(workspace, NOW, actor="maintain").moved == 0
     again = Workspace.open(shop, state_home=den.state, home=den.home)
-    again.undo(actor="maintain", now=LATER)
+    undo_in(again.together, actor="maintain", now=LATER)
     assert tree(shop) == before
 
 
@@ -106,7 +107,7 @@ def test_changes_of_agents_are_in_the_one_history(den: Den, shop: Path, workspac
     ops.merge("memory/procedural/skills.md", "## Test\nrun it\n", "section_replace", store=store, now=NOW)
     (record,) = workspace.store.history.list(limit=1)
     assert record.paths == ("agents/ada/memory/procedural/skills.md",)
-    workspace.undo(actor="agent:ada", now=LATER)
+    undo_in(workspace.together, actor="agent:ada", now=LATER)
     assert path.read_text() == "## Deploy\nuse the script\n"
 
 
@@ -114,7 +115,7 @@ def test_an_agent_that_nobody_registered_can_be_undone_too(den: Den, shop: Path,
     """The history finds the store of a file by the Aidefile above it."""
     path = shop / "agents/bob/memory/x.md"
     ops.merge(path, "x\n", now=NOW, actor="cli", store=den.store(_agent_at(shop / "agents/bob")))
-    workspace.undo(actor="cli", now=LATER)
+    undo_in(workspace.together, actor="cli", now=LATER)
     assert not path.exists()
 
 
@@ -136,8 +137,8 @@ def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, worksp
     assert [file.path for file in look.found.of("core")] == ["memory/new.md", "memory/persona.md"]
     ops.move("memory/persona.md", "memory/episodic/persona.md", "typed.demote", core="remove", **how)
     assert aidefile.read_text() == AIDEFILE.replace("memory/persona.md", "memory/new.md")
-    workspace.undo(actor="human", now=LATER)
-    workspace.undo(actor="human", now=LATER)
+    undo_in(workspace.together, actor="human", now=LATER)
+    undo_in(workspace.together, actor="human", now=LATER)
     assert aidefile.read_text() == AIDEFILE
     assert (shop / "agents/ada/memory/episodic/new.md").exists()
 

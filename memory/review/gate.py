@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
 from memory.errors import BlockedError, RefusedError
-from memory.storage.changes import Change, FileChange, Touched
-from memory.storage.log.history import History
+from memory.storage.changes import Change
+from memory.storage.store import SharedLog
 
 from .kinds import kinds_of
 from .policy import read_policy
-from .proposals import digest_of
-
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
+from .proposals import Proposals
 
 
 def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
@@ -25,7 +19,7 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
     `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be stored.
     """
-    policy, history = read_policy(stores.state), stores.history
+    policy = read_policy(stores.state)
     if not policy.covers(change.actor):
         return
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
@@ -34,7 +28,6 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
         decision = policy.strictest(change.actor, kinds)
         if decision == "apply":
             return
-        touched = touched_by(history, files)
     waits = tuple(sorted(kind for kind in kinds if policy.decide(change.actor, kind) == decision))
     if decision == "deny":
         raise RefusedError(
@@ -43,8 +36,7 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
             "ask the person",
             kinds=list(waits),
         )
-    digest = digest_for(history, change.actor, change.operation, files)
-    proposal = stores.proposals.add(change, kinds=waits, folder=folder, files=files, touched=touched, digest=digest)
+    proposal = Proposals(stores).add(change, kinds=waits, folder=folder, files=files)
     raise BlockedError(
         "review.waiting",
         f"nothing is changed yet: proposal {proposal} waits for the person",
@@ -53,14 +45,3 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
         kinds=list(waits),
         summary=change.summary,
     )
-
-
-def touched_by(history: History, files: Iterable[FileChange]) -> tuple[Touched, ...]:
-    """Return the entries that a change would touch."""
-    return tuple(one for file in files for one in history.entries_of(file.path, history.touched_by(file)))
-
-
-def digest_for(history: History, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
-    """Return what tells a proposal from others, see `digest_of`."""
-    regions = ((file.path, region) for file in files for region in history.touched_by(file))
-    return digest_of(actor, operation, regions)

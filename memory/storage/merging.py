@@ -10,17 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.document import Document
 from memory.document.compare import is_lines, take_over
 from memory.document.merge import Conflict, kind_of, merge, source
 from memory.document.nodes import bare
-from memory.storage.changes import FileChange
 
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
-
+from .changes import FileChange
+from .store_files import Stores
 
 _MEMORY = ".aiter/memory/"
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
@@ -93,7 +91,7 @@ class MergedChange:
 
 
 def merge_change(
-    stores: SharedLog,
+    stores: Stores[Any],
     files: Sequence[FileChange],
     read: Callable[[str], bytes | None],
     now: datetime,
@@ -154,7 +152,7 @@ def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
 
 
 def _merged(
-    stores: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
+    stores: Stores[Any], file: FileChange, current: bytes | None, now: datetime, take: Take | None
 ) -> bytes | str | list[FileConflict] | None:
     """Return a file that moved on with a change merged into it; None where there is nothing left to do, a sentence
     where it cannot be merged, or the parts that both changed.
@@ -194,7 +192,7 @@ def _entries(document: Document) -> Counter[tuple[str, bytes]]:
     return Counter((part.title, bare(entry)) for _, part in document.all_sections() for entry in part.entries)
 
 
-def _stamped(stores: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
+def _stamped(stores: Stores[Any], path: str, data: bytes | None, now: datetime) -> bytes | None:
     document = None if data is None else stores.document(path, data)
     return data if document is None else stores.stamp(path, document, now).dump()
 

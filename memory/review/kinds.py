@@ -6,20 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.document import parse
 from memory.document.compare import Region, lines_of
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
+from memory.storage.store import SharedLog
 
 from .authors import Author, author_of_entry, author_of_file, versions, whose
 from .policy import Kind
-
-if TYPE_CHECKING:
-    from memory.storage.store import SharedLog
-
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""

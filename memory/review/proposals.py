@@ -14,21 +14,20 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import TypeVar
 
-from memory.document.compare import Region
 from memory.document.lines import encode
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, touched_in
-from memory.storage.database import Database, DatabaseKind
+from memory.storage.database import DatabaseKind
 from memory.storage.log.rows import time_text
-from memory.storage.own_folders import StateFolder
+from memory.storage.store import SharedLog
+
+from .model import STATES, Proposal, State
 
 T = TypeVar("T")
-State = Literal["waiting", "accepted", "rejected"]
-STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
 MOST_WAITING = 1_000
 """How many proposals may wait in a workspace."""
 LARGEST = 64_000_000
@@ -48,71 +47,23 @@ _WAITS = "seq = ? AND state = 'waiting'"
 _MOST_ENTRIES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """A change that waits, or waited, for a person; its bytes go when it is accepted, or a while after it is rejected.
-
-    `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
-    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before. `place` is
-    the folder that the paths count from where that is not the workspace; the record itself does not hold it.
-    """
-
-    id: str
-    time: datetime
-    actor: str
-    operation: str
-    summary: str
-    kinds: tuple[str, ...]
-    folder: str
-    paths: tuple[str, ...]
-    touched: tuple[Touched, ...]
-    undoes: str | None = None
-    redoes: str | None = None
-    edited: bool = False
-    decided_by: str | None = None
-    decided_at: datetime | None = None
-    note: str = ""
-    change_id: str | None = None
-    seq: int = 0
-    state: State = "waiting"
-    place: str = ""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether it is not decided yet."""
-        return self.state == "waiting"
-
-
 class Proposals:
-    """The proposals of one workspace; the caller keeps threads apart.
+    """The proposals beside one change log; safe to share between threads.
 
     MemdeckError `review.unrecorded` where the database cannot be used.
     """
 
-    def __init__(self, folder: StateFolder) -> None:
+    def __init__(self, log: SharedLog) -> None:
         """Nothing is opened yet."""
-        self._folder = folder
-        self._file = Database(folder, PROPOSALS)
+        self._log = log
+        self._file = log.database(PROPOSALS)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings about the database, such as that it was damaged."""
         return tuple(self._file.warnings)
 
-    def close(self) -> None:
-        """Close the database; the next work opens it again."""
-        self._file.close()
-
-    def add(
-        self,
-        change: Change,
-        *,
-        kinds: Iterable[str],
-        folder: str,
-        files: Sequence[FileChange],
-        touched: Sequence[Touched],
-        digest: bytes,
-    ) -> str:
+    def add(self, change: Change, *, kinds: Iterable[str], folder: str, files: Sequence[FileChange]) -> str:
         """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
 
         The paths of `files` are relative to the workspace.
@@ -121,6 +72,7 @@ class Proposals:
         """
         if sum(len(file.before or b"") + len(file.after or b"") for file in files) > LARGEST:
             raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
+        touched, digest = self._touched(files), self._digest(change.actor, change.operation, files)
         proposal = Proposal(
             id=change.id,
             time=change.time,
@@ -132,7 +84,7 @@ class Proposals:
             undoes=change.undoes,
             redoes=change.redoes,
             paths=tuple(file.path for file in files),
-            touched=tuple(touched[:_MOST_ENTRIES]),
+            touched=touched[:_MOST_ENTRIES],
         )
 
         def work(db: sqlite3.Connection) -> str | None:
@@ -155,14 +107,12 @@ class Proposals:
             )
         return found
 
-    def replace(
-        self, proposal: Proposal, files: Sequence[FileChange], touched: Sequence[Touched], digest: bytes
-    ) -> None:
+    def replace(self, proposal: Proposal, files: Sequence[FileChange]) -> None:
         """Give a proposal that waits other bytes; nothing is done where it was decided meanwhile."""
         paths = tuple(file.path for file in files)
-        about = _about(replace(proposal, edited=True, paths=paths, touched=tuple(touched[:_MOST_ENTRIES])))
-        query = f"UPDATE proposal SET digest = ?, about = ?, files = ? WHERE {_WAITS}"
-        self._run(lambda db: db.execute(query, (digest, about, _packed(files), proposal.seq)).rowcount)
+        about = _about(replace(proposal, edited=True, paths=paths, touched=self._touched(files)[:_MOST_ENTRIES]))
+        values = (self._digest(proposal.actor, proposal.operation, files), about, _packed(files), proposal.seq)
+        self._run(lambda db: db.execute(f"UPDATE proposal SET digest = ?, about = ?, files = ? WHERE {_WAITS}", values))
 
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
@@ -199,30 +149,29 @@ class Proposals:
         )
         return self._run(lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
 
-    def list(self, *, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
+    def list(self, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
         """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
         wanted = ", ".join("?" * len(states or STATES))
         query = f"SELECT seq, state, about FROM proposal WHERE state IN ({wanted}) AND actor = coalesce(?, actor)"
-        values = (*(states or STATES), actor, limit or -1)
-
-        def work(db: sqlite3.Connection) -> tuple[Proposal, ...]:
-            return tuple(_proposal(*row) for row in db.execute(f"{query} ORDER BY seq DESC LIMIT ?", values))
-
-        return self._file.run(work, (), make=False)
+        values = (*(states or STATES), actor)
+        none: list[tuple[int, State, str]] = []
+        rows = self._file.run(lambda db: db.execute(f"{query} ORDER BY seq DESC", values).fetchall(), none, make=False)
+        # The record of an agent's folder may be that of another workspace, with proposals about other folders.
+        found = [_proposal(seq, state, about, self._log.place) for seq, state, about in rows]
+        mine = [one for one in found if self._log.folder in (None, one.folder)]
+        return tuple(mine[:limit] if limit else mine)
 
     def stamp(self) -> Hashable:
-        """Return a value that changes when a proposal is added or decided; None without a record."""
+        """Return a value that changes when a proposal is added or decided; None without a record.
+
+        It costs two `stat` calls, so it can be called often.
+        """
         found: list[tuple[int, int]] = []
         for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
             with suppress(OSError):
-                seen = os.stat(self._folder.path / name)
+                seen = os.stat(self._log.state.folder.path / name)
                 found.append((seen.st_mtime_ns, seen.st_size))
         return tuple(found) or None
-
-    def count(self) -> int:
-        """Return how many wait."""
-        query = "SELECT count(*) FROM proposal WHERE state = 'waiting'"
-        return self._file.run(lambda db: int(db.execute(query).fetchone()[0]), 0, make=False)
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return the bytes of a proposal, with paths as seen from the workspace; none where they are not kept."""
@@ -230,6 +179,41 @@ class Proposals:
         query = "SELECT files FROM proposal WHERE seq = ?"
         row = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchone(), nothing, make=False)
         return () if row is None or row[0] is None else _unpacked(row[0], proposal.paths)
+
+    def settle(self) -> None:
+        """Mark proposals as accepted whose change was made by a process that was killed before it could mark them."""
+        waiting = {one.id: one for one in self.list(("waiting",))}
+        if not waiting:
+            return
+        # After a killed process the change log may contain changes that are not yet marked as done.
+        with suppress(MemdeckError):
+            self._log.notice((), next(iter(waiting.values())).time)
+        marks = ", ".join("?" * len(waiting))
+        for record in self._log.history.records(f"proposal IN ({marks})", list(waiting), 0):
+            one, by = waiting[record.proposal or ""], record.reviewer or "human"
+            with suppress(MemdeckError):
+                self.decide(one, "accepted", by=by, now=record.time, change_id=record.id)
+
+    def _touched(self, files: Iterable[FileChange]) -> tuple[Touched, ...]:
+        """Return the entries that a change would touch."""
+        history = self._log.history
+        with self._log.glance():
+            return tuple(one for file in files for one in history.entries_of(file.path, history.touched_by(file)))
+
+    def _digest(self, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
+        """Return a digest that distinguishes proposals by actor, operation and text, not by the place in the file.
+
+        An agent that asks again asks for the same.
+        """
+        found = hashlib.sha256()
+        pieces = [encode(actor), encode(operation)]
+        for file in files:
+            for region in self._log.history.touched_by(file):
+                if region.kind != "top":
+                    pieces += (encode(file.path), region.before.strip(), region.after.strip())
+        for piece in pieces:
+            found.update(b"%d:" % len(piece) + piece)
+        return found.digest()
 
     def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         found = self._file.run(lambda db: (work(db),), None)
@@ -249,7 +233,7 @@ def _about(proposal: Proposal) -> str:
     return json.dumps({key: value for key, value in values.items() if key not in ("seq", "state", "place")})
 
 
-def _proposal(seq: int, state: State, about: str) -> Proposal:
+def _proposal(seq: int, state: State, about: str, place: str) -> Proposal:
     values = json.loads(about)
     decided = values["decided_at"]
     values |= {
@@ -259,22 +243,7 @@ def _proposal(seq: int, state: State, about: str) -> Proposal:
         "paths": tuple(values["paths"]),
         "touched": tuple(Touched(*one) for one in values["touched"]),
     }
-    return Proposal(seq=seq, state=state, **values)
-
-
-def digest_of(actor: str, operation: str, regions: Iterable[tuple[str, Region]]) -> bytes:
-    """Return a digest that distinguishes proposals by actor, operation and text, not by the place in the file.
-
-    `regions` are those of each file, with its path. An agent that asks again asks for the same.
-    """
-    found = hashlib.sha256()
-    pieces = [encode(actor), encode(operation)]
-    for path, region in regions:
-        if region.kind != "top":
-            pieces += (encode(path), region.before.strip(), region.after.strip())
-    for piece in pieces:
-        found.update(b"%d:" % len(piece) + piece)
-    return found.digest()
+    return Proposal(seq=seq, state=state, place=place, **values)
 
 
 def _packed(files: Sequence[FileChange]) -> bytes:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from memory.document.compare import apply, inverted
 from memory.storage.changes import OWN, ChangeRecord, is_agent
-from memory.storage.log.history import History
+from memory.storage.log.log import ChangeLog
 
 Author = Literal["own", "agents", "person"]
 
@@ -17,7 +17,7 @@ MOST_LOOKED_AT = 300
 _NEUTRAL = OWN - {"outside"}
 
 
-def author_of_entry(history: History, actor: str, ref: str) -> Author:
+def author_of_entry(history: ChangeLog, actor: str, ref: str) -> Author:
     """Return the author of an entry: an agent only where it added the entry and no one else changed it since."""
     found = history.list(entry=ref)
     if not found or not any(one.ref == ref or one.old_ref == ref for record in found for one in record.touched):
@@ -29,7 +29,7 @@ def author_of_entry(history: History, actor: str, ref: str) -> Author:
     return _of(actor, (record.actor for record in found))
 
 
-def author_of_file(history: History, actor: str, path: str) -> Author:
+def author_of_file(history: ChangeLog, actor: str, path: str) -> Author:
     """Return the author of a whole file: an agent only where it made the file and no one else wrote to it since."""
     found = _of_file(history, path)
     if not found or next(file for file in found[-1].files if file.path == path).before is not None:
@@ -37,7 +37,7 @@ def author_of_file(history: History, actor: str, path: str) -> Author:
     return _of(actor, (record.actor for record in found))
 
 
-def versions(history: History, path: str, current: bytes) -> Iterator[tuple[str, bytes | None]]:
+def versions(history: ChangeLog, path: str, current: bytes) -> Iterator[tuple[str, bytes | None]]:
     """Yield for each change of a file, newest first, who made it and what the file held before; it ends where the
     bytes are no longer known.
     """
@@ -68,5 +68,5 @@ def _of(actor: str, writers: Iterable[str]) -> Author:
     return "agents" if "agents" in left else "own"
 
 
-def _of_file(history: History, path: str) -> Sequence[ChangeRecord]:
+def _of_file(history: ChangeLog, path: str) -> Sequence[ChangeRecord]:
     return [record for record in history.list(file=path) if path in record.paths]
