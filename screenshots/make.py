@@ -264,10 +264,10 @@ async def rest(app: MemdeckApp, pilot: Pilot[Any]) -> None:
     pane = app.pane
     if pane is not None:
         pane.line_list.end_flash = lambda: None
-    if pane is not None and pane.linking._resting is not None:
-        pane.linking._resting.stop()
-        pane.linking._resting = None
-        pane.linking.find()
+    if pane is not None and pane._resting is not None:
+        pane._resting.stop()
+        pane._resting = None
+        pane.find_links()
         await settle(app, pilot)
     if isinstance(app.focused, (Input, TextArea)):
         # A cursor that blinks would be there or not, as long as the machine took.

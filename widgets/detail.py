@@ -103,11 +103,6 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
             self._laid_out = self.lay_out(width)
             self.set_extent(Size(width, len(self._laid_out)))
 
-    @property
-    def shown_lines(self) -> Sequence[Line]:
-        """The lines as they are laid out now; empty before the first layout."""
-        return self._laid_out
-
     def on_resize(self) -> None:
         """Lay out for another width."""
         self._ensure_layout()
@@ -388,11 +383,6 @@ class Detail(LineView):
         if not top <= row < top + height:
             self.scroll_to(y=max(0, row - height // 2), animate=False, force=True)
         self.refresh()
-
-    @property
-    def current_link(self) -> int:
-        """Which link is marked, from 0."""
-        return self._current
 
     def enter(self, step: int) -> None:
         """Mark the first link, or (-1) the last one."""

@@ -145,7 +145,7 @@ class MainScreen(Screen[None]):
             with Panes(id="panes"):
                 if self._pane is not None:
                     yield self._pane
-        yield KeyHints(pinned=PINNED, late=True)
+        yield KeyHints(pinned=PINNED)
 
     def on_screen_resume(self) -> None:
         """A dialog was left."""

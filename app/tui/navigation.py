@@ -309,7 +309,7 @@ class Navigation(Part):
             return
         if pane.linked is None:
             self._following = pane.line_list.cursor
-            pane.linking.find()
+            pane.find_links()
         elif pane.linked:
             pane.follow(pane.linked[0].target)
         else:

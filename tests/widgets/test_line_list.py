@@ -162,7 +162,7 @@ async def test_changed_rows_flash_once() -> None:
         await pilot.pause()
         plain = view.render_line(3)
         view.flash([2])
-        assert view.flashing == {2}
+        assert view._flashing == {2}
         view.render_lines(view.size.region)
         assert view.render_line(3) != plain
         view.end_flash()

@@ -250,27 +250,22 @@ class KeyHints(Drawing, Widget):
         pinned: Iterable[str] = (),
         indent: int = 1,
         remark: str = "",
-        late: bool = False,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
         """`pinned`: ids of bindings whose hints are at the right end; the first ones give way to other hints where room
         is short, the last one stays. `indent`: cells before all hints. `remark`: words after all hints, if they
-        fit. `late`: the hints come with the second frame, because finding them takes
-        time.
+        fit.
         """
         super().__init__(id=id, classes=classes)
         self._pinned = tuple(pinned)
         self._indent = indent
         self._remark = remark
-        self._late = late
         self._lead = ""
         self._leads = False
         self._more = -1
         """Where the sign is drawn that there are more hints; -1: nowhere."""
         self._hints: list[Hint] = []
-        self._asked: tuple[object, object] | None = None
-        """The bindings and names that the hints were made from."""
         self._places: list[tuple[int, int, Hint]] = []
 
     @property
@@ -282,24 +277,15 @@ class KeyHints(Drawing, Widget):
     def on_mount(self) -> None:
         """Follow the focus and the state of actions."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_updated, immediate=True)
-        if self._late:
-            self.call_after_refresh(self._begin)
-        else:
-            self._bindings_updated(self.screen)
-
-    def _begin(self) -> None:
-        self._late = False
         self._bindings_updated(self.screen)
 
     def _bindings_updated(self, screen: Screen[object]) -> None:
         # A screen below a dialog has its keys again, and finds them out, when the dialog closes.
-        if self._late or not screen.is_active:
+        if not screen.is_active:
             return
         bindings = screen.active_bindings
-        # Read together with the bindings, because the names belong to the same key update.
-        names: Mapping[str, str] = getattr(screen, "hint_names", {})
-        same, self._asked = self._asked == (bindings, names), (bindings, names)
-        hints = self._hints if same else hints_of(screen, bindings, names)
+        # Read behind the bindings, because the names come with the same key update.
+        hints = hints_of(screen, bindings, getattr(screen, "hint_names", {}))
         lead = getattr(screen, "hint_lead", "")
         if (hints, lead) != (self._hints, self._lead):
             self._hints, self._lead = hints, lead

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -158,8 +157,6 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
-        self._strips: LRUCache[tuple[int, int, tuple[str, ...]], Strip] = LRUCache(1_000)
-        """The rows as they were drawn, by place, width and component classes."""
         self.set_rows(rows)
 
     @property
@@ -246,11 +243,6 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         """Stop highlighting changed rows now."""
         before, self._flashing = self._flashing, frozenset()
         self._refresh_items(before)
-
-    @property
-    def flashing(self) -> frozenset[Hashable]:
-        """The keys that are highlighted as changed."""
-        return self._flashing
 
     # The cursor
 
@@ -465,41 +457,17 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         return tuple(states)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines of the view; the selection is looked up once per frame, and no border or effect for each line."""
+        """Draw lines of the view; the selection is looked up once per frame."""
         self._shown_selection = self.selected
-        if self.styles.gutter or self.opacity < 1:
-            return super().render_lines(crop)
-        filters, ground = self.get_line_filters(), self.background_colors[1]
-        strips = []
-        for y in crop.line_range:
-            strip = self.render_line(y)
-            for one in filters:
-                strip = strip.apply_filter(one, ground)
-            strips.append(strip.crop(crop.x, crop.right))
-        return strips
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line; rows that look as before are not drawn again, since one key may cause several frames."""
+        """Return one line."""
         position, width = y + round(self.scroll_y), self.scrollable_content_region.width
         if not 0 <= position < len(self._rows):
             return self.draw_below(y, width)
         key = self._rows[position]
-        looks = (position, width, self._states(position, key))
-        strip = self._strips.get(looks)
-        if strip is None:
-            strip = self._strips[looks] = self._draw_row(key, width, looks[2])
-        return strip
-
-    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw again; without a region, all rows may look different."""
-        if not regions:
-            self._strips.clear()
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
-
-    def notify_style_update(self) -> None:
-        """Forget how rows were drawn: the styles changed."""
-        self._strips.clear()
-        super().notify_style_update()
+        return self._draw_row(key, width, self._states(position, key))
 
     def draw_below(self, y: int, width: int) -> Strip:  # noqa: ARG002
         """A line of the view below the last row."""

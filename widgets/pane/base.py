@@ -27,16 +27,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
-from textual.timer import Timer
 
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
 from widgets.detail import Link
-from widgets.input.editors import SafeText
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.text.drawing import LateTimers
@@ -60,9 +57,6 @@ WIDE, SINGLE, BROAD = 110, 60, 150
 """
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
-
-MANY, RESTED = 10_000, 0.15
-"""From so many rows on, the filter waits until no letter came for so many seconds."""
 
 INDENT = 2
 """Cells at the left and at the right of the words of a list without rows."""
@@ -126,7 +120,7 @@ class PaneList(LineList):
 
 
 class PaneFilter(FilterBar):
-    """The filter bar of a pane; a letter filters the list at once, with `MANY` rows when no further letter comes.
+    """The filter bar of a pane; each letter filters the list at once.
 
     It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
     """
@@ -136,19 +130,9 @@ class PaneFilter(FilterBar):
     def __init__(self, pane: Pane) -> None:
         super().__init__()
         self._pane = pane
-        self._resting: Timer | None = None
 
     def typed(self) -> None:
         """Filter the pane after a letter was typed or deleted."""
-        if self._resting is not None:
-            self._resting.stop()
-        if self._pane.row_count < MANY:
-            self.apply()
-        else:
-            self._resting = self.set_timer(RESTED, self.apply)
-
-    def apply(self) -> None:
-        """Filter the pane by what was typed."""
         self._pane.set_filter(self.text)
 
 
@@ -173,7 +157,6 @@ class Pane(LateTimers, PaneWithEntry):
         &.-broad > .pane--detail-frame { width: 1fr; }
         PaneList, Detail { overflow-y: scroll; }
         &.-single PaneList, &.-single Detail { overflow-y: auto; }
-        .pane--empty { display: none; padding: 1 2; color: $foreground-muted; }
         &.-stacked { layout: vertical; }
         &.-stacked > .pane--list-frame { width: 100%; height: 3fr; }
         &.-stacked > .pane--detail-frame { width: 100%; height: 2fr; }
@@ -230,8 +213,6 @@ class Pane(LateTimers, PaneWithEntry):
         self.remembered: Mapping[str, str] = {}
         """What `view` returned when the pane was left last; restored with the first contents."""
         self._list, self._filter_bar = PaneList(self), PaneFilter(self)
-        self.instead = SafeText("", classes="pane--empty")
-        """Shows a message in place of rows where the list cannot do so itself."""
         self._doubts: Mapping[str, str] = {}
         self.lost = ""
         """A sentence saying that the pane's file is gone, or empty although it had content; empty: it is not."""
@@ -295,7 +276,7 @@ class Pane(LateTimers, PaneWithEntry):
             self._wanted_ref = None
         if flash and contents.rows.changed:
             self.line_list.flash(contents.rows.changed)
-        self.linking.age()
+        self._links_stale = True
         if first and self.remembered:
             self.restore(self.remembered)
         if first:
@@ -411,7 +392,6 @@ class Pane(LateTimers, PaneWithEntry):
     def compose(self) -> ComposeResult:
         """List and detail, each in a frame."""
         with Frame(name=self.title, classes="pane--list-frame"):
-            yield self.instead
             yield self._list
             yield self._filter_bar
         with Frame(classes="pane--detail-frame"):
@@ -494,7 +474,6 @@ class Pane(LateTimers, PaneWithEntry):
     def say_instead(self, words: str) -> None:
         """Show a message in place of the rows; empty: there are rows to show."""
         self._list.say(words)
-        self.instead.say(words, layout=self.instead.display)
 
     def say_title(self) -> None:
         """Set the title: the pane's name, the selected or filtered count, the arrangement, and the usual remark."""
@@ -510,14 +489,6 @@ class Pane(LateTimers, PaneWithEntry):
 
     # What happens in it
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Stop the event: no widget around the pane needs it."""
-        event.stop()
-
-    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """Stop the event: no widget around the pane needs it."""
-        event.stop()
-
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Show how many are selected."""
         event.stop()
@@ -527,7 +498,7 @@ class Pane(LateTimers, PaneWithEntry):
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """Keep the filter and focus the list."""
         event.stop()
-        self._filter_bar.apply()
+        self._filter_bar.typed()
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:

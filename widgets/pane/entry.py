@@ -137,7 +137,22 @@ class PaneOverrides(Widget):
 
     def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
         """Return the rows that a filter keeps."""
-        return keep(keys, lambda row: needles.fit(row, self), self.depth, self.holds)
+        return keep(keys, lambda row: self.fits(row, needles), self.depth, self.holds)
+
+    def fits(self, row: RowKey, needles: Needles) -> bool:
+        """Return whether the item of a row matches a filter."""
+        if row.haystack is None:
+            row.haystack = self.text(row.item).casefold()
+
+        def has(name: str, value: str) -> bool:
+            """Whether a field matches a value; for an empty value, whether the field has any."""
+            fits = self.field_fits(row.item, name, value) if value else None
+            if fits is not None:
+                return fits
+            found = self.field_text(row.item, name).casefold()
+            return value in found if value else bool(found)
+
+        return needles.fit(row.haystack, has)
 
     def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""
@@ -207,55 +222,6 @@ REST_SECONDS = 0.15
 """Seconds for which the cursor rests on an entry before its links are searched."""
 
 
-class Linking:
-    """The links of one entry of a pane at a time, and whether they must be searched again."""
-
-    def __init__(self, pane: PaneWithEntry) -> None:
-        """Nothing is known yet."""
-        self._pane = pane
-        self._row: object = None
-        self._links: Sequence[Link] = ()
-        self._stale = False
-        self._resting: Timer | None = None
-
-    def of(self, row: object) -> Sequence[Link] | None:
-        """The links of a row; None while they are not known."""
-        return self._links if row is not None and row is self._row else None
-
-    def age(self) -> None:
-        """Mark the links as stale because the files changed; they stay shown until they are searched again."""
-        self._stale = True
-
-    def known(self, row: RowKey, links: Sequence[Link]) -> bool:
-        """Set the links of a row; return whether others were shown for it before."""
-        before, self._row, self._links, self._stale = self.of(row) or (), row, links, False
-        return tuple(before) != tuple(links)
-
-    def rest(self) -> None:
-        """Search the links of the entry under the cursor once the cursor rests, unless they are known."""
-        if self._resting is not None:
-            self._resting.stop()
-            self._resting = None
-        if self._stale or self._row is not self._pane.line_list.cursor:
-            self._resting = self._pane.set_timer(REST_SECONDS, self.find)
-
-    def find(self) -> None:
-        """Search the links now, in a worker; `Pane.Linked` reports them."""
-        row = self._pane.line_list.cursor
-        if not isinstance(row, RowKey):
-            return
-        item = row.item
-
-        def work() -> None:
-            links: Sequence[Link] = ()
-            try:
-                links = tuple(self._pane.links(item))
-            finally:
-                self._pane.post_message(self._pane.Linked(self._pane, row, links))
-
-        self._pane.run_worker(work, group="links", thread=True, exclusive=True, exit_on_error=False)
-
-
 class PaneWithEntry(PaneOverrides):
     """The part of `Pane` that shows the entry under the cursor, and knows whether list or detail has the focus."""
 
@@ -275,7 +241,10 @@ class PaneWithEntry(PaneOverrides):
     def __init__(self, *, id: str) -> None:  # noqa: A002
         """Show no entry before the first titles are drawn."""
         super().__init__(id=id)
-        self.linking = Linking(self)
+        self._links: tuple[object, Sequence[Link]] = (None, ())
+        """The row whose links were found, and these links."""
+        self._links_stale = False
+        self._resting: Timer | None = None
         self._detail = Detail()
         self._shows_detail = False
         self.doubted: Mapping[Hashable, str] = {}
@@ -302,7 +271,8 @@ class PaneWithEntry(PaneOverrides):
     @property
     def linked(self) -> Sequence[Link] | None:
         """The links of the entry under the cursor; None while they are not known."""
-        return self.linking.of(self.line_list.cursor)
+        row, links = self._links
+        return links if row is not None and row is self.line_list.cursor else None
 
     @property
     def is_open(self) -> bool:
@@ -398,11 +368,8 @@ class PaneWithEntry(PaneOverrides):
         where = self.place(item)
         frame.say(title, "" if where == title else where)
         lines = [*self.detail(item)]
-        # The frame shows the title; where the frame has to cut it, the text repeats it.
-        fits = frame.has_room_for(title)
-        if lines and isinstance(lines[0], Title) and lines[0].text == title and fits:
-            del lines[: 2 if len(lines) > 1 and isinstance(lines[1], Spacer) else 1]
-        elif title and not fits and not (lines and isinstance(lines[0], Title)):
+        if title and not frame.has_room_for(title) and not (lines and isinstance(lines[0], Title)):
+            # Where the frame has to cut the title, the text repeats it.
             lines = [Title(title), Spacer(), *lines]
         doubt = self.doubted.get(self.line_list.cursor)
         if doubt is not None:
@@ -419,12 +386,37 @@ class PaneWithEntry(PaneOverrides):
         if links:
             lines += [Spacer(), Caption("LINKED"), *links]
         self.detail_view.show(lines, entry=self.line_list.cursor)
-        self.linking.rest()
+        self._find_links_later()
+
+    def _find_links_later(self) -> None:
+        """Search the links of the entry under the cursor once the cursor rests, unless they are known."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        if self._links_stale or self.linked is None:
+            self._resting = self.set_timer(REST_SECONDS, self.find_links)
+
+    def find_links(self) -> None:
+        """Search the links of the entry under the cursor in a worker; `Linked` reports them."""
+        row = self.line_list.cursor
+        if not isinstance(row, RowKey):
+            return
+        item = row.item
+
+        def work() -> None:
+            links: Sequence[Link] = ()
+            try:
+                links = tuple(self.links(item))
+            finally:
+                self.post_message(self.Linked(self, row, links))
+
+        self.run_worker(work, group="links", thread=True, exclusive=True, exit_on_error=False)
 
     def take_links(self, row: RowKey, links: Sequence[Link]) -> None:
         """Show the links of an entry, if the cursor is still there."""
-        new = self.linking.known(row, links)
-        if new and row is self.line_list.cursor and self.is_attached:
+        before = self.linked if row is self.line_list.cursor else None
+        self._links, self._links_stale = (row, links), False
+        if row is self.line_list.cursor and self.is_attached and tuple(before or ()) != tuple(links):
             self._show_detail()
 
     # What happens in it

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from .entry import PaneOverrides
-    from .rows import RowKey
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 SHORTEST = 3
 """The fewest letters that abbreviate a field's name; `re:` in a title is a word."""
@@ -17,13 +13,6 @@ _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r'(-?)(?:([^\s":]+):)?"([^"]*)"?')
 _BEGINNINGS = frozenset("_#@")
 """Signs that may begin a word after a minus."""
-
-
-def haystack_in(row: RowKey, pane: PaneOverrides) -> str:
-    """The text in which words of a row are searched, made on first use."""
-    if row.haystack is None:
-        row.haystack = pane.text(row.item).casefold()
-    return row.haystack
 
 
 def field_named(name: str, names: Sequence[str]) -> str | None:
@@ -115,24 +104,12 @@ class Needles(NamedTuple):
                 words[part.without].append(part.text)
         return cls(tuple(words[False]), tuple(fields[False]), tuple(words[True]), tuple(fields[True]))
 
-    def fit(self, row: RowKey, pane: PaneOverrides) -> bool:
-        """Whether a row's item matches."""
-        haystack = haystack_in(row, pane)
+    def fit(self, haystack: str, has: Callable[[str, str], bool]) -> bool:
+        """Return whether a text in lower case and fields match; `has` tells whether a field has a value."""
         for word in self.words:
             if word not in haystack:
                 return False
         for word in self.no_words:
             if word in haystack:
                 return False
-        return all(_has(row, pane, *field) for field in self.fields) and not any(
-            _has(row, pane, *field) for field in self.no_fields
-        )
-
-
-def _has(row: RowKey, pane: PaneOverrides, name: str, value: str) -> bool:
-    """Whether a field matches a value; for an empty value, whether the field has any."""
-    fits = pane.field_fits(row.item, name, value) if value else None
-    if fits is not None:
-        return fits
-    found = pane.field_text(row.item, name).casefold()
-    return value in found if value else bool(found)
+        return all(has(*field) for field in self.fields) and not any(has(*field) for field in self.no_fields)

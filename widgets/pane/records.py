@@ -19,7 +19,7 @@ from textual.message import Message
 
 from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer, Title
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.glyphs import Glyphs
@@ -216,8 +216,8 @@ class RecordPane(Pane):
         return found
 
     def detail(self, item: Any) -> Sequence[DetailLine]:
-        """Show the title and everything that `told` returns."""
-        return [Title(item.title), Spacer(), *self.lines(self.told(item))]
+        """Show everything that `told` returns."""
+        return self.lines(self.told(item))
 
     def lines(self, told: Mapping[str, Any]) -> Sequence[DetailLine]:
         """Return values by their labels as lines."""

@@ -67,7 +67,7 @@ class Arrangement:
     def fits(self) -> Callable[[RowKey], bool] | None:
         """The test of the filter for single rows; None without a filter."""
         needles = self.needles
-        return (lambda row: needles.fit(row, self._pane)) if self.filter else None
+        return (lambda row: self._pane.fits(row, needles)) if self.filter else None
 
     def count(self, keys: Sequence[Hashable]) -> str:
         """Return how many of these visible rows are entries, and how many entries there are."""

@@ -92,20 +92,18 @@ class WaitingPane(RecordPane):
             case WaitingAsk() as one:
                 text = one.ask.shown or one.ask.text
                 return [
-                    Title(item.title), Spacer(), Labelled("what", one.role), Labelled("in", one.ask.file),
+                    Labelled("what", one.role), Labelled("in", one.ask.file),
                     Labelled("why", one.why), Spacer(), Caption("WOULD RUN"), Prose(text),
                 ]  # fmt: skip
             case OutsideRemoval(entries=entries):
                 rows = [line(title, Piece(f"  {file}", "muted")) for file, _, title in entries]
-                return [Title(item.title), Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
+                return [Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
             case lost:
                 files = tuple(line(one.path) for one in lost)
                 return [Title(item.title), Labelled("folder", lost[0].store.source.shown), Spacer(), Lines(files)]
 
     def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
         parts: list[DetailLine] = [
-            Title(one.summary),
-            Spacer(),
             Labelled("by", plain_actor(one.actor)),
             Labelled("at", f"{one.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
             Labelled("why", ", ".join(one.kinds)),

@@ -79,14 +79,14 @@ async def test_tab_goes_from_the_list_through_the_links_and_back(workspace: Work
     async with running(app, size) as pilot:
         pane = app.pane
         detail = pane.detail_view
-        pane.linking.find()
+        pane.find_links()
         await settle(pilot)
         links = [Link("task", title, ("tasks.md", title)) for title in ("One", "Two", "Three")]
         pane.post_message(pane.Linked(pane, pane.line_list.cursor, links))
         await settle(pilot)
 
         def place() -> str:
-            return detail.links[detail.current_link].text if detail.has_focus else "list"
+            return detail.links[detail._current].text if detail.has_focus else "list"
 
         for key, way in (("tab", ["One", "Two", "Three", "list"]), ("shift+tab", ["Three", "Two", "One", "list"])):
             seen = []

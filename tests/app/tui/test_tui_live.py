@@ -29,7 +29,7 @@ async def test_an_outside_change_keeps_cursor_and_selection(workspace: Workspace
         await settle(pilot)
         assert pane.current().title == cursor
         assert [item.title for item in pane.selected()] == selected
-        assert [row.item.title for row in pane.line_list.flashing] == ["From outside"]
+        assert [row.item.title for row in pane.line_list._flashing] == ["From outside"]
         assert "From outside" in screen_text(app)
         (change,) = workspace.store.history.list(actor="outside")
         assert [one.title for one in change.touched if one.ref] == ["[HIGH] From outside"]

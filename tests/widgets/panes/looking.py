@@ -92,7 +92,7 @@ def shown(app: Harness) -> str:
 
 def detail_words(pane: Pane) -> str:
     """What the detail shows, its wrapped lines joined with single spaces."""
-    return " ".join(" ".join(line_text(content) for content in pane.detail_view.shown_lines).split())
+    return " ".join(" ".join(line_text(content) for content in pane.detail_view._laid_out).split())
 
 
 async def walked(pane: Pane, files: Mapping[str, str | bytes], pilot: Pilot[None], app: Harness) -> None:

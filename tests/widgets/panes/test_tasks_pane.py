@@ -118,7 +118,7 @@ async def test_changed_tasks_flash_and_the_cursor_stays() -> None:
         pane.show(snapshot_of(after), NOW)
         await pilot.pause()
         assert (pane.current().title, pane.current().section) == ("a", "in-progress")
-        assert {row.item.title for row in pane.line_list.flashing} == {"a", "new"}
+        assert {row.item.title for row in pane.line_list._flashing} == {"a", "new"}
 
 
 @pytest.mark.parametrize("view", ["list", "board", "calendar"])

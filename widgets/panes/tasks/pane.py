@@ -197,7 +197,7 @@ class TasksPane(Pane):
 
             self._board = Board(self)
             self._board.fit(frame.content_size)
-            frame.mount(self._board, before=self.instead)
+            frame.mount(self._board, before=self.filter_bar)
         if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
 
@@ -262,16 +262,10 @@ class TasksPane(Pane):
             super().put_keys(keys, to_top=to_top)
 
     def say_instead(self, words: str) -> None:
-        """Show a message below the names of the board's columns, or above a calendar that has no files yet.
-
-        The room for it is set here and not by a class, which would look up every style of the pane.
-        """
+        """Show a message in place of the rows, on the board in its first column."""
         super().say_instead(words)
-        apart = bool(words) and self.view_name != VIEWS[0]
-        if self.instead.display != apart:
-            self.instead.display = apart
-            if self._board is not None:
-                self._board.styles.height = 1 if apart else None
+        if self._board is not None:
+            self._board.lists[0].say(words)
 
     def place_cursor(self, row: RowKey) -> bool:
         """Put the cursor on a task in the current view."""
