@@ -16,8 +16,8 @@ from memory.errors import MemdeckError
 from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
-from .recall.grouping import group_events
-from .recall.recall import SHOWN_GROUPS, next_events
+from .recall.grouping import groups_of
+from .recall.recall import next_events
 from .retention import candidates
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
     there is no status.
     """
     state, latest = memory.state, memory.state["maintenance"]["latestCheckpointId"]
-    groups, removed, against = group_events(next_events(memory)[0]), candidates(memory, now), checkpoint or latest
+    removed, against = candidates(memory, now), checkpoint or latest
     changed, problem = [], None if against else "there is no checkpoint"
     try:
         found = diff_of(memory, against, STATE_NAME) if against else ()
@@ -50,8 +50,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         "checkpoints": len(memory.checkpoint_ids),
         "events": _by_scope(memory.events),
         "unrecalled": _by_scope(memory.unrecalled()),
-        "groups": groups[:SHOWN_GROUPS],
-        "groupCount": len(groups),
+        **groups_of(next_events(memory)[0]),
         "sources": memory.sources,
         "drift": {"checkpoint": against, "changedSections": changed, "problem": problem},
         "retention": {

@@ -6,7 +6,7 @@ Keys unknown to the format are left alone, because another tool may have written
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -144,36 +144,36 @@ def _parts(kind: str) -> tuple[str, str, int]:
     return name, sign, int(most or 0)
 
 
-def _look(kind: str, value: Any, where: str) -> Iterator[Fault]:
-    name, sign, most = _parts(kind)
-    if sign == "?" and value is None:
-        return
-    if sign in ("*", "+"):
-        if not isinstance(value, list):
-            yield Fault(where, "is not a list")
-            return
-        if (most and len(value) > most) or (sign == "+" and not value):
-            yield Fault(where, f"has {len(value)} entries" + (f", at most {most} are allowed" if most else ""))
-        for index, one in enumerate(value):
-            yield from _look(name, one, f"{where}[{index}]")
-    elif name in VALUES:
-        fits, what = VALUES[name]
-        if not fits(value):
-            yield Fault(where, what)
-    elif not isinstance(value, dict):
-        yield Fault(where, "is not an object")
-    else:
-        prefix = f"{where}." if where else ""
-        for key, inner in SHAPES[name].items():
-            if key in value:
-                yield from _look(inner, value[key], prefix + key)
-            else:
-                yield Fault(prefix + key, "is missing")
-
-
 def faults_of(kind: str, value: Any, where: str = "") -> Faults:
     """Return the faults of a value of a kind, empty where it has none; `where` is its place."""
-    return list(_look(kind, value, where))
+    if kind in VALUES:
+        fits, what = VALUES[kind]
+        return [] if fits(value) else [Fault(where, what)]
+    name, sign, most = _parts(kind)
+    if sign == "?":
+        return [] if value is None else faults_of(name, value, where)
+    found: Faults = []
+    if sign:
+        if not isinstance(value, list):
+            return [Fault(where, "is not a list")]
+        if (most and len(value) > most) or (sign == "+" and not value):
+            found.append(Fault(where, f"has {len(value)} entries" + (f", at most {most} are allowed" if most else "")))
+        for index, one in enumerate(value):
+            if inner := faults_of(name, one):
+                found += _placed(f"{where}[{index}]", inner)
+        return found
+    if not isinstance(value, dict):
+        return [Fault(where, "is not an object")]
+    for key, part in SHAPES[name].items():
+        if inner := faults_of(part, value[key]) if key in value else [Fault("", "is missing")]:
+            found += _placed(f"{where}.{key}" if where else key, inner)
+    return found
+
+
+def _placed(where: str, faults: Faults) -> Faults:
+    """Return faults of a part with the place of the part before theirs."""
+    dots = ("." if one.where and not one.where.startswith("[") else "" for one in faults)
+    return [Fault(f"{where}{dot}{one.where}", one.what) for dot, one in zip(dots, faults, strict=True)]
 
 
 def first_of(faults: Faults) -> str:

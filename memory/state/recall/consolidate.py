@@ -93,41 +93,45 @@ class _Gotchas:
     def __init__(self, entries: Iterable[Json]) -> None:
         self.replaced: list[Replaced] = []
         self._statements = Statements()
-        self._entries: dict[int, tuple[Json, Statements]] = {}
+        self._entries: dict[int, Json] = {}
+        self._causes: dict[int, Statements] = {}
         self._places: dict[str, int] = {}
         for entry in entries:
             self._put(None, entry)
 
     def entries(self) -> list[Json]:
         """Return the gotchas, each with all its causes."""
-        return [_with_causes(*self._entries[place]) for place in sorted(self._entries)]
+        return [self._whole(place) for place in sorted(self._entries)]
 
     def add(self, text: str, source: str) -> None:
         """Add what a session said: another cause of a gotcha, or a new one."""
         title, cause = halves(text)
         place = self._places.get(plain_words(title))
         if place in self._entries:
-            told, causes = self._entries[place]
-            earlier = causes.put(cause) if cause else []
+            told = self._entries[place]
+            if place not in self._causes:
+                self._causes[place] = Statements([] if told["cause"] == NOT_SAID else told["cause"].split(ALSO))
+            earlier = self._causes[place].put(cause) if cause else []
             self.replaced += [Replaced("gotchas", _whole(title, cause), _whole(told["title"], one)) for one in earlier]
             return
         entry = {"title": title, "symptom": f"Noted in {source}.", "cause": cause or NOT_SAID, "correctPath": NOT_SAID}
         place = None
         for number, _ in self._statements.take(_whole(title, cause)) if cause else ():
-            old = _with_causes(*self._entries.pop(number))
+            old = self._whole(number)
+            del self._entries[number]
+            self._causes.pop(number, None)
             self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
             entry, place = {**old, "title": title, "cause": cause}, number if place is None else place
         self._put(place, entry)
 
     def _put(self, place: int | None, entry: Json) -> None:
-        causes = [] if entry["cause"] == NOT_SAID else entry["cause"].split(ALSO)
-        place = self._statements.add(_whole(entry["title"], entry["cause"] if causes else ""), place)
-        self._entries[place] = entry, Statements(causes)
-        self._places[plain_words(entry["title"])] = place
+        cause = "" if entry["cause"] == NOT_SAID else entry["cause"]
+        place = self._statements.add(_whole(entry["title"], cause), place)
+        self._entries[place], self._places[plain_words(entry["title"])] = entry, place
 
-
-def _with_causes(entry: Json, causes: Statements) -> Json:
-    return {**entry, "cause": ALSO.join(causes.texts()) or NOT_SAID}
+    def _whole(self, place: int) -> Json:
+        entry, causes = self._entries[place], self._causes.get(place)
+        return entry if causes is None else {**entry, "cause": ALSO.join(causes.texts()) or NOT_SAID}
 
 
 def _whole(title: str, rest: str) -> str:
@@ -141,6 +145,7 @@ class _Steps:
         self.replaced: list[Replaced] = []
         self.closed: list[Closed] = []
         self._steps = [(stems_of(entry["title"]), dict(entry)) for entry in entries]
+        self._titled = dict(self._steps)
 
     def entries(self) -> list[Json]:
         return [entry for _, entry in self._steps]
@@ -151,29 +156,31 @@ class _Steps:
             done = text.removeprefix(_DONE).strip()
             meant = self._meant(done)
             self._steps = [one for one in self._steps if one[1] is not meant]
+            self._titled = dict(self._steps)
             self.closed.append(Closed(done, "" if meant is None else meant["title"]))
             return
         title, start = halves(text.removeprefix(_NEXT))
         stems = stems_of(title)
-        entry = self._titled(stems)
+        entry = self._titled.get(stems)
         if entry is None and title:
             new = {"title": title, "why": f"Noted in {source}.", "start": start or NOT_SAID, "done": NOT_SAID}
             self._steps.append((stems, new))
+            self._titled[stems] = new
         elif entry is not None and start:
             if entry["start"] != NOT_SAID and not is_repeated(entry["start"], start):
                 self.replaced.append(Replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
             entry["start"] = start
 
-    def _titled(self, stems: frozenset[str]) -> Json | None:
-        return next((entry for known, entry in reversed(self._steps) if known == stems), None)
-
     def _meant(self, done: str) -> Json | None:
         """Return the step with these words; else the one with nearly the same, where there is only one."""
         title = stems_of(halves(done)[0])
+        exact = self._titled.get(stems_of(done)) or self._titled.get(title)
+        if exact is not None:
+            return exact
         shares = [(_share(title, stems), entry) for stems, entry in self._steps]
         best = max([_CLOSES, *(share for share, _ in shares)])
         near = [entry for share, entry in shares if share == best]
-        return self._titled(stems_of(done)) or self._titled(title) or (near[0] if len(near) == 1 else None)
+        return near[0] if len(near) == 1 else None
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:

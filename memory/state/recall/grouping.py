@@ -11,6 +11,7 @@ from memory.state.files.model import SIGNALS, Json, number_of, scope_of
 
 from .statements import halves, plain_words
 
+SHOWN_GROUPS = 5
 _NOTES = ("decisions", "validationObservations")
 _PREFIX = re.compile(r"\s*(?:NEXT|DONE|DECISION|GOTCHA|PATH|VALIDATION):")
 
@@ -20,8 +21,8 @@ def topic(text: str) -> str:
     return plain_words(halves(_PREFIX.sub("", text, count=1))[0])
 
 
-def group_events(events: Sequence[Json]) -> list[Json]:
-    """Return the groups of events about the same subject in the form for programs; the newest group comes first.
+def groups_of(events: Sequence[Json]) -> Json:
+    """Return the groups of events about the same subject in the form for programs: the newest ones, and how many.
 
     Events belong together that share the topic of a gotcha or of a next step, or a key path together with a decision or
     a validation; a path alone groups nothing. Groups are numbered `grp-000001`, … in that order.
@@ -39,7 +40,8 @@ def group_events(events: Sequence[Json]) -> list[Json]:
         groups |= dict.fromkeys(keys, largest)
     found = {id(group): sorted(group, key=_when) for group in groups.values()}
     ordered = sorted(found.values(), key=lambda group: _when(group[-1]), reverse=True)
-    return [_group(f"grp-{number:06d}", group) for number, group in enumerate(ordered, 1)]
+    shown = [_group(f"grp-{number:06d}", group) for number, group in enumerate(ordered[:SHOWN_GROUPS], 1)]
+    return {"groups": shown, "groupCount": len(ordered)}
 
 
 def _group(name: str, events: list[Json]) -> Json:

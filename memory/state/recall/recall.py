@@ -15,9 +15,8 @@ from memory.state.files.store import StateStore, StateWriting
 from memory.storage import Change
 
 from .consolidate import BundleProposal, consolidate
-from .grouping import group_events
+from .grouping import groups_of
 
-SHOWN_GROUPS = 5
 SHOWN_LINES = 80
 MOST_EVENTS = 5000
 """How many events one recall takes; the others wait for the next one."""
@@ -124,7 +123,7 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
     after = {**before, **{key: proposal.bundle[key] for section, key in KEYS.items() if scope.takes(section)}}
     others = (section for section in SECTIONS if scope.section not in ("all", section))
     replaced = [one for one in proposal.replaced if scope.takes(one.section)]
-    closed, groups = proposal.closed if scope.takes("next-steps") else [], group_events(events)
+    closed = proposal.closed if scope.takes("next-steps") else []
     told = [f"“{one.text}” replaces “{one.earlier}”" for one in replaced]
     for one in closed:
         told.append(f"“{one.done}” " + (f"closes the step “{one.step}”" if one.step else "is done and closes no step"))
@@ -133,8 +132,7 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         "unrecalled": len(events),
         "waiting": waiting,
         "events": [event["id"] for event in events],
-        "groups": groups[:SHOWN_GROUPS],
-        "groupCount": len(groups),
+        **groups_of(events),
         "summary": effect(before, after, selected=scope.section, protected=scope.protected),
         "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in replaced],
         "closed": [{"done": one.done, "step": one.step or None} for one in closed],

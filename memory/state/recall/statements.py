@@ -116,7 +116,7 @@ class Statements:
     def __init__(self, texts: Iterable[str] = ()) -> None:
         """Begin with texts, which are not compared with each other."""
         self._present: dict[int, Statement] = {}
-        self._numbers: defaultdict[object, list[int]] = defaultdict(list)
+        self._numbers: defaultdict[object, dict[object, list[int]]] = defaultdict(dict)
         self._next = 0
         for text in texts:
             self.add(text)
@@ -127,8 +127,9 @@ class Statements:
         place = self._next if number is None else number
         self._next = max(self._next, place) + 1
         self._present[place] = one
+        numbers = self._numbers[one.names]
         for key in (one.plain, one.line[:2], *one.words):
-            self._numbers[one.names, key].append(place)
+            numbers.setdefault(key, []).append(place)
         return place
 
     def take(self, text: str) -> list[tuple[int, str]]:
@@ -150,9 +151,10 @@ class Statements:
 
     def _about(self, one: Statement) -> set[int]:
         # Of two that overlap by `ALIKE`, each has one of the rarest words of the other.
-        words = sorted(one.words, key=lambda word: len(self._numbers[one.names, word]))
+        numbers = self._numbers[one.names]
+        words = sorted((numbers.get(word, []) for word in one.words), key=len)
         rare = words[: len(words) - ceil(ALIKE * len(words)) + 1]
-        near = {number for key in (one.plain, one.line[:2], *rare) for number in self._numbers[one.names, key]}
+        near = set().union(numbers.get(one.plain, ()), numbers.get(one.line[:2], ()), *rare)
         return {number for number in near & self._present.keys() if is_same_matter(one, self._present[number])}
 
 
