@@ -49,11 +49,12 @@ def convert(context: Context, source: str, target: str, dry_run: bool, into: str
         into=into,
         dry_run=dry_run,
     )
-    return Result(report.json, lambda paint: _lines(paint, report))
+    document = {"from": source, "to": target, "dry_run": dry_run, **report.json()}
+    return Result(lambda: document, lambda paint: _lines(paint, report, dry_run))
 
 
-def _lines(paint: Paint, report: ConversionReport) -> Iterator[str]:
-    words = "would be converted" if report.dry_run else "converted"
+def _lines(paint: Paint, report: ConversionReport, dry_run: bool) -> Iterator[str]:
+    words = "would be converted" if dry_run else "converted"
     yield f"{report.read:,} read = {report.converted:,} {words} + {len(report.skipped):,} skipped"
     skipped: dict[str, list[str]] = {}
     for one in report.skipped:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.items import Committed, Item, Loss, Skipped
 from memory.errors import UsageError
@@ -17,13 +16,9 @@ from memory.workspace import Workspace
 from .readers import FORMATS, reader_of
 
 
-@dataclass(frozen=True, slots=True)
-class ConversionReport:
+class ConversionReport(NamedTuple):
     """What became of the entries: `read` is `converted` plus those skipped; `losses` are fields without equivalent."""
 
-    source: str
-    target: str
-    dry_run: bool
     read: int
     converted: int
     skipped: Sequence[Skipped]
@@ -32,16 +27,8 @@ class ConversionReport:
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {
-            "from": self.source,
-            "to": self.target,
-            "dry_run": self.dry_run,
-            "read": self.read,
-            "converted": self.converted,
-            "skipped": [one._asdict() for one in self.skipped],
-            "losses": [one._asdict() for one in self.losses],
-            "changes": list(self.changes),
-        }
+        skipped, losses = ([one._asdict() for one in some] for some in (self.skipped, self.losses))
+        return {**self._asdict(), "skipped": skipped, "losses": losses, "changes": list(self.changes)}
 
 
 def convert(
@@ -76,27 +63,12 @@ def convert(
     items = [one for one in entries if isinstance(one, Item)]
     taken = to.take(items, place=into, actor=actor, now=now)
     done = Committed(()) if dry_run or not taken.converted else taken.commit()
-    gone = {item.what for item, _ in done.refused}
-    return ConversionReport(
-        source,
-        target,
-        dry_run,
-        len(entries),
-        len(taken.converted) - len(done.refused),
-        (
-            *(one for one in entries if isinstance(one, Skipped)),
-            *taken.skipped,
-            *(Skipped(item.what, reason) for item, reason in done.refused),
-        ),
-        tuple(loss for loss in (*_of(read, taken.converted), *taken.losses) if loss.what not in gone),
-        tuple(done.changes),
-    )
-
-
-def _of(read: Sequence[Item | Skipped | Loss], converted: Sequence[Item]) -> Iterator[Loss]:
-    """Yield the losses that the reader named, of the items that were converted."""
-    names = {item.what for item in converted}
-    yield from (one for one in read if isinstance(one, Loss) and one.what in names)
+    skipped = [one for one in entries if isinstance(one, Skipped)] + list(taken.skipped)
+    skipped += [Skipped(item.what, reason) for item, reason in done.refused]
+    accepted = {item.what for item in taken.converted} - {item.what for item, _ in done.refused}
+    losses = [one for one in (*read, *taken.losses) if isinstance(one, Loss) and one.what in accepted]
+    count = len(taken.converted) - len(done.refused)
+    return ConversionReport(len(entries), count, skipped, losses, done.changes)
 
 
 def _target(workspace: Workspace, name: str) -> System:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from memory.curated.model import Json
 from memory.curated.settings import FILE, CuratedSettings
-from memory.monitoring.process.command import NotInTime, NotUsed, ask_command
+from memory.monitoring.process.command import NotUsed, ask_command
 from memory.trust.asks import command_ask
 from memory.trust.consent import Ask, Trust
 
@@ -24,12 +24,8 @@ class Model(Protocol):
         """Return the answer to a question as text: one JSON object of at most `limit` bytes."""
 
 
-class ModelError(Exception):
-    """There is no valid answer; the text says why."""
-
-
-class ModelTimeoutError(ModelError):
-    """No answer came in time."""
+ModelError = NotUsed
+"""Raised where there is no valid answer; the text says why."""
 
 
 def read_json(text: str, limit: int) -> Any:
@@ -87,20 +83,9 @@ class _Command:
         self._ask, self._trust, self._environ = ask, trust, environ
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
-        """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
+        """Return what the command prints; ModelError if there is no valid answer, NotInTime if none in time."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
             raise ModelError(f"the command is not approved: {decision.why}")
-        try:
-            return ask_command(
-                decision.text or "",
-                question,
-                trust=self._trust,
-                environ=self._environ,
-                seconds=seconds,
-                limit=limit + _SPARE,
-            )
-        except NotInTime as error:
-            raise ModelTimeoutError(str(error)) from error
-        except NotUsed as error:
-            raise ModelError(str(error)) from error
+        text, limit = decision.text or "", limit + _SPARE
+        return ask_command(text, question, trust=self._trust, environ=self._environ, seconds=seconds, limit=limit)

@@ -15,7 +15,7 @@ from memory.storage import Store
 from . import ops
 from .aidefile import NAME
 from .merging import behind
-from .reading import TypedEntry, entries_of
+from .reading import records_of
 from .status import AgentLook
 
 FILE = "converted.md"
@@ -25,15 +25,11 @@ FILE = "converted.md"
 def items_of(look: AgentLook, shown: str) -> Iterator[Item | Skipped]:
     """Yield the blocks and files of an agent as items; `shown` is the prefix of the paths."""
     passed: list[Skipped] = []
-    for entry in entries_of(look, shown, lambda path, reason: passed.append(Skipped(path, reason))):
-        yield _item(entry)
+    for record in records_of(look, shown, lambda path, reason: passed.append(Skipped(path, reason))):
+        heading, _, body = record.text.partition("\n")
+        text = body if heading.startswith("#") else record.text
+        yield item_of_block("note", record.title, text, f"{record.file}:{record.line + 1}")
     yield from passed
-
-
-def _item(entry: TypedEntry) -> Item:
-    where = f"{entry.path}:{entry.line + 1}"
-    heading, _, body = entry.text.partition("\n")
-    return item_of_block("note", entry.title, body if heading.startswith("#") else entry.text, where)
 
 
 def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.document import parse
-from memory.document.lines import decode
+from memory.document.lines import decode, encode
 from memory.errors import MemdeckError, RefusedError
+from memory.search.records import Record
 from memory.storage import safe_open as beneath
 
 from .failures import FILE, Failure, read_failures, unread_blocks
 from .files import MemoryFile
 from .status import AgentLook
 
+KIND = "typed"
+"""The kind of the records."""
 SEARCHED = 4_000_000
 """The largest file, in bytes, that is searched and checked."""
 _PREVIEW = 16_000
 
 
-@dataclass(frozen=True, slots=True)
-class TypedEntry:
-    """One part of an agent's file that search can find: a `##` block, or a whole file. `line` counts from 0."""
+class TypedBlock(NamedTuple):
+    """The item behind a record: whose file it is in, and its line, from 0."""
 
     agent: str
-    path: str
-    title: str
-    text: str
     line: int
-    date: str
-    ref: str | None = None
 
 
 def read_text(folder: Path, path: str, limit: int = SEARCHED) -> str | None:
@@ -52,36 +49,34 @@ def preview(folder: Path, file: MemoryFile) -> str:
     return text if file.size <= _PREVIEW else f"{text}\n…"
 
 
-def entries_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]) -> Iterator[TypedEntry]:
-    """Yield what search can find in an agent's files; `shown` is the prefix of their paths.
+def records_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]) -> Iterator[Record]:
+    """Yield what search can find in an agent's files: each `##` block, and what is none; `shown` begins their paths.
 
     `passed` is called with the path of each file that is left out, and the reason: too large, or unreadable.
     """
     for file in look.found.files:
         path = shown + file.path
-        if file.size > SEARCHED:
-            passed(path, f"it is larger than {SEARCHED // 1_000_000} MB")
-            continue
-        text = read_text(look.agent.folder, file.path)
+        text = read_text(look.agent.folder, file.path) if file.size <= SEARCHED else None
         if text is None:
-            passed(path, "it cannot be read")
-            continue
-        if "\0" in text:
+            large = f"it is larger than {SEARCHED // 1_000_000} MB"
+            passed(path, large if file.size > SEARCHED else "it cannot be read")
             continue
         date = datetime.fromtimestamp(file.mtime_ns // 1_000_000_000, UTC).date().isoformat()
-        yield from _pieces(look.agent.name, path, file.name, text, date)
+        for title, block, line in () if "\0" in text else _blocks(file.name, text):
+            yield Record(KIND, path, title, block, TypedBlock(look.agent.name, line), date)
 
 
-def _pieces(agent: str, path: str, name: str, text: str, date: str) -> Iterator[TypedEntry]:
+def _blocks(name: str, text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield title, text and line of what is above the blocks of a file called `name`, then of each block."""
     if not name.endswith(".md"):
-        yield TypedEntry(agent, path, name, text, 0, date)
+        yield name, text, 0
         return
-    document = parse(text.encode("utf-8", "surrogateescape"))
+    document = parse(encode(text))
     head = decode(document.head.raw)
     if head.strip() or not document.sections:
-        yield TypedEntry(agent, path, name, document.front + head, 0, date)
+        yield name, document.front + head, 0
     for index, section in enumerate(document.sections):
-        yield TypedEntry(agent, path, section.title or name, decode(section.raw), document.line_of(index), date)
+        yield section.title or name, decode(section.raw), document.line_of(index)
 
 
 def failures_of(look: AgentLook) -> tuple[Failure, ...]:

@@ -25,14 +25,13 @@ from .exchange import agent_for, items_of, take
 from .failures import FILE, Failure
 from .files import MemoryFile
 from .prune import prune
-from .reading import entries_of, failures_of, preview
+from .reading import KIND, failures_of, preview, records_of
 from .registry import Agent, agents_of
 from .sizes import bytes_text
 from .status import AgentLook, AgentPrune, AgentStatus, look_at
 from .stores import TypedReading
 
 RULE = "prune-typed-memory"
-KIND = "typed"
 _BASELINE = 1_000_000
 
 
@@ -164,8 +163,7 @@ class TypedMemory(System):
                 refused[path] = MemdeckError("file.unreadable", f"{path}: {reason}")
 
         for look in self.look().agents:
-            for entry in entries_of(look, self._shown(look.agent), passed):
-                yield Record(KIND, entry.path, entry.title, entry.text, entry, entry.date)
+            yield from records_of(look, self._shown(look.agent), passed)
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
@@ -185,10 +183,9 @@ class TypedMemory(System):
         """Yield the blocks of the core files, which an agent always has; for a message a search finds the others."""
         for look in self.look().agents if not message.strip() else ():
             aidefile, shown = look.aidefile, self._shown(look.agent)
-            for entry in entries_of(look, shown, lambda *_: None):
-                if aidefile is not None and aidefile.is_core(entry.path.removeprefix(shown)):
-                    ref = derived_ref(Record(KIND, entry.path, entry.title, entry.text, entry, entry.date))
-                    yield Contribution(self.name, ref, entry.title, entry.text, "a core file", 1.0, "rules")
+            for one in records_of(look, shown, lambda *_: None):
+                if aidefile is not None and aidefile.is_core(one.file.removeprefix(shown)):
+                    yield Contribution(self.name, derived_ref(one), one.title, one.text, "a core file", 1.0, "rules")
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return sizes, ages, tokens and what the next prune would delete, agent by agent."""

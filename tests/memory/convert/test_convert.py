@@ -80,7 +80,7 @@ def test_facts_go_to_typed_memory_and_back(tmp_path: Path) -> None:
     here, there = workspace(tmp_path / "here"), workspace(tmp_path / "there")
     facts(here.root)
     first = run(here, "facts", "typed")
-    assert (first.converted, first.losses) == (3, ())
+    assert (first.converted, first.losses) == (3, [])
     back = run(there, f"typed:{here.root}", "facts")
     assert (back.converted, [loss.field for loss in back.losses]) == (3, ["id"] * 3)
     name = ".aegis/memory/memories.jsonl"
@@ -122,7 +122,7 @@ def test_tasks_go_to_typed_memory_and_back(tmp_path: Path) -> None:
     assert run(here, "files", "typed").converted == 4
     empty = "# Tasks\n\n## Pending\n\n## In Progress\n\n## Completed (last 7 days)\n"
     (there.root / ".aiter/memory/tasks.md").write_text(empty)
-    assert run(there, f"typed:{here.root}", "files").losses == ()
+    assert run(there, f"typed:{here.root}", "files").losses == []
     assert (there.root / ".aiter/memory/tasks.md").read_text() == tasks
 
 
@@ -231,7 +231,7 @@ def test_entries_go_to_other_files_byte_for_byte(tmp_path_factory: pytest.TempPa
             body = item.raw.decode().partition("\n")[2]
             assert set(body.split()) <= read | {"-"} | {f"{key}:" for key in item.fields}
     report = run(there, f"files:{here.root}", "files")
-    assert report.losses == ()
+    assert report.losses == []
     for name in files:
         old, new = ({bare(one) for part in parse((side.root / ".aiter/memory" / name).read_bytes()).sections
                      for one in part.entries} for side in (here, there))  # fmt: skip
