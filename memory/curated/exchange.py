@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
-from memory.curated.control.decide import COLLISION
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
@@ -96,20 +95,19 @@ def _planned(curated: Curated, candidate: Candidate, files: set[str], call: Oper
     assert candidate.header is not None
     header = candidate.header
     name = filename(header.type, header.name)
-    made = _proposed(curated, candidate, call, dry_run=True)
-    if isinstance(made, str):
-        return made
-    decision = made.decision
-    if decision.op in _LEFT and decision.trace[-1].name != COLLISION:
-        return decision.reason
-    if decision.op in _LEFT or name in files:
-        taken = files | {one.filename for one in curated.memories([candidate.root])}
+    taken = files | {one.filename for one in curated.memories([candidate.root])}
+    if name in taken:
         stem, number = slug(header.name), 2
         # The number must stay in the file name even where that holds only the beginning of the name.
         while (name := f"{header.type}_{stem[: LONGEST_SLUG - len(f'-{number}')]}-{number}.md") in taken:
             number += 1
         renamed = header._replace(name=f"{header.name} ({number})")
         candidate = replace(candidate, header=renamed, metadata={"target_filename": name})
+    made = _proposed(curated, candidate, call, dry_run=True)
+    if isinstance(made, str):
+        return made
+    if made.decision.op in _LEFT:
+        return made.decision.reason
     files.add(name)
     return candidate
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.sync_copies import copies_in
-from memory.curated.files.listing import digest, hand_written, index_lines, strangers, suspicious_passages
+from memory.curated.files.listing import hand_written, index_lines, strangers, suspicious_passages
 from memory.curated.models import model_asks, models_of
 from memory.curated.places import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import Report
-from memory.search.records import FileRecords, Record, UnreadText, derived_ref
+from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
@@ -232,15 +232,6 @@ class CuratedMemory(System):
             text = store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
             for line, part in suspicious_passages(text, set(index_lines(memories).values())):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
-
-    def records_by_file(self, refused: MutableMapping[str, MemdeckError]) -> Iterator[FileRecords]:
-        """Yield the record of each memory."""
-        for made, one in ((_record(one), one) for one in self._read(refused)):
-            yield FileRecords(made.file, f"{one.hash}-{made.date}", lambda made=made: [made])  # type: ignore[misc]
-        for root in self._roots():
-            lines = self._index_records(root, refused)
-            mark = digest(repr([one.item for one in lines]).encode("utf-8", "replace"))
-            yield FileRecords(f"{FOLDER}/{root.folder}/{INDEX}", mark, lambda lines=lines: lines)  # type: ignore[misc]
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""

@@ -16,7 +16,7 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.providers.calls import providers
+from memory.curated.providers.calls import ask, providers
 from memory.errors import MemdeckError
 from tests.app.hooks.client import Client
 from tests.extension.packages import install
@@ -101,8 +101,7 @@ def test_the_active_provider_is_told_and_adds(den: Den, curated: Curated, toy: A
     run(curated, "extractor feed", session_id="s2", content="a turn")
     run(curated, "session append", session_id="s2", content='{"event_type": "a"}')
     run(curated, "session end", session_id="s2")
-    notes = run(curated, "provider pre-compress", session_id="s2", content="the plan")["notes"]
-    assert notes == "keep: the plan"
+    assert ask(curated, "pre_compress", NOW, "s2", "the plan") == "keep: the plan"
     assert set(told(toy)) == {
         "prompt_block", "recall", "prefetch", "turn", "session_end", "session_switch", "pre_compress", "on_write"
     }  # fmt: skip

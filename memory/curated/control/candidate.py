@@ -62,19 +62,9 @@ class Candidate:
     @property
     def hash(self) -> str:
         """The SHA-256 of its content; the time of the proposal is not part of it."""
-        values = {
-            "agent_name": self.root.agent,
-            "agent_tier": self.root.tier,
-            "attribute": self.attribute,
-            "content": self.content.strip(),
-            "entity": self.entity,
-            "frontmatter": None if self.header is None else self.header.json(),
-            "metadata": sorted(self.metadata.items()),
-            "origin": self.origin,
-            "scope": self.root.scope,
-            "workspace_id": self.workspace_id,
-        }
-        text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        header = None if self.header is None else self.header.json()
+        about = (self.content.strip(), self.entity, self.attribute, sorted(self.metadata.items()))
+        text = json.dumps([self.workspace_id, self.origin, self.root.json(), header, *about], sort_keys=True)
         return str(sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
 
     def check(self) -> None:

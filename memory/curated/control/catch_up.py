@@ -17,7 +17,7 @@ from typing import NamedTuple
 from memory.base.scan import scan
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import is_memory_name
-from memory.curated.index.records import read_number, write_number
+from memory.curated.index.records import keep_value, value_of
 from memory.curated.model import ORIGINS, Root
 from memory.curated.sides import Side
 from memory.errors import MemdeckError
@@ -57,7 +57,7 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
     with suppress(MemdeckError):
         none: dict[tuple[str, str], _Last] = {}
         lasts = side.records.look(partial(_known, side), none)
-        seen = side.records.look(lambda db: read_number(db, SEEN), None)
+        seen = side.records.look(lambda db: value_of(db, SEEN), None)
         if side.records.warnings:
             return  # First it is told that the records were damaged; they are not made again unnoticed.
         files = _differing(side, roots, lasts)
@@ -122,14 +122,14 @@ def _catch_up(
     newest = side.store.history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
     folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}
-    for change in _changes(side, lasts, read_number(db, SEEN)):
+    for change in _changes(side, lasts, value_of(db, SEEN)):
         for step in _steps(side, change, folders):
             add(step.root, step.source, step.before)
             add(step.root, step.name, step.after, change, step.source)
     by_key = {root.key: root for root in folders.values()}
     for key, name in _differing(side, roots, lasts):
         add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base)
-    write_number(db, SEEN, newest)
+    keep_value(db, SEEN, newest)
 
 
 def _steps(side: Side, change: ChangeRecord, folders: Mapping[str, Root]) -> Sequence[Made]:

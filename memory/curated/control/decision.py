@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.base.scan import scan
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest
-from memory.curated.index.records import add_event, milliseconds, read_number, time_of, write_number
+from memory.curated.index.records import add_event, keep_value, milliseconds, time_of, value_of
 from memory.curated.model import Json, Root
 from memory.curated.sides import Side
 
@@ -172,8 +172,8 @@ _OLD = (
 
 def begin(side: Side, one: Decision, db: sqlite3.Connection) -> None:
     """Insert a decision before its files change; the first one remembers where the change log was."""
-    if read_number(db, SEEN) is None:
-        write_number(db, SEEN, side.store.history.state()[0])
+    if value_of(db, SEEN) is None:
+        keep_value(db, SEEN, side.store.history.state()[0])
     insert(db, one)
 
 

@@ -23,6 +23,7 @@ from memory.curated.providers.calls import ask
 from memory.curated.sides import Side
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change
+from memory.storage.safe_open import Stored
 from memory.storage.transaction import Transaction
 
 _MINUTE = 60_000
@@ -152,24 +153,6 @@ def recent_writes(side: Side, now: datetime) -> int:
 _SHOWN = 4000
 
 
-@dataclass(frozen=True, slots=True)
-class Reverted:
-    """The result of a revert: `decision` is the reverted one, `by` the decision that reverted it (None: dry run)."""
-
-    decision: Decision
-    by: Decision | None
-    change: Change | None = None
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "decision": self.decision.json(),
-            "reverted": self.by is not None,
-            "dry_run": self.by is None,
-            "by": None if self.by is None else self.by.json(),
-        }
-
-
 def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
     """Return a decision by its id and the side that holds it; NotFoundError `memory.not_found`.
 
@@ -184,49 +167,42 @@ def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
     )
 
 
-def revert(
-    curated: Curated, decision_id: str, call: OperationCall, *, reason: str = "", dry_run: bool = False
-) -> Reverted:
-    """Restore a file to its state before a decision; `dry_run` only checks whether that is possible.
+def revert(curated: Curated, decision_id: str, call: OperationCall, *, reason: str = "", dry_run: bool = False) -> Json:
+    """Restore a file to its state before a decision, and return both decisions for programs: it, and `by` which.
 
-    RefusedError `memory.revert.nothing` for a decision that changed no file, ConflictError `memory.revert.changed`,
-    with both versions, where the file has changed since.
+    `dry_run` only checks whether that is possible. RefusedError `memory.revert.nothing` for a decision that changed no
+    file, ConflictError `memory.revert.changed`, with both versions, where the file has changed since.
     """
     now = call.now
     side, decision = find(curated, decision_id)
-    if not dry_run:
-        replay(side, now)
-        side, decision = find(curated, decision_id)
     if not decision.changes or decision.applied_at is None:
         raise RefusedError("memory.revert.nothing", f"{decision.id} changed no file", "there is nothing to take back")
+    shown: Json = {"decision": decision.json(), "reverted": not dry_run, "dry_run": dry_run, "by": None}
     if dry_run:
-        _check(decision, lambda path: side.store.read(path).base)
-        return Reverted(decision, None)
-
+        _check(decision, side.store.read)
+        return shown
     side.prepare(actor=call.actor, now=now)
 
-    def attempt() -> Reverted:
+    def attempt() -> Json:
         with side.store.transaction("curated.revert", actor=call.actor, now=now) as transaction:
-            current = _check(decision, lambda path: transaction.read(path).base)
+            current = _check(decision, transaction.read)
             names = decision.target_filename, decision.source_file
             step = Made(decision.root, names[0], current, names[1], decision.prior, _header(decision))
             words = f"takes back {decision.id}"
             made = direct(side, step, "controller.revert", words, "", decision.origin, decision.id)
             made = made._replace(reason=reason or words).keyed(f"{decision.id} {milliseconds(now)}", None, now)
-            applied = made._replace(applied_at=milliseconds(now))
-            change = carry_out(side, made, transaction, now, event="memory.write.reverted")
-            return Reverted(decision, applied, change)
+            carry_out(side, made, transaction, now, event="memory.write.reverted")
+            return {**shown, "by": made._replace(applied_at=milliseconds(now)).json()}
 
     return retry(attempt)
 
 
-def _check(decision: Decision, read_bytes: Callable[[str], bytes | None]) -> bytes | None:
+def _check(decision: Decision, read_file: Callable[[str], Stored]) -> bytes | None:
     """Return the bytes of the file as the decision left it; ConflictError where it has changed since."""
-    folder, name = decision.root.folder, decision.target_filename
-    current, blocked = read_bytes(f"{folder}/{name}"), None
+    folder, name, source = decision.root.folder, decision.target_filename, decision.source_file
+    current = read_file(f"{folder}/{name}").base
     same = hash_of(current) == (ABSENT if decision.op == "delete" else decision.post_hash)
-    if decision.source_file != name:
-        blocked = read_bytes(f"{folder}/{decision.source_file}")
+    blocked = None if source == name else read_file(f"{folder}/{source}").base
     if same and blocked is None:
         return current
     versions = {"recorded": decision.post, "current": blocked if same else current}

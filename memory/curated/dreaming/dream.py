@@ -114,7 +114,7 @@ def _run(
         written, asked = _written(curated, made, room, now)
         run = run._replace(facts={**run.facts, **asked})
         body = _body(run_id, artefact.rpartition("/")[2], made.lines, written)
-        _keep(side, root, artefact, _artefact(run.json(), waiting, made, body), call)
+        _keep(side, root, artefact, _artefact(run.json(), made), call)
         header = Header(f"Dreaming {day}", f"What was recalled most until {day}", "project", root.scope)
         metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
         candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
@@ -211,20 +211,12 @@ def _body(run_id: str, artefact: str, lines: Sequence[str], written: str) -> str
     return head + (f"{written.strip()}\n\n" if written else "") + "\n".join(lines) + "\n"
 
 
-def _artefact(run: Json, found: Sequence[Weighed], made: Gathered, body: str) -> str:
-    """Return the artefact of a run in Markdown."""
-    lines = [f"# Dream of {run['started_at'][:10]}", ""]
-    for key in ("run_id", "scope", "workspace_id", "prompt_version", "source", "started_at", "forced"):
-        lines.append(f"- {key}: {'' if run[key] is None else run[key]}")
-    lines += ["", "## Candidates", ""]
-    out = {one["filename"]: one["reason"] for one in made.left_out}
-    for one in found:
-        terms = " + ".join(f"{name} {value:.3f}" for name, value in one.terms)
-        name = one.memory.filename if one.memory.filename in out else one.memory.header.name
-        lines.append(f"- {name}: {one.score:.3f} = {terms}; recalled {one.recalls} times")
-    if out:
-        lines += ["", "## Left out", "", *(f"- {name}: {reason}" for name, reason in out.items())]
-    return "\n".join([*lines, "", "## Synthesis", "", body.rstrip(), ""])
+def _artefact(run: Json, made: Gathered) -> str:
+    """Return the report of a run in Markdown: its facts, and the memories that it gathered with their scores."""
+    keys = ("run_id", "scope", "workspace_id", "prompt_version", "source", "started_at", "forced", "target_filename")
+    facts = [f"- {key}: {'' if run[key] is None else run[key]}" for key in keys]
+    found = [f"- {one.memory.header.name}: {one.score:.3f}" for one in made.taken]
+    return "\n".join([f"# Dream of {run['started_at'][:10]}", "", *facts, "", "## Candidates", "", *found, ""])
 
 
 # -- operations -------------------------------------------------------------------------------------

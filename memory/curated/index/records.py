@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memory.base.clock import format_utc
-from memory.base.json_objects import read_object
 from memory.base.secrets import masked
 from memory.curated.model import Json, Root
 from memory.errors import MemdeckError
@@ -215,15 +214,15 @@ class Records:
 
         It is empty, too, while another process is at work: nobody waits for it.
         """
-        return self._file.run(lambda db: read_object(_value(db, key)), {}, make=False, light=True)
+        return self._file.run(lambda db: value_of(db, key) or {}, {}, make=False, light=True)
 
     def change_note(self, key: str, change: Callable[[Json], object]) -> None:
         """Let `change` alter the object that is kept under a key; MemdeckError `memory.records.unavailable`."""
 
         def write(db: sqlite3.Connection) -> None:
-            found = read_object(_value(db, key))
+            found = value_of(db, key) or {}
             change(found)
-            _keep(db, key, json.dumps(found, ensure_ascii=False))
+            keep_value(db, key, found)
 
         self.run(write)
 
@@ -244,9 +243,9 @@ class Records:
 
     def generation(self, *, more: int = 0) -> int:
         """Return the generation of snapshots: how often they were declared outdated, which `more` adds to."""
-        number = (self.look(lambda db: read_number(db, "generation"), None) or 1) + more
+        number = (self.look(lambda db: value_of(db, "generation"), None) or 1) + more
         if more:
-            self.run(lambda db: write_number(db, "generation", number))
+            self.run(lambda db: keep_value(db, "generation", number))
         return number
 
     def snapshot(self, session: str) -> tuple[int, Json] | None:
@@ -261,24 +260,15 @@ class Records:
         self.run(lambda db: db.execute("INSERT OR REPLACE INTO memory_snapshots VALUES (?, ?, ?, ?)", row))
 
 
-def read_number(db: sqlite3.Connection, key: str) -> int | None:
-    """Return a number that is kept under a key, None where there is none."""
-    found = _value(db, key)
-    return None if found is None else int(found)
-
-
-def write_number(db: sqlite3.Connection, key: str, number: int) -> None:
-    """Keep a number under a key, in the transaction of the caller."""
-    _keep(db, key, str(number))
-
-
-def _value(db: sqlite3.Connection, key: str) -> str | None:
+def value_of(db: sqlite3.Connection, key: str) -> Any:
+    """Return the value that is kept under a key, None where there is none."""
     row = db.execute("SELECT value FROM memory_about WHERE key = ?", (key,)).fetchone()
-    return None if row is None else str(row[0])
+    return None if row is None else json.loads(row[0])
 
 
-def _keep(db: sqlite3.Connection, key: str, value: str) -> None:
-    db.execute("INSERT OR REPLACE INTO memory_about VALUES (?, ?)", (key, value))
+def keep_value(db: sqlite3.Connection, key: str, value: object) -> None:
+    """Keep a value of JSON under a key, in the transaction of the caller."""
+    db.execute("INSERT OR REPLACE INTO memory_about VALUES (?, ?)", (key, json.dumps(value, ensure_ascii=False)))
 
 
 def put_trace(db: sqlite3.Connection, session: str, turn: int, trace: Json, now: datetime) -> None:

@@ -67,9 +67,7 @@ def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  
 
 def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Take a decision back while its file is as it left it."""
-    reason, dry = args.get("reason", ""), args.get("dry_run", False)
-    done = revert(curated, args["id"], call, reason=reason, dry_run=dry)
-    return done.json()
+    return revert(curated, args["id"], call, reason=args.get("reason", ""), dry_run=args.get("dry_run", False))
 
 
 def recall_trace(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001

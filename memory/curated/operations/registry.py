@@ -251,11 +251,6 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "provider disable", providers.disable, (_PROVIDER, _REASON),
         "POST /api/memory/providers/{provider_name}/disable", writes=True, example="NAME",
     ),
-    CuratedOperation(
-        "provider pre-compress", providers.pre_compress,
-        (text("session_id", "The session.", required=True), content("The text to shorten", required=False)),
-        "POST /api/memory/providers/pre-compress", example="--session s1",
-    ),
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
 

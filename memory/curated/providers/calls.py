@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -83,23 +83,15 @@ def _collision(name: str, tools: Sequence[str], known: Sequence[KnownProvider]) 
 # -- the active one -------------------------------------------------------------------------------------------------
 
 
-def _whole(values: Json) -> Json:
-    """Return a state of providers with all its keys; `session` is the one that the provider was told last."""
-    return {"active": None, "disabled": [], "breakers": {}, "session": None, **values}
-
-
 def _state(curated: Curated) -> Json:
-    return _whole(curated.home.records.note("providers"))
+    """Return the state of providers; `session` is the one that the active provider was told last."""
+    stored = curated.home.records.note("providers")
+    return {"active": None, "disabled": [], "breakers": {}, "session": None, **stored}
 
 
-def _change(curated: Curated, change: Callable[[Json], object]) -> None:
-    """Let `change` alter the stored state."""
-
-    def work(values: Json) -> None:
-        values.update(_whole(values))
-        change(values)
-
-    curated.home.records.change_note("providers", work)
+def _change(curated: Curated, **values: object) -> None:
+    """Store some values of the state."""
+    curated.home.records.change_note("providers", lambda stored: stored.update(values))
 
 
 def active(curated: Curated) -> KnownProvider:
@@ -153,7 +145,7 @@ def ask(curated: Curated, method: str, now: datetime, /, *arguments: object) -> 
         noted = {"failures": failures, "until": until, "code": code}
     if noted != breaker:
         with suppress(MemdeckError):  # a breaker that cannot be stored is no reason to fail
-            _change(curated, lambda values: values["breakers"].update({one.name: noted}))
+            _change(curated, breakers={**_state(curated)["breakers"], one.name: noted})
     return answer
 
 
@@ -210,7 +202,7 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
     if before != session:
         if before:
             ask(curated, "session_switch", now, before, session)
-        _change(curated, lambda values: values.update(session=session))
+        _change(curated, session=session)
     if query:
         ask(curated, "prefetch", now, query, session, curated.workspace_id())
 
@@ -248,7 +240,7 @@ def select(curated: Curated, args: Json, call: OperationCall) -> Json:
     if one.name in _state(curated)["disabled"]:
         hint = f"`memdeck curated provider enable {one.name}`"
         raise RefusedError("memory.provider.disabled", f"{one.name} is disabled", hint)
-    _change(curated, lambda values: values.update(active=one.name))
+    _change(curated, active=one.name)
     return {"provider": status_of(curated, one, call.now)}
 
 
@@ -266,22 +258,13 @@ def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> J
     one = _find(args["name"])
     if one.package is None:
         raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
-    changed = (one.name in _state(curated)["disabled"]) == on
-
-    def change(values: Json) -> None:
-        off = set(values["disabled"])
-        values["disabled"] = sorted(off - {one.name} if on else off | {one.name})
-        if on:
-            values["breakers"].pop(one.name, None)
-
-    _change(curated, change)
+    state = _state(curated)
+    off = set(state["disabled"])
+    changed = (one.name in off) == on
+    _change(curated, disabled=sorted(off - {one.name} if on else off | {one.name}))
+    if on:
+        _change(curated, breakers={name: noted for name, noted in state["breakers"].items() if name != one.name})
     if changed:
         op = f"memory.provider.{'enabled' if on else 'disabled'}"
         curated.home.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
     return {"provider": status_of(curated, one, call.now), "changed": changed}
-
-
-def pre_compress(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Ask the provider for the text to keep when a session is shortened."""
-    notes = ask(curated, "pre_compress", call.now, args["session_id"], args.get("content", ""))
-    return {"session_id": args["session_id"], "notes": safe_text(curated, notes, 4096)}

@@ -113,10 +113,9 @@ def test_reverts(den: Den) -> None:
     updated = write(den, curated, "user", "Coffee", "likes soy milk").decision
     done = revert(curated, updated.id, OperationCall(den.now(), "cli"), reason="wrong")
     assert place.read_bytes() == first
-    assert done.by is not None
-    assert find(curated, done.by.id)[1].reverts == updated.id
+    assert find(curated, done["by"]["id"])[1].reverts == updated.id
     events = curated.sides["global"].records.events(ops=["memory.write.reverted"])
-    assert [one["decision_id"] for one in events] == [done.by.id]
+    assert [one["decision_id"] for one in events] == [done["by"]["id"]]
     with pytest.raises(ConflictError):
         revert(curated, updated.id, OperationCall(den.now(), "cli"))
     deleted = forget(den, curated, "user_coffee.md").decision

@@ -143,7 +143,7 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("changes show", {"change_id": "00000"}),
     ("changes revert", {"change_id": "00000"}),
 )
-LEFT_OUT = {"extractor feed", "session append", "provider pre-compress"}
+LEFT_OUT = {"extractor feed", "session append"}
 """What takes the words of a session, whose events have ids and times of their own."""
 READ_FROM_STDIN = {"state edit": "json"}
 """Arguments that name a file or stdin at a prompt, and are the text itself for programs."""
