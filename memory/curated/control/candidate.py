@@ -11,12 +11,12 @@ from typing import TypeVar
 
 from memory.base.words import content_words, is_unspaced
 from memory.curated.control.decision import of_root
-from memory.curated.files.header import body_of, fault_of
+from memory.curated.files.header import BadFile, body_of, check_writable
 from memory.curated.files.listing import read_file, read_first
 from memory.curated.files.names import slug, spellings
 from memory.curated.index.catalog import Catalog, body_hash, memories
 from memory.curated.index.records import Records
-from memory.curated.model import AUTONOMOUS, ORIGINS, Header, Invalid, Json, Memory, Root
+from memory.curated.model import AUTONOMOUS, ORIGINS, Header, Invalid, Memory, Root
 from memory.errors import UsageError
 from memory.search.word_index import Filter, WordIndex, either, quoted
 from memory.storage import Store
@@ -79,10 +79,10 @@ class Candidate:
             return
         if self.header is None:
             raise _invalid("frontmatter", "name, description and type are missing")
-        values: Json = {**self.header.json(), "agent": self.header.agent}
-        fault = fault_of(values)
-        if fault is not None:
-            raise _invalid(*fault)
+        try:
+            check_writable(self.header)
+        except BadFile as bad:
+            raise _invalid(bad.code.rpartition(".")[2], bad.reason) from None
         if not self.content.strip():
             raise _invalid("content", "the content is empty")
 

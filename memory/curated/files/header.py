@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from memory.curated.model import ORIGINS, SCOPES, TIERS, TYPES, Header, Json, Provenance, Root
+from memory.curated.model import ORIGINS, TYPES, Header, Json, Provenance, Root
 from memory.document.front_matter import FrontMatter
 
 KEYS = ("name", "description", "type", "scope", "agent", "agent_tier", "provenance")
@@ -76,9 +76,13 @@ def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root)
         if key != "provenance" and value is not None and not isinstance(value, str):
             raise bad(key, f"{key} is no text")
     texts = {key: str(value) for key, value in values.items() if key != "provenance" and value is not None}
-    fault = _fault_of_texts({key: texts.get(key) for key in _NEEDED})
-    if fault is not None:
-        raise bad(*fault)
+    for key in _NEEDED:
+        if not texts.get(key, "").strip():
+            raise bad(key, f"{key} is missing")
+        if len(texts[key]) > MAX_TEXT:
+            raise bad(key, f"{key} has more than {MAX_TEXT} characters")
+    if texts["type"] not in TYPES:
+        raise bad("type", f"type is {texts['type'][:40]!r}, not one of {', '.join(TYPES)}")
     for key, mine in (("scope", root.scope), ("agent", root.agent), ("agent_tier", root.tier)):
         if key in texts and texts[key] != (mine or ""):
             raise bad(key, f"{key} is {texts[key][:60]!r}, and the folder is that of {root.label}")
@@ -108,28 +112,13 @@ def _provenance_fault(value: object) -> str:
     return ""
 
 
-def fault_of(values: Json) -> tuple[str, str] | None:
-    """Return the key and the reason for which a proposed header is refused, None where it can be written."""
+def check_writable(header: Header) -> None:
+    """Raise BadFile for a header that cannot be written, because a text of it is no line, or reading refuses it."""
     for key in KEYS[:-1]:
-        value = values.get(key)
-        if value is not None and (not isinstance(value, str) or _CONTROL.search(value)):
-            return key, f"{key} is no text on one line"
-    return _fault_of_texts(values)
-
-
-def _fault_of_texts(values: Mapping[str, str | None]) -> tuple[str, str] | None:
-    """Return the key and the reason for which some texts of a header are refused, None where they are accepted."""
-    for key in _NEEDED:
-        text = values.get(key) or ""
-        if not text.strip():
-            return key, f"{key} is missing"
-        if len(text) > MAX_TEXT:
-            return key, f"{key} has more than {MAX_TEXT} characters"
-    for key, choices in (("type", TYPES), ("scope", SCOPES), ("agent_tier", TIERS)):
-        value = values.get(key)
-        if value is not None and value not in choices:
-            return key, f"{key} is {value[:40]!r}, not one of {', '.join(choices)}"
-    return None
+        if _CONTROL.search(getattr(header, key) or ""):
+            raise BadFile(1, f"memory.file.{key}", f"{key} is no text on one line")
+    root = Root(header.scope, header.agent, header.agent_tier, "", "", 0)
+    read(text_of(header, "").encode(), root)
 
 
 def text_of(header: Header, body: str) -> str:
