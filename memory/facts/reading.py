@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from .model import DEFAULT_SCOPE, Fact, UnreadLine
@@ -65,8 +65,9 @@ class FactsOfFile:
         return next((fact for fact in self.facts if fact.id == fact_id), None)
 
 
+@lru_cache(maxsize=4)
 def read_facts(data: bytes) -> FactsOfFile:
-    """Return the facts of a file."""
+    """Return the facts of a file; the same object for the same bytes while it is one of the last few."""
     text = data.decode("utf-8", "surrogateescape").removeprefix(_BOM)
     facts: list[Fact] = []
     unread: list[UnreadLine] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from threading import RLock
+from functools import lru_cache
 from typing import NamedTuple
 
 from memory.base.retry import retry
@@ -51,6 +51,11 @@ class FactsLook(NamedTuple):
     refusal: str
 
 
+@lru_cache(maxsize=4)
+def _look_of(reading: FactsOfFile, settings: FactLimits, refusal: str) -> FactsLook:
+    return FactsLook(reading, settings, refusal)
+
+
 class Step(NamedTuple):
     """A change of the file: facts to add and to remove, and its summary; `{id}` in it becomes the first new id."""
 
@@ -70,22 +75,12 @@ class FactStore:
         """Use the store of the folder `.aegis`; nothing is read yet. `gate` decides which facts agents are told."""
         self._store = store
         self._gate = gate or Gate()
-        self._reading: FactsOfFile | None = None
-        self._look: FactsLook | None = None
-        self._mutex = RLock()
 
     # -- reading ------------------------------------------------------------------------------------------------
 
     def read(self) -> FactsOfFile:
         """Return the facts that the file contains now."""
-        return self._read(self._store.read(FILE).data)
-
-    def _read(self, data: bytes) -> FactsOfFile:
-        with self._mutex:
-            known = self._reading
-            if known is None or (known.data is not data and known.data != data):
-                self._reading = known = read_facts(data)
-            return known
+        return read_facts(self._store.read(FILE).data)
 
     @property
     def settings(self) -> FactLimits:
@@ -99,11 +94,7 @@ class FactStore:
             settings = self.settings
         except ConfigError as error:
             settings, why = FactLimits(), error.message
-        with self._mutex:
-            known = self._look
-            if known is None or known.reading is not reading or (known.settings, known.refusal) != (settings, why):
-                self._look = known = FactsLook(reading, settings, why)
-            return known
+        return _look_of(reading, settings, why)
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
         """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""
@@ -186,7 +177,7 @@ class FactStore:
         def attempt() -> Answer:
             with self._store.transaction(operation, actor=actor, now=now) as transaction:
                 stored = transaction.read(FILE)
-                reading = self._read(stored.data)
+                reading = read_facts(stored.data)
                 step = plan(reading)
                 if not step.new and not step.gone:
                     return Answer()

@@ -23,7 +23,7 @@ from . import FactsLook, FactStore
 from .check import problems_of
 from .exchange import items_of, take
 from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact
-from .reading import read_facts, time_key
+from .reading import read_line, time_key
 
 RULE = "prune-facts"
 _RULES = frozenset({"preference", "preferences", "rule", "rules", "style", "policy", "convention"})
@@ -180,5 +180,5 @@ class FactReading(PlainReading):
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
         """Return the ref and the text of a fact; a line that is no fact has no ref."""
-        facts = read_facts(line).facts
-        return (facts[0].ref, facts[0].title) if facts else (None, "a line that is no fact")
+        fact = read_line(line.decode("utf-8", "replace"), 0)
+        return (fact.ref, fact.title) if isinstance(fact, Fact) else (None, "a line that is no fact")
