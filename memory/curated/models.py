@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from memory.curated.model import Json
 from memory.curated.settings import FILE, CuratedSettings
-from memory.monitoring.process.command import NotUsed, ask_command
+from memory.monitoring.process.command import NotInTime, NotUsed, ask_command
 from memory.trust.asks import command_ask
 from memory.trust.consent import Ask, Trust
 
@@ -24,8 +24,8 @@ class Model(Protocol):
         """Return the answer to a question as text: one JSON object of at most `limit` bytes."""
 
 
-ModelError = NotUsed
-"""Raised where there is no valid answer; the text says why."""
+ModelError, ModelTimeoutError = NotUsed, NotInTime
+"""Raised where there is no valid answer, and where none came in time; the text says why."""
 
 
 def read_json(text: str, limit: int) -> Any:
@@ -83,7 +83,7 @@ class _Command:
         self._ask, self._trust, self._environ = ask, trust, environ
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
-        """Return what the command prints; ModelError if there is no valid answer, NotInTime if none in time."""
+        """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
             raise ModelError(f"the command is not approved: {decision.why}")

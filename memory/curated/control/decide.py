@@ -15,10 +15,9 @@ from memory.curated.files.header import text_of
 from memory.curated.files.listing import digest
 from memory.curated.files.names import fault_of, filename, slug
 from memory.curated.model import AUTONOMOUS, Header, Invalid, Json, Memory, Provenance
-from memory.curated.models import Model, ModelError, read_json
+from memory.curated.models import Model, ModelError, ModelTimeoutError, read_json
 from memory.curated.settings import CuratedSettings
 from memory.errors import RefusedError
-from memory.monitoring.process.command import NotInTime
 
 from .candidate import Candidate, View, slot
 from .decision import PROMPT_VERSION, Decision, RuleTrace, hash_of
@@ -255,7 +254,7 @@ class Controller:
         try:
             answer = _read_answer(tiebreaker.ask(question, seconds=seconds, limit=limit, now=now), [*offered], limit)
         except ModelError as error:
-            late = f"{_TIMEOUT}: " if isinstance(error, NotInTime) else ""
+            late = f"{_TIMEOUT}: " if isinstance(error, ModelTimeoutError) else ""
             trace["error"] = f"{late}{error}"[:240]
             self.traces.append(RuleTrace("controller.tiebreak_failed", False, trace["error"]))
             self.op, self.target, self.filename = settings["controller.default_op_on_fail"], None, ""
