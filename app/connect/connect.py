@@ -17,7 +17,7 @@ from typing import Any, Literal
 from memory.document.compare import take_over
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.registry import workspace_of
-from memory.storage.fsio import remove_empty
+from memory.storage.fsio import remove_folders
 from memory.storage.replace import (
     allow_replacing,
     make_parents,
@@ -206,7 +206,7 @@ def carry_out(connection: Connection, state: Path, *, undo: bool = False) -> Con
                 _write(file, state, undo)
             if undo:
                 known = [_recorded(file.path, state) for file in connection.files]
-                remove_empty({folder for one in known if one is not None for folder in one.folders})
+                remove_folders({folder for one in known if one is not None for folder in one.folders})
             return connection
         except ConflictError:
             if tries == _TRIES:

@@ -49,7 +49,7 @@ class PaneState(Part):
     def _write_file(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
         """Write a file. Errors are ignored: the folder may be read-only."""
         with suppress(MemdeckError, OSError), folder.opened() as opened:
-            fsio.put_private(name, opened, json.dumps(dict(values), ensure_ascii=True).encode(), durable=False)
+            fsio.put(name, opened, json.dumps(dict(values), ensure_ascii=True).encode(), durable=False)
 
     @property
     def last_pane(self) -> str | None:

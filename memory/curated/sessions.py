@@ -18,7 +18,7 @@ from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.base.secrets import masked
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.storage.fsio import remove_empty
+from memory.storage.fsio import remove_folders
 from memory.storage.transaction import Transaction
 
 from .curated import Curated
@@ -334,7 +334,7 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
         if not dry:
             one.side.change("curated.session", partial(_removed, one), actor=call.actor, now=call.now, recorded=True)
             folder = one.side.store.root / one.folder
-            remove_empty([folder, folder.parent])
+            remove_folders([folder, folder.parent])
         gone += 1
         events += len(found.events)
     return {"pruned_sessions": gone, "pruned_events": events, "dry_run": dry}

@@ -31,12 +31,8 @@ _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 KEPT = ".kept"
 """The name suffix of a displaced file with bytes that no other file holds."""
 
-UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})
-"""The errnos of `exchange` and `rename_new` where the system or the file system has no such call."""
-
-NO_LINKS = frozenset({*UNSUPPORTED, errno.EPERM, errno.EMLINK})
-"""The errnos of `link` on a file system without hard links."""
-
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})  # It has no such call.
+_NO_LINKS = frozenset({*_UNSUPPORTED, errno.EPERM, errno.EMLINK})  # The file system has no hard links.
 _TEMPORARY = ".tmp"
 _NO_REPLACE, _EXCHANGE = 1, 2  # The flags of renameat2.
 _NO_FILE = frozenset({errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR})  # It is a socket or a folder.
@@ -141,16 +137,16 @@ def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
     return count
 
 
-def remove_folders(paths: list[str], beneath: str | os.PathLike[str]) -> None:
-    """Remove folders that were just made and are still empty, the innermost first, and sync their parents."""
+def remove_folders(paths: Iterable[str | os.PathLike[str]], beneath: str | os.PathLike[str] = "/") -> None:
+    """Remove those of some folders that are empty, the innermost first, and sync their parents; the others stay."""
     parents = []
-    for path in reversed(paths):
+    for path in sorted([os.path.join(beneath, one) for one in paths], key=len, reverse=True):
         with suppress(OSError):
-            os.rmdir(f"{os.fspath(beneath)}/{path}")
-            parents.append(path.rpartition("/")[0])
+            os.rmdir(path)
+            parents.append(os.path.dirname(path))
     for parent in dict.fromkeys(parents):
         # A parent may have been removed too, and an empty folder that reappears would do no harm.
-        with suppress(OSError), closing(os.open(f"{os.fspath(beneath)}/{parent}", _FOLDER)) as fd:
+        with suppress(OSError), closing(os.open(parent, _FOLDER)) as fd:
             sync(fd)
 
 
@@ -172,31 +168,34 @@ def own_folder(home: Path) -> int:
         return private_folder("memdeck", top, str(home / "memdeck"))
 
 
-def remove_empty(folders: Iterable[str | os.PathLike[str]]) -> None:
-    """Remove those of the folders that are empty, the innermost first; the others stay."""
-    for folder in sorted([os.fspath(one) for one in folders], key=len, reverse=True):
-        with suppress(OSError):
-            os.rmdir(folder)
-
-
 # Files
 
 
-def stage(name: str, folder: int, data: bytes, like: os.stat_result | None, *, mode: int | None = None) -> int:
+def write_new(
+    name: str,
+    folder: int | None,
+    data: bytes,
+    *,
+    like: os.stat_result | None = None,
+    mode: int | None = None,
+    durable: bool = True,
+) -> int:
     """Write a new file with the mode and group of `like` (without it: `mode`, or 0644 under the umask), and sync it.
 
-    Returns the open descriptor. A file that could not be finished is removed again.
+    Returns the open descriptor. `folder` is open; None: `name` is a path. FileExistsError where the name is taken. A
+    file that could not be finished is removed again; without `durable` a power cut may empty it.
     """
     fd = os.open(name, _NEW, 0o644 if like is None and mode is None else 0o600, dir_fd=folder)
     try:
         _write(fd, data)
         if like is not None:
+            mode = st.S_IMODE(like.st_mode)
             if os.fstat(fd).st_gid != like.st_gid:
                 os.fchown(fd, -1, like.st_gid)
-            os.fchmod(fd, st.S_IMODE(like.st_mode))
-        elif mode is not None:
+        if mode is not None:
             os.fchmod(fd, mode)
-        sync(fd)
+        if durable:
+            sync(fd)
     except BaseException:
         os.close(fd)
         with suppress(OSError):
@@ -227,33 +226,43 @@ def set_time(path: str | os.PathLike[str], when: datetime) -> None:
     os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
-def create(name: str, folder: int, data: bytes) -> None:
-    """Make a small new file (0644 under the umask); FileExistsError where the name is taken.
-
-    For a sentinel whose existence alone matters; its content is not synced.
-    """
-    with closing(os.open(name, _NEW, 0o644, dir_fd=folder)) as fd:
-        try:
-            _write(fd, data)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=folder)
-            raise
-
-
 def rename(name: str, folder: int, new_name: str, new_folder: int) -> None:
     """Move a file in one step, replacing any file with the new name."""
     os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)
 
 
-def rename_new(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Move a file to a free name; FileExistsError where it is taken, OSError with one of `UNSUPPORTED`."""
-    _renameat2(folder, name, new_folder, new_name, _NO_REPLACE)
+def exchanged(name: str, folder: int, other: str, other_folder: int) -> bool:
+    """Swap two files in one step, so that neither name is ever missing; False where the file system cannot."""
+    return _in_one_step(name, folder, other, other_folder, _EXCHANGE)
 
 
-def exchange(name: str, folder: int, other: str, other_folder: int) -> None:
-    """Swap two files in one step: neither name is ever missing; OSError of `UNSUPPORTED` if not possible."""
-    _renameat2(folder, name, other_folder, other, _EXCHANGE)
+def move(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Move a file to a free name; FileExistsError where it is taken and the file system can tell."""
+    if not _in_one_step(name, folder, new_name, new_folder, _NO_REPLACE):
+        rename(name, folder, new_name, new_folder)
+
+
+def add_name(name: str, folder: int, new_name: str, new_folder: int) -> None:
+    """Give a file a second name, or move it where files have only one; FileExistsError where the name is taken.
+
+    Until the folders are synced, a power cut may remove one of the names.
+    """
+    try:
+        os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        move(name, folder, new_name, new_folder)
+
+
+def _in_one_step(name: str, folder: int, other: str, other_folder: int, flags: int) -> bool:
+    try:
+        _renameat2(folder, name, other_folder, other, flags)
+    except OSError as error:
+        if error.errno not in _UNSUPPORTED:
+            raise
+        return False
+    return True
 
 
 def _renameat2(folder: int, name: str, other_folder: int, other: str, flags: int) -> None:
@@ -272,45 +281,6 @@ def _system_call() -> Any:
     if call is not None:
         call.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
     return call
-
-
-def link(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Give a file a second name; FileExistsError where that name is taken."""
-    os.link(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
-
-
-def exchanged(name: str, folder: int, other: str, other_folder: int) -> bool:
-    """Swap two files in one step and return True; False where the file system cannot."""
-    try:
-        exchange(name, folder, other, other_folder)
-    except OSError as error:
-        if error.errno not in UNSUPPORTED:
-            raise
-        return False
-    return True
-
-
-def move(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Move a file to a free name; FileExistsError where it is taken and the file system can tell."""
-    try:
-        rename_new(name, folder, new_name, new_folder)
-    except OSError as error:
-        if error.errno not in UNSUPPORTED:
-            raise
-        rename(name, folder, new_name, new_folder)
-
-
-def add_name(name: str, folder: int, new_name: str, new_folder: int) -> None:
-    """Give a file a second name, or move it where files have only one; FileExistsError where the name is taken.
-
-    Until the folders are synced, a power cut may remove one of the names.
-    """
-    try:
-        link(name, folder, new_name, new_folder)
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        move(name, folder, new_name, new_folder)
 
 
 def remove(name: str, folder: int) -> None:
@@ -400,30 +370,25 @@ def append(fd: int, data: bytes) -> None:
         raise
 
 
-def put_mark(name: str, folder: int, number: int, path: str) -> None:
-    """Write a number into a small file beside the memory, in place, and sync it; the number only ever grows.
+def put(
+    name: str,
+    folder: int,
+    data: bytes,
+    *,
+    like: os.stat_result | None = None,
+    mode: int = 0o600,
+    durable: bool = True,
+    owner: str = "",
+) -> None:
+    """Replace a small file in one step, under a lock; it gets the mode and group of `like`, without it `mode`.
 
-    RefusedError where its name is a link or no regular file.
-    """
-    with closing(open_lock(name, folder, path)) as fd:
-        text = b"%d\n" % number
-        os.pwrite(fd, text, 0)
-        if os.fstat(fd).st_size != len(text):
-            os.ftruncate(fd, len(text))
-        sync(fd)
-
-
-def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, owner: str = "") -> None:
-    """Replace a small private file (0600) in one step, under a lock; without `durable` a power cut may bring the old
-    one back. Where the same file is also replaced under another lock, `owner` makes the temporary name unique.
+    Without `durable` a power cut may bring the old one back. Where the same file is also replaced under another lock,
+    `owner` makes the temporary name unique.
     """
     temporary = temporary_name(name, owner)
-    remove(temporary, folder)
+    remove(temporary, folder)  # What a killed process left.
+    os.close(write_new(temporary, folder, data, like=like, mode=mode, durable=durable))
     try:
-        with closing(os.open(temporary, _NEW, 0o600, dir_fd=folder)) as fd:
-            _write(fd, data)
-            if durable:
-                sync(fd)
         rename(temporary, folder, name, folder)
     except BaseException:
         with suppress(OSError):
@@ -434,14 +399,8 @@ def put_private(name: str, folder: int, data: bytes, *, durable: bool = True, ow
 
 
 def temporary_name(name: str, owner: str = "") -> str:
-    """Return the temporary name under which `put_private` writes a file."""
+    """Return the temporary name under which `put` writes a file."""
     return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
-
-
-def scratch_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a new private file (0600) under a path that the caller chose; FileExistsError if it is taken."""
-    with closing(os.open(path, _NEW, 0o600)) as fd:
-        _write(fd, data)
 
 
 def _write(fd: int, data: bytes) -> None:

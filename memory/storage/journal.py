@@ -25,7 +25,7 @@ from .step import Displaced, Step
 
 _HEAD = b"memdeck 2 "
 _ID = re.compile(r"[0-9A-Z]{26}")
-_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}(\.old|\.kept)?")
+_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}(\.kept)?")
 
 
 class Intent(NamedTuple):
@@ -130,7 +130,7 @@ class Journal:
 
     def _write(self, record: Record, *, durable: bool) -> None:
         with _io(self.where):
-            fsio.put_private(self._name, self.folder, record.encode(), durable=durable)
+            fsio.put(self._name, self.folder, record.encode(), durable=durable)
         self.record = record
 
     def recover(self, workspace: Path, stage: int, check_path: Callable[[str], None]) -> None:

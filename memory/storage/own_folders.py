@@ -75,7 +75,7 @@ class WorkFolder(NamedTuple):
         except FileNotFoundError:
             try:
                 with suppress(FileExistsError):
-                    os.close(fsio.stage(".gitignore", folder, b"*\n", None))
+                    os.close(fsio.write_new(".gitignore", folder, b"*\n"))
             except OSError as error:
                 raise write_failed(error, f"{self.path}/.gitignore") from error
 
@@ -150,7 +150,7 @@ class StateFolder:
             return None
         try:
             with self.opened() as folder:
-                fsio.put_private(_TRIAL, folder, b" " * _TRIAL_SIZE)
+                fsio.put(_TRIAL, folder, b" " * _TRIAL_SIZE)
                 fsio.remove(_TRIAL, folder)
         except OSError as error:
             return write_failed(error, str(self.path))
@@ -258,7 +258,7 @@ class PrivateState:
         try:
             with self.folder.opened() as opened:
                 # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
-                fsio.put_private(STATE, opened, text.encode(), durable=False, owner=owner)
+                fsio.put(STATE, opened, text.encode(), durable=False, owner=owner)
         except OSError as error:
             raise write_failed(error, f"{self.folder.path}/{STATE}") from error
 

@@ -28,7 +28,6 @@ class LateBytes(NamedTuple):
 
 
 _NO_EXCHANGE = "files cannot swap places here: what replaces a file in the moment of a change is not noticed"
-_NO_LINKS = "files have no second names here: the file that a change replaces is copied first"
 
 
 def probe(root: Path, state: PrivateState) -> tuple[str, ...]:
@@ -57,14 +56,8 @@ def _try(root: Path) -> list[str]:
         try:
             with fsio.closing(fsio.private_folder(name, top, name)) as folder:
                 for one in ("a", "b"):
-                    fsio.put_private(one, folder, one.encode(), durable=False)
+                    fsio.put(one, folder, one.encode(), durable=False)
                 reasons = [] if fsio.exchanged("a", folder, "b", folder) else [_NO_EXCHANGE]
-                try:
-                    fsio.link("a", folder, "c", folder)
-                except OSError as error:
-                    if error.errno not in fsio.NO_LINKS:
-                        raise
-                    reasons.append(_NO_LINKS)
                 fsio.empty_folder(folder)
                 return reasons
         finally:

@@ -36,15 +36,7 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
         if not path.parent.is_dir():
             raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
         with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
-            temporary = fsio.temporary_name(path.name)
-            fsio.remove(temporary, folder)  # What a killed process left.
-            os.close(fsio.stage(temporary, folder, data, found, mode=None if found is not None else 0o644))
-            try:
-                fsio.rename(temporary, folder, path.name, folder)
-            except OSError:
-                fsio.remove(temporary, folder)
-                raise
-            fsio.sync(folder)
+            fsio.put(path.name, folder, data, like=found, mode=0o644)
     except OSError as error:
         raise write_failed(error, str(path)) from error
 
@@ -96,7 +88,7 @@ def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None
             fsio.closing(fsio.own_folder(home)) as own,
             fsio.closing(fsio.private_folder(name, own, str(home / "memdeck" / name))) as folder,
         ):
-            fsio.put_private(file, folder, data)
+            fsio.put(file, folder, data)
     except OSError as error:
         raise write_failed(error, str(home / "memdeck" / name / file)) from error
 

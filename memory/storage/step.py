@@ -64,24 +64,21 @@ def digest_in(name: str, folder: int, known: Sequence[bytes | None] = ()) -> str
 class Step:
     """One file of a change, by its digests `before` and `after` (None: no file); `path` is relative to the workspace.
 
-    The new bytes are staged under the name `label`, and the displaced file gets that name. Only where two files cannot
-    be exchanged, the displaced file is named `old`. `look` sets the digests `here` (in place), `staged` (of `label`)
-    and `saved` (of the displaced file, named `displaced`).
+    The new bytes are staged under the name `label`, and the displaced file gets that name; where two files cannot be
+    exchanged, it is gone. `look` sets the digests `here` (in place) and `staged` (of `label`).
     """
 
     def __init__(self, path: str, before: str | None, after: str | None, label: str, stage: int) -> None:
         """Store the plan; nothing is read yet."""
         self.path = path
         self.before, self.after = before, after
-        self.label, self.old = label, f"{label}.old"
+        self.label = label
         self.parent, _, self.name = path.rpartition("/")
         self.stage_folder = stage
         self.known: Sequence[bytes | None] = ()
         self.folder = -1
         self.here: str | None = None
         self.staged: str | None = None
-        self.saved: str | None = None
-        self.displaced = ""
 
     def enter(self, workspace: Path) -> None:
         """Open the folder of the file; FileNotFoundError where there is none."""
@@ -89,37 +86,26 @@ class Step:
             self.folder = fsio.open_folder(self.parent.split("/") if self.parent else [], workspace)
 
     def look(self) -> None:
-        """Compare the file in place and the staged files with the digests."""
+        """Compare the file in place and the staged one with the digests."""
         self.here = None if self.folder < 0 else digest_in(self.name, self.folder, self.known)
-        self.look_at_staged()
-
-    def look_at_staged(self) -> None:
-        """Compare the staged files with the digests."""
-        self.staged, old = (digest_in(name, self.stage_folder, self.known) for name in (self.label, self.old))
-        self.displaced, self.saved = "", None
-        if old is not None:
-            self.displaced, self.saved = self.old, old
-        elif self.staged is not None and self.staged != self.after:
-            self.displaced, self.saved = self.label, self.staged
+        self.staged = digest_in(self.label, self.stage_folder, self.known)
 
     @property
     def crossed(self) -> bool:
         """Whether the file is in its place and displaced other bytes than those that were checked."""
-        return self.here == self.after and self.saved not in (None, self.before)
+        return self.here == self.after and self.staged not in (None, self.before, self.after)
 
     @property
     def blocked(self) -> bool:
         """Whether another program changed the file before it could be put in its place."""
-        waits = not self.displaced if self.after is None else self.staged == self.after
-        return waits and self.here not in (self.before, self.after)
+        return self.staged == self.after and self.here not in (self.before, self.after)
 
     @property
     def done(self) -> bool:
         """Whether the file is in its place, or another program changed it after it was."""
         if self.here == self.after:
             return not self.crossed
-        was_in_place = self.saved == self.before if self.before is not None else self.staged is None
-        return self.here != self.before and not self.blocked and was_in_place
+        return self.here != self.before and not self.blocked and self.staged in (None, self.before)
 
     @property
     def open(self) -> bool:
@@ -133,60 +119,43 @@ class Step:
         elif self.after is None:
             fsio.move(self.name, self.folder, self.label, self.stage_folder)
         elif not fsio.exchanged(self.label, self.stage_folder, self.name, self.folder):
-            self._keep_old()
             fsio.rename(self.label, self.stage_folder, self.name, self.folder)
 
-    def _keep_old(self) -> None:
-        """Give the file in place a second name in the stage folder, or copy it where files have only one."""
-        fsio.remove(self.old, self.stage_folder)
-        try:
-            fsio.link(self.name, self.folder, self.old, self.stage_folder)
-        except OSError as error:
-            if error.errno not in fsio.NO_LINKS:
-                raise
-            with fsio.closing(os.open(self.name, _READ, dir_fd=self.folder)) as fd:
-                found = os.fstat(fd)
-                os.close(fsio.stage(self.old, self.stage_folder, os.pread(fd, found.st_size, 0), found))
-
     def take_back(self) -> bool:
-        """Put the displaced file back in the place of ours; False where another program wrote in between."""
+        """Put the displaced file back in place; False where it is gone, or another program wrote in between."""
         self.look()
         if self.here == self.before:
             return True
-        if self.here != self.after or (self.before is not None and not self.displaced):
+        if self.here != self.after or (self.before is not None and self.staged in (None, self.after)):
             return False
         if self.before is None:
             fsio.remove(self.label, self.stage_folder)  # The second name that the created file kept.
             fsio.move(self.name, self.folder, self.label, self.stage_folder)
         elif self.after is None:
-            fsio.add_name(self.displaced, self.stage_folder, self.name, self.folder)
+            fsio.add_name(self.label, self.stage_folder, self.name, self.folder)
             fsio.sync(self.folder)
-            fsio.remove(self.displaced, self.stage_folder)
-        elif not fsio.exchanged(self.displaced, self.stage_folder, self.name, self.folder):
-            fsio.rename(self.displaced, self.stage_folder, self.name, self.folder)
-        elif digest_in(self.displaced, self.stage_folder) != self.after:
-            # Another program replaced our file at this moment: its file is the newest, so it goes back in place.
-            fsio.exchanged(self.displaced, self.stage_folder, self.name, self.folder)
-            return False
+            fsio.remove(self.label, self.stage_folder)
+        else:
+            fsio.exchanged(self.label, self.stage_folder, self.name, self.folder)
+            if digest_in(self.label, self.stage_folder) != self.after:
+                # Another program replaced our file at this moment: its file is the newest, so it goes back in place.
+                fsio.exchanged(self.label, self.stage_folder, self.name, self.folder)
+                return False
         fsio.sync(self.folder)
         return True
 
     def left(self) -> list[Displaced]:
-        """Return the files of this step in the stage folder when the change has ended; names that are no longer needed
-        are removed.
+        """Return the file of this step in the stage folder when the change has ended, if there is one; a name that is
+        no longer needed is removed.
         """
-        files: list[Displaced] = []
-        for name in (self.label, self.old):
-            found = digest_in(name, self.stage_folder, self.known)
-            if found is None:
-                continue
-            if os.lstat(name, dir_fd=self.stage_folder).st_nlink > 1:
-                fsio.remove(name, self.stage_folder)  # The second name of a file that is in its place.
-            elif found in (self.before, self.after):
-                files.append(Displaced(name, self.path, found))
-            else:
-                files.append(keep(Displaced(name, self.path, found), self.stage_folder))
-        return files
+        found = digest_in(self.label, self.stage_folder, self.known)
+        if found is None:
+            return []
+        if os.lstat(self.label, dir_fd=self.stage_folder).st_nlink > 1:
+            fsio.remove(self.label, self.stage_folder)  # The second name of a file that is in its place.
+            return []
+        left = Displaced(self.label, self.path, found)
+        return [left if found in (self.before, self.after) else keep(left, self.stage_folder)]
 
     def close(self) -> None:
         """Close the folder."""
@@ -197,7 +166,7 @@ class Step:
 
 def keep(file: Displaced, stage: int) -> Displaced:
     """Rename a displaced file with bytes of another program, so that it is never cleared away."""
-    name = file.name.removesuffix(".old") + fsio.KEPT
+    name = file.name + fsio.KEPT
     fsio.rename(file.name, stage, name, stage)
     return Displaced(name, file.path, "")
 
@@ -280,8 +249,7 @@ class FileStep(Step):
             if moved is not None:
                 source, found = moved
             try:
-                mode = self.file.mode if found is None else None  # An existing file keeps its own mode.
-                staged = fsio.stage(self.label, self.stage_folder, self.file.after, found, mode=mode)
+                staged = fsio.write_new(self.label, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
                 with fsio.closing(staged):
                     if source >= 0:
                         fsio.copy_attributes(source, staged)
@@ -322,10 +290,11 @@ class FileStep(Step):
         if not self.begun:
             return
         try:
-            self.look_at_staged()
+            self.staged = digest_in(self.label, self.stage_folder, self.known)
         except OSError as error:
             raise read_failed(error, self.path) from error
-        if self.before is not None and self.saved != self.before:
+        gone = self.staged is None and self.after is not None  # Files cannot be exchanged here.
+        if self.before is not None and self.staged != self.before and not gone:
             raise conflict([self.path], crossed=True)
 
     def _unchanged(self) -> bool:

@@ -326,7 +326,7 @@ class Transaction:
             recorded = self._recorded_change(change, [step.recorded() for step in steps])
             if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
                 raise _unrecorded(self._log.warnings)
-            self._put_marks()
+            self._put_marks(places.stage)
             # An addition is not taken back by its record: a torn line is ended by the next one.
             files = tuple((step.path, step.before, step.after) for step in steps if not step.adds)
             with _room_for_records():
@@ -386,12 +386,13 @@ class Transaction:
             if safe_open.read(shown, store.workspace).base != base:
                 raise conflict([shown], crossed=True)
 
-    def _put_marks(self) -> None:
+    def _put_marks(self, stage: int) -> None:
         for path, number in self._marks.items():
-            shown = self._store.shown(path)
-            *parents, name = parts_of(shown)
+            *parents, name = parts_of(self._store.shown(path))
             with fsio.closing(fsio.open_folder(parents, self._store.workspace, made=[])) as folder:
-                fsio.put_mark(name, folder, number, shown)
+                os.close(fsio.write_new(name, stage, b"%d\n" % number))
+                fsio.rename(name, stage, name, folder)
+                fsio.sync(folder)
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""

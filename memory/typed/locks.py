@@ -103,7 +103,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
     time = now.astimezone(UTC).replace(microsecond=0).isoformat()
     text = f"{pid} {host_name()} {time}\n".encode()
     try:
-        _beside(store, path, lambda name, folder: fsio.create(name, folder, text), made=[])
+        _beside(store, path, lambda name, folder: os.close(fsio.write_new(name, folder, text, durable=False)), made=[])
     except FileExistsError:
         raise held(holder_of(store.root, path) or Holder(path, None, "", "")) from None
     except OSError as error:

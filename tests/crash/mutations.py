@@ -35,7 +35,7 @@ def _swallow(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _no_sync_of_new() -> None:
-    real, stage = fsio.sync, fsio.stage
+    real, stage = fsio.sync, fsio.write_new
 
     def staged(*args: Any, **words: Any) -> int:
         fsio.sync = _nothing
@@ -44,12 +44,12 @@ def _no_sync_of_new() -> None:
         finally:
             fsio.sync = real
 
-    _set(fsio, "stage", staged)
+    _set(fsio, "write_new", staged)
 
 
 def _private(**fixed: Any) -> None:
-    real = fsio.put_private
-    _set(fsio, "put_private", lambda name, folder, data, **_: real(name, folder, data, **fixed))
+    real = fsio.put
+    _set(fsio, "put", lambda name, folder, data, **_: real(name, folder, data, **fixed))
 
 
 def _no_sync_of_folders() -> None:
@@ -128,7 +128,7 @@ def _in_place() -> None:
 
 def _two_renames() -> None:
     def renamed(one: Step) -> None:
-        fsio.rename(one.name, one.folder, one.old, one.stage_folder)
+        fsio.rename(one.name, one.folder, f"{one.label}.old", one.stage_folder)
         fsio.rename(one.label, one.stage_folder, one.name, one.folder)
 
     _replacing(renamed)

@@ -6,13 +6,13 @@ import os
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from memory.base.programs import find_program
 from memory.errors import MemdeckError
 from memory.storage import fsio
-from memory.storage.private.run_folder import temporary_folder
+from memory.storage.private.run_folder import remove_tree, temporary_folder
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
@@ -61,7 +61,7 @@ def edit_text(
     at = [f"+{line + 1}"] if line and os.path.basename(program) in PLUS else []
     stays = False
     try:
-        fsio.scratch_file(path, before)
+        os.close(fsio.write_new(path, None, before, mode=0o600, durable=False))
         try:
             with hand_over():
                 done = subprocess.run([program, *command[1:], *at, path], check=False, env=dict(environ))
@@ -84,25 +84,14 @@ def edit_text(
         return after.decode("utf-8", "surrogateescape")
     finally:
         if not stays:
-            _remove(folder)
+            remove_tree(folder)  # With what the editor left in it.
 
 
 def keep_text(text: str, name: str) -> str:
     """Save a text that could not be written among the machine's temporary files, and return its path."""
     path = os.path.join(temporary_folder("memdeck-kept-"), name)
-    fsio.scratch_file(path, text.encode("utf-8", "surrogateescape"))
+    os.close(fsio.write_new(path, None, text.encode("utf-8", "surrogateescape"), mode=0o600, durable=False))
     return path
-
-
-def _remove(folder: str) -> None:
-    """Remove the scratch folder, including files that the editor left in it."""
-    with suppress(OSError):
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fsio.empty_folder(fd)
-        finally:
-            os.close(fd)
-        fsio.remove_folders([os.path.basename(folder)], os.path.dirname(folder))
 
 
 def in_editor(app: Spine, text: str, edited: Callable[[str], object], *, line: int = 0) -> None:

@@ -26,7 +26,7 @@ from memory.curated.files.names import check_session, is_segment
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, OperationCall, Provenance, Root
 from memory.curated.sides import Side
 from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
-from memory.storage.fsio import remove_empty
+from memory.storage.fsio import remove_folders
 from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"
@@ -272,7 +272,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
         return
     side.store.remember(file.path, None)
     if not left:
-        remove_empty([side.store.root / file.path.rpartition("/")[0]])
+        remove_folders([side.store.root / file.path.rpartition("/")[0]])
     for op, times in decisions.items():
         done.decisions[op] = done.decisions.get(op, 0) + times
     done.failed += len(bad)

@@ -45,4 +45,4 @@ class Answers:
         if len(data) > _LONGEST:
             return
         with suppress(MemdeckError, OSError), self._folder.opened() as folder:
-            fsio.put_private(self._name, folder, data + b"\n", durable=False)
+            fsio.put(self._name, folder, data + b"\n", durable=False)

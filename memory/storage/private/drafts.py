@@ -57,7 +57,7 @@ class Drafts:
         try:
             with self._folder.opened(FOLDER) as folder:
                 # Not synced: a draft guards against a killed program; the disk is asked when the form is saved.
-                fsio.put_private(_name(draft.id), folder, json.dumps(values).encode() + b"\n", durable=False)
+                fsio.put(_name(draft.id), folder, json.dumps(values).encode() + b"\n", durable=False)
         except OSError as error:
             raise write_failed(error, f"{self._folder.path}/{FOLDER}") from error
 

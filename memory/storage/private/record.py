@@ -85,7 +85,7 @@ class PrivateRecord:
         stored = self.read()
         data = change(stored.base)
         if data != stored.base:
-            fsio.put_private(self._name, folder, data)
+            fsio.put(self._name, folder, data)
 
     def set_aside(self, is_damaged: Callable[[bytes], bool], *, command: str, now: datetime) -> Path | None:
         """Rename a damaged file, under the lock; return its new path, None where the file was not damaged."""
