@@ -1,13 +1,18 @@
-"""The history of the entry under the cursor, and restoring an earlier version."""
+"""The history of the entry under the cursor: a list of its versions, and a preview of bringing one back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
+from memory.base.safe_text import visible
 from memory.files.diff import line_changes
 from memory.history.versions import EntryVersion, bring_back, line_changes_of, versions_of
-from widgets.dialogs.entry_history import EntryHistory, VersionRow
+from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Pick, PickOption
+from widgets.panes.changes import diff_lines, plain_actor
+from widgets.text.styled_text import Line, line
 
 from .conditions import Versioned, versioned
 
@@ -28,62 +33,67 @@ def show(app: Spine) -> None:
             return line_changes_of(workspace, wanted.file, wanted.words)
         return versions_of(workspace, wanted.ref)
 
-    return app.find(work, lambda found: _shown(app, wanted, found), opens="The history")
+    return app.find(work, lambda found: _list(app, wanted, found), opens="The history")
 
 
-def _shown(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
+def _list(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
+    """List the versions, newest first; a chosen one is compared with the current text."""
     if not any(one.known for one in versions):
         return app.say("No change of this entry is recorded yet.")
-
-    zone = app.zone
-    rows = _rows(versions) if wanted.ref is not None else [_line_row(one) for one in versions]
-    screen = EntryHistory(wanted.title[:300], rows, app.clock(), zone)
-    return app.ask(screen, lambda place: _bring_back(app, versions, versions[place]))
-
-
-def _bring_back(app: Spine, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
-    return app.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True)
+    now, zone = app.clock(), app.zone
+    options = [
+        PickOption(str(place), _time(one, now, zone), f"{plain_actor(one.record.actor)}  {_words(one, wanted)}")
+        for place, one in enumerate(versions)
+    ]
+    screen = Pick(f"History: {wanted.title[:300]}", options)
+    return app.ask(screen, lambda place: _preview(app, wanted, versions, versions[int(place)]))
 
 
-def _rows(versions: Sequence[EntryVersion]) -> list[VersionRow]:
-    """Return the versions as rows; `changes` compares each with the current entry."""
-    newest = next(one for one in versions if one.known)
-    present = newest.source
-    rows = []
-    for one in versions:
-        view = one.view
-        fields = ", ".join(key for key, _, _ in view.fields[:4]) if view is not None and view.kind == "edited" else ""
-        if one.first:
-            words = "before that"
-        elif view is None:
-            words = one.record.summary or one.record.operation
-        elif view.kind == "moved":
-            words = f"moved to {view.section or view.file}"
-        else:
-            words = f"{view.kind} {fields}".strip()
-        text = one.source
-        rows.append(
-            VersionRow(
-                one.record.time,
-                one.record.actor,
-                words,
-                undone=one.record.undone_by is not None and not one.first,
-                known=one.known,
-                there=text is not None,
-                present=text is not None and present is not None and text.rstrip() == present.rstrip(),
-                lines=() if not one.known else line_changes(_bare(present), _bare(text)),
-                text=text or "",
-            )
-        )
-    return rows
+def _time(one: EntryVersion, now: datetime, zone: tzinfo) -> str:
+    local = one.record.time.astimezone(zone)
+    return f"{local.day:>2} {local:%b %H:%M}" if local.year == now.astimezone(zone).year else f"{local:%Y-%m-%d}"
 
 
-def _line_row(one: EntryVersion) -> VersionRow:
-    """Return a change of a line as a row."""
-    record, lines = one.record, one.view.lines if one.view is not None else ()
-    undone = record.undone_by is not None
-    return VersionRow(record.time, record.actor, record.summary or record.operation, undone, lines=lines, did=True)
+def _words(one: EntryVersion, wanted: Versioned) -> str:
+    """Return what a change did to the entry."""
+    record, view = one.record, one.view
+    if one.first:
+        return "before that"
+    if view is None or wanted.ref is None:
+        words = record.summary or record.operation
+    elif view.kind == "moved":
+        words = f"moved to {view.section or view.file}"
+    else:
+        fields = ", ".join(key for key, _, _ in view.fields[:4]) if view.kind == "edited" else ""
+        words = f"{view.kind} {fields}".strip()
+    return f"{words} (undone)" if record.undone_by else words
+
+
+def _preview(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
+    """Show what bringing back a version changes; lines of a file are only shown, and a change of them is undone."""
+    text, present = version.source, next(one for one in versions if one.known).source
+    lines: list[Line] = []
+    words = ""
+    if not version.known:
+        words = "Its text is no longer kept."
+    elif wanted.ref is None and version.view is not None:
+        lines = diff_lines(version.view.lines)
+        words = f"{app.key_of('change.revert')} in Changes takes this change back."
+    elif text is None:
+        words = "The entry did not exist."
+    elif present is not None and text.rstrip() == present.rstrip():
+        lines = [line(part) for part in visible(text.rstrip(), newlines=True).split("\n")]
+        words = "The entry has this text now."
+    else:
+        lines = diff_lines(line_changes(_bare(present), _bare(text)))
+    screen = Preview(f"Bring back: {wanted.title[:300]}", lines, summary=words, applicable=not words)
+    screen.describe("enter", "bring back")
+    app.ask(
+        screen,
+        lambda _: app.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True),
+        left=lambda: _list(app, wanted, versions),
+    )
 
 
 def _bare(text: str | None) -> str:
-    return (text or "").rstrip() + "\n" if text else ""
+    return f"{text.rstrip()}\n" if text else ""

@@ -27,7 +27,6 @@ PARTS: dict[str, str] = {
     "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
     "In a conflict": "widgets.dialogs.three_way:ThreeWay",
     "Between the fields of a conflict": "widgets.dialogs.three_way:ThreeWayView",
-    "In the history of an entry": "widgets.dialogs.entry_history:EntryHistory",
     "In the list of commands": "app.tui.keys.help:CommandScreen",
     "In the search": "app.tui.search.screen:SearchScreen",
     "In jump mode": "app.tui.keys.jump:JumpScreen",

@@ -61,7 +61,7 @@ async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
 ) -> None:
     """The versions of an entry are read in a worker: what is typed meanwhile is for their dialog, and behind it."""
     goes_on = threading.Event()
-    show, shown = versions._shown, []
+    show, shown = versions._list, []
 
     def late(*arguments: object) -> object:
         shown.append(arguments)
@@ -75,7 +75,7 @@ async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
         run(waits, *arguments, **options)  # type: ignore[arg-type]
 
     app = make_app(workspace)
-    monkeypatch.setattr(versions, "_shown", late)
+    monkeypatch.setattr(versions, "_list", late)
     async with running(app) as pilot:
         run = app.find
         monkeypatch.setattr(app, "find", held)
