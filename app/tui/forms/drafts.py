@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from app.tui.pane_state import PaneState
 from app.tui.shell import ThreadReport
 from app.tui.spine import Part
+from app.tui.state import panes_by_id
 from memory.base.safe_text import cut
 from memory.errors import MemdeckError
-from memory.storage.changes import new_id
 from memory.storage.private.drafts import Draft, Drafts, this_process
 from widgets.dialogs.dialogs import Confirm
 from widgets.input.form import Form
@@ -32,18 +32,6 @@ SAVE_SECONDS = 1.0
 
 TITLES = ("title", "text", "name", "key")
 """The fields of a form that name its entry; the first one that is not empty counts."""
-
-KINDS = {
-    "tasks": "task",
-    "journal": "journal entry",
-    "knowledge": "fact",
-    "contacts": "contact",
-    "monitors": "monitor",
-    "config": "setting",
-    "facts": "fact",
-    "curated": "memory",
-}
-"""The words for an entry, by its pane."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,13 +62,13 @@ class Sheet:
 
 
 class FormDrafts(Part):
-    """Writes drafts in a worker, and reopens those of programs that ended."""
+    """Writes the draft of the open form in a worker, and offers those of programs that ended."""
 
     def set_up(self) -> None:
-        """There are no drafts yet."""
-        self._forms: dict[Form, Sheet] = {}
-        self._waiting: dict[str, Draft] = {}
-        self._ended: set[str] = set()
+        """No form is open yet."""
+        self.open: tuple[Form, Sheet] | None = None
+        """The form on the screen."""
+        self._typed: dict[str, Draft] = {}
         self._timer: Timer | None = None
         self._one = threading.Lock()
 
@@ -94,52 +82,39 @@ class FormDrafts(Part):
         """The drafts as the brief lists them: id, subject, and when it was typed."""
         return [(draft.id, about(draft), draft.time) for draft in self.left]
 
-    @property
-    def _drafts(self) -> Drafts | None:
-        workspace = self.app.workspace
-        return None if workspace is None else Drafts(workspace.state.folder)
+    def _drafts(self) -> Drafts:
+        return Drafts(self.workspace.state.folder)
 
     # While a form is open
 
-    def begin(self, form: Form, sheet: Sheet) -> None:
-        """Start the draft of a form that was opened."""
-        if not sheet.draft_id:
-            sheet.draft_id = new_id(self.app.clock())
-        self._ended.discard(sheet.draft_id)
-        self._forms[form] = sheet
-
     def edited(self, form: Form, values: Values) -> None:
-        """Save the draft soon after an edit."""
-        sheet = self._forms.get(form)
-        if sheet is None or sheet.draft_id in self._ended:
+        """Save the draft soon after an edit; typed and deleted again, only if an older state waits to be saved."""
+        if self.open is None or self.open[0] is not form:
             return
-        changed = bool(sheet.changes(values))
-        # Typed and deleted again: nothing to save, unless an older state waits to be saved.
-        if changed or sheet.draft_id in self._waiting:
-            self._waiting[sheet.draft_id] = self._draft(sheet, values)
-        if changed and self._timer is None:
-            self._timer = self.app.set_timer(SAVE_SECONDS, self._save_soon)
+        sheet = self.open[1]
+        if sheet.changes(values) or sheet.draft_id in self._typed:
+            self._typed[sheet.draft_id] = self._draft(sheet, values)
+            if self._timer is None:
+                self._timer = self.app.set_timer(SAVE_SECONDS, self._save_soon)
 
     def keep(self, sheet: Sheet, values: Values) -> Draft:
         """Save the typed text for later, as a draft of no program; return it."""
-        draft = self._waiting[sheet.draft_id] = replace(self._draft(sheet, values), owner="")
+        draft = self._typed[sheet.draft_id] = replace(self._draft(sheet, values), owner="")
         self._save_soon()
-        self.give_back(draft)
         return draft
 
-    def end(self, sheet: Sheet) -> None:
+    def end(self, draft_id: str) -> None:
         """Remove the draft of a form that was saved, or left on purpose."""
-        self._ended.add(sheet.draft_id)
-        self._waiting.pop(sheet.draft_id, None)
-        self._forms = {form: other for form, other in self._forms.items() if other is not sheet}
-        self._remove(sheet.draft_id)
 
-    def closed(self, form: Form) -> None:
-        """Forget a form that was closed; its draft stays until the outcome is known."""
-        self._forms.pop(form, None)
+        def work() -> None:
+            with self._one, suppress(MemdeckError, OSError):
+                self._drafts().remove(draft_id)
+
+        self._typed.pop(draft_id, None)
+        if self.app.is_running:
+            self.app.work(work, group="draft")
 
     def _draft(self, sheet: Sheet, values: Values) -> Draft:
-        item = sheet.item
         return Draft(
             sheet.draft_id,
             self.app.clock(),
@@ -147,7 +122,7 @@ class FormDrafts(Part):
             sheet.plan.operation,
             sheet.title or next(filter(None, (values.get(name, "") for name in TITLES)), sheet.plan.title),
             sheet.ref,
-            item is None,
+            sheet.item is None,
             dict(values),
             dict(sheet.base),
             owner=this_process(),
@@ -155,56 +130,37 @@ class FormDrafts(Part):
 
     def _save_soon(self) -> None:
         self._timer = None
-        if self._waiting and self.app.is_running:
+        if self._typed and self.app.is_running:
             self.app.work(self._write, group="draft")
 
     def _write(self) -> None:
-        """Write the waiting drafts. Errors are ignored, so that typing is not disturbed."""
-        drafts = self._drafts
+        """Write what was typed. Errors are ignored, so that typing is not disturbed."""
         with self._one:
-            waiting, self._waiting = self._waiting, {}
-            for draft in waiting.values():
-                if drafts is not None and draft.id not in self._ended:
-                    with suppress(MemdeckError, OSError):
-                        drafts.put(draft)
+            typed, self._typed = self._typed, {}
+            for draft in typed.values():
+                with suppress(MemdeckError, OSError):
+                    self._drafts().put(draft)
 
     def save_now(self) -> None:
-        """Write all drafts at once; for the end of the application, also after an error."""
-        try:
-            for form, sheet in list(self._forms.items()):
-                if form.is_mounted and sheet.draft_id not in self._ended and sheet.changes(form.values()):
-                    self._waiting[sheet.draft_id] = self._draft(sheet, form.values())
-            if self._waiting:
+        """Write the draft at once; for the end of the application, also after an error, so nothing may prevent it."""
+        with suppress(Exception):
+            if self.open is not None and self.open[0].is_mounted:
+                form, sheet = self.open
+                if sheet.changes(form.values()):
+                    self._typed[sheet.draft_id] = self._draft(sheet, form.values())
+            if self._typed:
                 self._write()
-        except Exception:
-            # The application is ending, perhaps because of an error: nothing may prevent that.
-            return
-
-    def _remove(self, draft_id: str) -> None:
-        def work() -> None:
-            drafts = self._drafts
-            with self._one, suppress(MemdeckError, OSError):
-                if drafts is not None:
-                    drafts.remove(draft_id)
-
-        if self.app.is_running:
-            self.app.work(work, group="draft")
 
     # Drafts that were left behind
 
     def look(self) -> None:
         """Look for drafts of programs that ended; for the reading thread."""
-        drafts = self._drafts
-        found: tuple[Draft, ...] = ()
-        if drafts is not None:
-            with suppress(MemdeckError, OSError):
-                found = drafts.left()
-        if found:
-            self.app.post_message(ThreadReport(partial(self._found, found)))
+        with suppress(MemdeckError, OSError):
+            if found := self._drafts().left():
+                self.app.post_message(ThreadReport(partial(self._found, found)))
 
     def _found(self, drafts: tuple[Draft, ...]) -> None:
         """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
-        self.app.state.left_drafts = drafts
         told = PaneState.of(self.app).told_drafts
         new = [draft for draft in drafts if _version(draft) not in told]
         if new:
@@ -214,34 +170,23 @@ class FormDrafts(Part):
             does = "continue it" if new[0] is drafts[0] else "see it in Brief"
             self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
         PaneState.of(self.app).tell_drafts(map(_version, drafts))
-        self.show_left()
+        self._offer(drafts)
 
-    def show_left(self) -> None:
-        """Update the brief and the keys."""
+    def _offer(self, drafts: tuple[Draft, ...]) -> None:
+        """Offer these drafts, in the brief and by the keys."""
+        self.app.state.left_drafts = drafts
         pane: Any = self.app.state.mounted.get("brief")
         if pane is not None:
             pane.say_drafts(self.listed)
         self.app.refresh_keys()
 
-    def left_one(self, draft_id: str = "") -> Draft | None:
-        """Return the draft with this id, or the newest one, if no program has it open."""
-        return next((one for one in self.left if not draft_id or one.id == draft_id), None)
-
     def take(self, draft: Draft) -> None:
         """Stop offering a draft, because its form is opened."""
-        self.app.state.left_drafts = tuple(one for one in self.left if one.id != draft.id)
-        self.show_left()
+        self._offer(tuple(one for one in self.left if one.id != draft.id))
 
     def give_back(self, draft: Draft) -> None:
         """Offer a draft again that could not be resumed."""
-        self.app.state.left_drafts = (draft, *(one for one in self.left if one.id != draft.id))
-        self.show_left()
-
-    def drop(self, draft: Draft) -> None:
-        """Delete a draft."""
-        self._ended.add(draft.id)
-        self.take(draft)
-        self._remove(draft.id)
+        self._offer((draft, *(one for one in self.left if one.id != draft.id)))
 
     def discard(self, draft_id: str = "") -> None:
         """Throw away a form that was never saved; asks first."""
@@ -249,15 +194,23 @@ class FormDrafts(Part):
         if draft is None:
             return
 
-        def answered(yes: bool | None) -> None:
-            if yes:
-                self.drop(draft)
+        def answered(_: bool) -> None:
+            self.take(draft)
+            self.end(draft.id)
 
-        typed = [f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name, "")]
-        details = "\n".join([about(draft), *(text[:200] for text in typed)])
-        self.app.push_screen(
-            Confirm("Discard this draft?", details, yes="Discard draft", no="Keep", danger=True), answered
-        )
+        details = f"{about(draft)}\n{typed_in(draft)}"
+        screen = Confirm("Discard this draft?", details, yes="Discard draft", no="Keep", danger=True)
+        self.app.ask(screen, answered)
+
+    def left_one(self, draft_id: str = "") -> Draft | None:
+        """Return the draft with this id, or the newest one, if no program has it open."""
+        return next((one for one in self.left if not draft_id or one.id == draft_id), None)
+
+
+def typed_in(draft: Draft) -> str:
+    """Return what was typed into a form, one value a line."""
+    changed = [(name, value) for name, value in draft.values.items() if value != draft.base.get(name, "")]
+    return "\n".join(f"{name}: {value[:200]}" for name, value in changed)
 
 
 def _version(draft: Draft) -> str:
@@ -271,4 +224,5 @@ def about(draft: Draft) -> str:
     if draft.new and draft.title not in draft.values.values():
         # Only the form's title describes it yet.
         return title
-    return f"{'New' if draft.new else 'Edited'} {KINDS.get(draft.pane, 'entry')}: {title}"
+    kind = panes_by_id()[draft.pane].load().item_name if draft.pane in panes_by_id() else "entry"
+    return f"{'New' if draft.new else 'Edited'} {kind}: {title}"

@@ -13,6 +13,7 @@ from memory.base.safe_text import clip, visible
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
+from memory.storage.changes import new_id
 from memory.storage.private.drafts import Draft
 from memory.systems.acts import Act
 from widgets.input.form import Form
@@ -20,7 +21,7 @@ from widgets.pane.base import Pane
 from widgets.pane.offers import Build, Call, FileBuild, FormPlan, Values
 
 from .conflicts import ask_fields, ask_gone
-from .drafts import FormDrafts, Sheet
+from .drafts import FormDrafts, Sheet, typed_in
 
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
@@ -32,72 +33,59 @@ MOST_TRIES = 5
 class FormSession(Part):
     """Opens forms, writes them, and merges what others wrote first; no typed text is lost."""
 
-    def set_up(self) -> None:
-        """`perform` does the steps of a question; no form is open yet."""
-        self._open: tuple[Form, Sheet] | None = None
-        """The form on the screen."""
-
     def files_changed(self) -> None:
         """Say in the open form which fields of its entry changed in the files, or that the entry is gone."""
-        if self._open is None:
+        if (opened := FormDrafts.of(self.app).open) is None:
             return
-        form, sheet = self._open
+        form, sheet = opened
         if sheet.item is None or sheet.ref is None or not form.is_running:
             return
-        fresh = sheet.pane.find(sheet.ref)
-        plan = None if fresh is None else sheet.pane.editing(fresh, self.app.clock())
+        plan = self._plan(sheet.pane, sheet.pane.find(sheet.ref))
         if plan is None:
-            form.say_changed(
-                "This entry was removed or renamed meanwhile; your text here is kept.",
-                "Removed or renamed by others.",
-            )
+            words = "This entry was removed or renamed meanwhile; your text here is kept."
+            form.say_changed(words, "Removed or renamed by others.")
             return
+        theirs = [(spec.label, sheet.given(spec.name), spec.value) for spec in plan.fields]
+        changed = [(label, old, new) for label, old, new in theirs if old != new]
         arrow = self.app.glyphs.right
-        theirs = [spec for spec in plan.fields if spec.value != sheet.given(spec.name)]
-        if not theirs:
-            form.say_changed("")
-            return
-        values = [f"{spec.label} ({short(sheet.given(spec.name))} {arrow} {short(spec.value)})" for spec in theirs]
-        form.say_changed(
-            f"Changed meanwhile by others: {', '.join(values)}.",
-            f"Changed by others: {', '.join(spec.label for spec in theirs)}",
-        )
+        values = ", ".join(f"{label} ({short(old)} {arrow} {short(new)})" for label, old, new in changed)
+        labels = ", ".join(label for label, _, _ in changed)
+        form.say_changed(f"Changed meanwhile by others: {values}." if changed else "", f"Changed by others: {labels}")
+
+    def _plan(self, pane: Pane, item: Any) -> FormPlan | None:
+        """Return the form of an entry as it is in the files now; None if there is none."""
+        return None if item is None else pane.editing(item, self.app.clock())
 
     def begin(self, pane: Pane, plan: FormPlan, item: Any = None, *, note: str = "") -> None:
         """Open a form; `note` is shown below its title."""
-        base = {spec.name: spec.value for spec in plan.fields}
         here = item if item is not None else pane.current()
         ref = None if here is None else pane.ref(here)
         title = "" if item is None else str(getattr(item, "title", "") or pane.detail_title(item))
-        self.show(Sheet(pane, plan, item, base, ref, title), note=note)
+        self.show(Sheet(pane, plan, item, {}, ref, title), note=note)
 
     def show(self, sheet: Sheet, typed: Mapping[str, str] | None = None, note: str = "") -> None:
-        """Show the form of a sheet with what was typed so far. If no key opened it, it waits until other dialogs are
-        closed.
-        """
-        self.app.once_free(lambda: self._show(sheet, typed, note))
+        """Show the form of a sheet with what was typed so far; its draft begins, or goes on."""
+        self.app.once_free(lambda: self._show(sheet, {} if typed is None else sheet.changes(typed), note))
 
-    def _show(self, sheet: Sheet, typed: Mapping[str, str] | None, note: str) -> None:
-        plan = sheet.plan
+    def _show(self, sheet: Sheet, typed: Values, note: str) -> None:
+        plan, drafts = sheet.plan, FormDrafts.of(self.app)
         # Fields that the user did not touch follow the files; they are not changes of the user.
-        kept = {} if typed is None else sheet.changes(typed)
-        sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in kept}
+        sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in typed}
+        sheet.draft_id = sheet.draft_id or new_id(self.app.clock())
 
         def check(values: Values) -> Mapping[str, str]:
             found = dict(plan.check(values)) if plan.check else {}
             return found or self._try(sheet, values)
 
         def closed(values: Values | None) -> None:
-            FormDrafts.of(self.app).closed(form)
-            self._open = None
+            drafts.open = None
             if values is None:
-                FormDrafts.of(self.app).end(sheet)
+                drafts.end(sheet.draft_id)
             else:
                 self.save(sheet, values, shown=True)
 
-        form = Form(plan.title, plan.fields, check=check, draft=kept, focus=plan.focus, note=note)
-        self._open = (form, sheet)
-        FormDrafts.of(self.app).begin(form, sheet)
+        form = Form(plan.title, plan.fields, check=check, draft=typed, focus=plan.focus, note=note)
+        drafts.open = (form, sheet)
         self.app.push_screen(form, closed)
 
     def _try(self, sheet: Sheet, values: Values) -> Mapping[str, str]:
@@ -106,109 +94,89 @@ class FormSession(Part):
         changed = {spec.name: values[spec.name] for spec in plan.fields if values[spec.name] != spec.value}
         if snapshot is None or not changed:
             return {}
-
         try:
             build = plan.build(changed, values, self.app.clock())
             if not isinstance(build, Act | Call):
                 build(snapshot)
-        except ConflictError:
-            return {}  # Asked when it is written.
+        except (ConflictError, NotFoundError) as error:
+            if sheet.item is None and isinstance(error, NotFoundError):
+                return self._errors(plan, error)
         except MemdeckError as error:
-            if sheet.item is not None and isinstance(error, NotFoundError):
-                return {}  # The same.
-            place = str(error.details.get("field", ""))
-            names = {spec.name for spec in plan.fields}
-            return {place if place in names else "": f"{error.message}; {error.hint}" if error.hint else error.message}
-        return {}
+            return self._errors(plan, error)
+        return {}  # What others changed is asked when it is written.
+
+    def _errors(self, plan: FormPlan, error: MemdeckError) -> Mapping[str, str]:
+        place = str(error.details.get("field", ""))
+        named = any(spec.name == place for spec in plan.fields)
+        return {place if named else "": f"{error.message}; {error.hint}" if error.hint else error.message}
 
     # Writing
 
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
         if sheet.plan.apply is not None:
-            FormDrafts.of(self.app).end(sheet)
+            FormDrafts.of(self.app).end(sheet.draft_id)
             sheet.plan.apply(values)
-            return
-        if not sheet.changes(values):
-            FormDrafts.of(self.app).end(sheet)
-            self.app.say("Nothing was changed.")
-            return
-        asked = ask_fields(
+        elif not sheet.changes(values):
+            self._nothing(sheet, "Nothing was changed.")
+        elif ask_fields(
             self.app,
             sheet,
             values,
             lambda: self.show(sheet, values),
-            lambda answers: self.write(sheet, values, answers),
-        )
-        if asked:
-            return
-        if not shown and sheet.tries > MOST_TRIES:
+            lambda answers: self._write(sheet, values, answers),
+        ):
+            pass
+        elif not shown and sheet.tries > MOST_TRIES:
             self.show(sheet, values, "Another program keeps changing this entry.")
-            return
-        self.write(sheet, values, {})
+        else:
+            self._write(sheet, values, {})
 
-    def write(self, sheet: Sheet, values: Values, answers: Mapping[str, str]) -> None:
+    def _nothing(self, sheet: Sheet, words: str) -> None:
+        FormDrafts.of(self.app).end(sheet.draft_id)
+        self.app.say(words)
+
+    def _write(self, sheet: Sheet, values: Values, answers: Mapping[str, str]) -> None:
         """Write what the user changed, with the answers for the fields that both sides changed."""
         plan = sheet.plan
-        mine = {**sheet.changes(values), **answers}
-        final = {spec.name: mine.get(spec.name, spec.value) for spec in plan.fields}
-        # Fields that the form of the newer entry does not have are set anyway.
-        final |= {name: value for name, value in mine.items() if name not in final}
         known = {spec.name: spec.value for spec in plan.fields}
+        # Fields that the form of the newer entry does not have are set anyway.
+        final = {**known, **sheet.changes(values), **answers}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            FormDrafts.of(self.app).end(sheet)
-            self.app.say("It says that already; nothing was changed.")
+            self._nothing(sheet, "It says that already; nothing was changed.")
             return
+
+        def failed(error: MemdeckError) -> None:
+            if sheet.item is not None and isinstance(error, ConflictError | NotFoundError):
+                self.app.changed(then=lambda: self._again(sheet, final))
+            else:
+                self.app.say_error(error)
+                self.show(sheet, final)
+
         try:
             build = plan.build(changed, final, self.app.clock())
         except MemdeckError as error:
-            self.app.say_error(error)
-            self.show(sheet, final)
+            failed(error)
             return
-
         self.app.change(
             plan.operation,
             guarded(plan, changed, build),
-            then=lambda _: FormDrafts.of(self.app).end(sheet),
-            otherwise=lambda error: self._failed(sheet, final, error),
+            then=lambda _: FormDrafts.of(self.app).end(sheet.draft_id),
+            otherwise=failed,
             follow=True,
         )
 
-    def _failed(self, sheet: Sheet, values: Values, error: MemdeckError) -> None:
-        """Handle a failed write: if the entry changed or is gone, refresh and go on from there, else show the form
-        again.
-        """
-        if sheet.item is not None and isinstance(error, ConflictError):
-            self.app.changed(then=lambda: self._again(sheet, values))
-        elif sheet.item is not None and isinstance(error, NotFoundError):
-            self.app.changed(then=lambda: self._gone(sheet, values))
-        else:
-            self.app.say_error(error)
-            self.show(sheet, values)
-
     def _again(self, sheet: Sheet, values: Values) -> None:
+        """Go on with the entry as it is in the files now; what was typed about one that is gone is a draft."""
         fresh = None if sheet.ref is None else sheet.pane.find(sheet.ref)
-        if fresh is None:
-            self._gone(sheet, values)
-        else:
-            self.follow(sheet, fresh, values)
-
-    def follow(self, sheet: Sheet, fresh: Any, values: Values) -> None:
-        """Go on with the entry as it is in the files now."""
-        plan = sheet.pane.editing(fresh, self.app.clock())
+        plan = self._plan(sheet.pane, fresh)
         if plan is None:
-            self._gone(sheet, values)
+            self._gone(sheet.pane, FormDrafts.of(self.app).keep(sheet, values))
             return
         sheet.plan, sheet.item, sheet.ref = plan, fresh, sheet.pane.ref(fresh)
         sheet.tries += 1
         self.save(sheet, values)
-
-    def _gone(self, sheet: Sheet, values: Values) -> None:
-        """Ask what to do with what was typed about an entry that is gone: it is a draft from now on."""
-        draft = FormDrafts.of(self.app).keep(sheet, values)
-        FormDrafts.of(self.app).take(draft)
-        self._draft_gone(sheet.pane, draft)
 
     # Drafts
 
@@ -220,64 +188,50 @@ class FormSession(Part):
 
         def shown() -> None:
             FormDrafts.of(self.app).take(draft)
-            self.resume(draft)
+            self._resume(draft)
 
         Navigation.of(self.app).open_pane(draft.pane)
         self.app.once_shown(shown, reread=True)
 
-    def resume(self, draft: Draft) -> None:
+    def _resume(self, draft: Draft) -> None:
         """Open the form of a draft, with the current entry."""
-        pane, now = self.app.pane, self.app.clock()
-        assert pane is not None
-        words = draft.operation.replace(".", " ")
+        pane, words = self.app.shown_pane, draft.operation.replace(".", " ")
         if draft.title == words:
             with suppress(KeyError):  # There is no such operation any more.
                 function_of("operations.run")(self.app, words, draft.values, draft.id)
                 return
-        when = f"{draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}"
-        if draft.new:
-            if draft.ref:
-                pane.go_to(draft.ref)
-            plan = pane.adding(now)
-            if plan is not None and {spec.name for spec in plan.fields} >= set(draft.values):
-                base = {spec.name: spec.value for spec in plan.fields}
-                sheet = Sheet(pane, plan, None, base, draft.ref, draft_id=draft.id)
-                typed = {name: value for name, value in draft.values.items() if value != draft.base.get(name, "")}
-                self.show(sheet, {**base, **typed}, f"A draft of {when}.")
-                return
-        else:
-            item = None if draft.ref is None else pane.find(draft.ref)
-            plan = None if item is None else pane.editing(item, now)
-            if plan is not None:
-                base = dict(draft.base)
-                sheet = Sheet(pane, plan, item, base, draft.ref, draft.title, draft.id)
-                theirs = [spec.label for spec in plan.fields if spec.value != base.get(spec.name, spec.value)]
-                note = f"A draft of {when}." + (f" Changed since by others: {', '.join(theirs)}." if theirs else "")
-                if pane.ref(item) == draft.ref:
-                    pane.go_to(draft.ref or "")
-                self.show(sheet, dict(draft.values), note)
-                return
-        self._draft_gone(pane, draft)
+        if draft.ref:
+            pane.go_to(draft.ref)
+        item = None if draft.new or draft.ref is None else pane.find(draft.ref)
+        plan = pane.adding(self.app.clock()) if draft.new else self._plan(pane, item)
+        if plan is None or (draft.new and not {spec.name for spec in plan.fields} >= set(draft.values)):
+            self._gone(pane, draft)
+            return
+        note = f"A draft of {draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}."
+        theirs = [spec.label for spec in plan.fields if spec.value != draft.base.get(spec.name, spec.value)]
+        if theirs and not draft.new:
+            note += f" Changed since by others: {', '.join(theirs)}."
+        title = "" if draft.new else draft.title
+        self.show(Sheet(pane, plan, item, dict(draft.base), draft.ref, title, draft.id), draft.values, note)
 
-    def _draft_gone(self, pane: Pane, draft: Draft) -> None:
-        """Handle a draft whose entry does not exist any more."""
-        typed = "\n".join(f"{name}: {value}" for name, value in draft.values.items() if value != draft.base.get(name))
+    def _gone(self, pane: Pane, draft: Draft) -> None:
+        """Ask what to do with what was typed about an entry that does not exist any more."""
+        drafts = FormDrafts.of(self.app)
 
         def renamed(fresh: Any) -> None:
-            plan = pane.editing(fresh, self.app.clock())
-            if plan is not None:
+            if (plan := self._plan(pane, fresh)) is not None:
                 sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
-                self.show(sheet, dict(draft.values), "The entry was renamed meanwhile.")
+                self.show(sheet, draft.values, "The entry was renamed meanwhile.")
 
         ask_gone(
             self.app,
             pane,
-            typed,
+            typed_in(draft),
             title=draft.title,
             ref=None if draft.new else draft.ref,
             renamed=renamed,
-            left=lambda: FormDrafts.of(self.app).give_back(draft),
-            done=lambda: FormDrafts.of(self.app).drop(draft),
+            left=lambda: drafts.give_back(draft),
+            done=lambda: drafts.end(draft.id),
         )
 
 
