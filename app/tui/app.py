@@ -38,6 +38,8 @@ from .shell import Setup, ThreadReport
 from .spine import Changed, Spine
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from widgets.input.editors import SafeInput
     from widgets.input.form import Form
     from widgets.panes.brief import BriefPane
@@ -67,6 +69,9 @@ FLEET_SECONDS = 2.0
 KEYS_SECONDS = 20.0
 """Seconds for which problems with the keys are shown; there may be many lines."""
 
+GIVEN_SECONDS = 5.5
+"""Seconds after the last change at which files are read once more: the log allows a lost file nearly as long."""
+
 THREADS = 64
 """Threads for workers: so many that nothing that is read waits behind jobs that take long."""
 
@@ -89,6 +94,7 @@ class MemdeckApp(Spine):
         self.navigation = Navigation.of(self)
         self.refresher = Refresher.of(self)
         self.type_ahead = TypeAhead.of(self)
+        self._later: Timer | None = None
         self._apply_theme()
         first = None
         if workspace is not None:
@@ -309,6 +315,10 @@ class MemdeckApp(Spine):
         self.schedule.files_changed(message.files)
         self.search_queries.files_changed()
         self.refresher.read()
+        # Programs remove a file for a moment; the log believes it only later, and nothing tells when.
+        if self._later is not None:
+            self._later.stop()
+        self._later = self.set_timer(GIVEN_SECONDS, self.refresher.read)
 
     def on_shown(self, message: Shown) -> None:
         """Tell the parts that a pane shows what was read."""

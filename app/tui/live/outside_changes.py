@@ -18,9 +18,6 @@ from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside
 from memory.history.undo import unturned
 from widgets.panes.changes import LoggedChange
 
-GIVEN_SECONDS = 5.5
-"""Seconds after which a just lost file is checked again: the log allows nearly as long for its return."""
-
 MOST = 1000
 """The count stops here; a larger number would tell no more."""
 
@@ -90,9 +87,6 @@ class OutsideChanges(Part):
             if warning not in self._said:
                 self._said.add(warning)
                 app.say(warning, title="History", severity="warning")
-        if len(state.lost) < len(found.missing):
-            # Too recent: programs leave such a state for a moment, and nothing tells when it is over.
-            app.set_timer(GIVEN_SECONDS, app.changed)
         for pane in state.mounted.values():
             lost, zone = state.lost_in(pane), app.zone
             words = ""

@@ -9,7 +9,7 @@ import pytest
 
 from app.tui.spine import Changed
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
+from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.patience import PATIENCE, within
 from tests.widgets.harness import HOSTILE, assert_safe, screen_text
 from widgets.dialogs.dialogs import Preview
@@ -162,3 +162,21 @@ async def test_files_are_read_while_many_jobs_run(workspace: Workspace) -> None:
         await settle(pilot)
         assert "From outside" in screen_text(app)
         goes_on.set()
+
+
+async def test_a_removed_file_is_told_when_nothing_else_happens(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log gives a file time to come back; after that the files are read once more, and Changes says it is gone."""
+    monkeypatch.setattr("memory.storage.log.log.PASSING", 0.3)
+    monkeypatch.setattr("app.tui.app.GIVEN_SECONDS", 0.5)
+    path = workspace.memory / "archive" / "journal-2023-12.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("## 2023-12-01\n\n### 09:00 — Long ago\n- a line\n")
+    workspace.notice(NOW)
+    app = make_app(workspace, watches=True, keeps_watch=False, pane="changes")
+    async with running(app) as pilot:
+        path.unlink()
+        async with within(lambda: screen_text(app)):
+            while "removed" not in screen_text(app):
+                await pilot.pause(0.05)
