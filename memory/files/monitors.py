@@ -123,14 +123,20 @@ class Monitor(EntryItem):
         return None if moment is None else moment.instant
 
     def stale(self, now: datetime, zone: tzinfo, recorded: datetime | None = None) -> bool:
-        """Return whether it was checked before, but not for two of its intervals; `recorded` is a later known check."""
+        """Return whether it runs by itself and has no result, or none of its last two intervals; `recorded` is a known
+        check that the file may not show.
+        """
+        if not self.interval:
+            return False
         known = [one for one in (recorded, self.checked_at(zone)) if one is not None]
-        return bool(known and self.interval) and missed_twice(self.interval or "", max(known), now, zone)
+        return not known or missed_twice(self.interval, max(known), now, zone)
 
     def status_at(self, now: datetime, zone: tzinfo) -> tuple[str, ...]:
         """Return the last result in words, and before it that it is stale: ("stale", "was healthy", "72% used")."""
         words = [one for one in (self.last_status, self.last_status_remark) if one]
-        return ("stale", f"was {words[0]}", *words[1:]) if words and self.stale(now, zone) else tuple(words)
+        if not self.stale(now, zone):
+            return tuple(words)
+        return ("stale", f"was {words[0]}", *words[1:]) if words else ("stale", "never measured")
 
     @property
     def unread(self) -> LineFinding | None:

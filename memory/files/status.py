@@ -40,7 +40,7 @@ class NextRun:
 class Brief:
     """The result of `brief`: tasks by due date, the newest entries, alerts, and counts per file.
 
-    `alerts` are the monitors whose last result was not healthy, or is stale.
+    `alerts` are the monitors whose last result was not healthy, or that are stale.
 
     `next_runs` and `problems` are computed on first use.
     """
@@ -63,6 +63,10 @@ class Brief:
     def first_run(self, resting: Container[str | None]) -> NextRun | None:
         """Return the soonest run, without those of monitors with these refs."""
         return next((run for run in self.next_runs if run.kind != "monitor" or run.ref not in resting), None)
+
+    def alerting(self, resting: Container[str | None]) -> tuple[Monitor, ...]:
+        """Return the alerts without the monitors of these refs that were never measured: they may not run yet."""
+        return tuple(one for one in self.alerts if one.last_check is not None or one.ref not in resting)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:

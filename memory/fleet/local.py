@@ -102,17 +102,19 @@ class LocalWorkspaces:
         """
         overdue = failing = stale = 0
         until = now + timedelta(days=7)
+        decided = self._decided(workspace)
         if "files" in workspace.system_names():
             snapshot = workspace.snapshot().readable()
             found = brief(snapshot, now)
-            monitors = sum(one.stale(now, snapshot.zone) for one in found.alerts)
-            overdue, failing = len(found.overdue), len(found.alerts) - monitors
+            blocked = {one.ask.name for one in decided if one.ask.role != "remediate" and not one.decision.allowed}
+            alerts = found.alerting({one.ref for one in snapshot.monitors.monitors if one.name in blocked})
+            monitors = sum(one.stale(now, snapshot.zone) for one in alerts)
+            overdue, failing = len(found.overdue), len(alerts) - monitors
             stale, until = monitors + len(late_upkeep(workspace, now)), next_overdue(found)
             if any(one.interval for one in snapshot.monitors.monitors):
                 until = min(until, now + timedelta(seconds=STALE_SECONDS))
         if problems is None:
             problems = sum(problem.level == "error" for problem in check_all(workspace))
-        decided = self._decided(workspace)
         waiting = len(waiting_in(decided))
         if waiting < len(decided):
             until = min(until, now + timedelta(seconds=DECIDED_SECONDS))

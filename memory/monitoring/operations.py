@@ -116,8 +116,10 @@ def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
         monitor, state = one.monitor, one.before or "never checked"
         if one.broken:
             state = f"error ({one.broken})"
-        elif one.state in ("blocked", "stale"):
-            state = f"{one.state}, was {one.before}" if one.before else one.state
+        elif one.state == "stale":
+            state = f"stale, {one.was}"
+        elif one.state == "blocked":
+            state = f"blocked, {one.was}" if one.before else "blocked"
         interval = describe(monitor.interval) if monitor.interval else ""
         rows.append((short(monitor.ref), state, monitor.type or "", interval, monitor.last_check or "", monitor.name))
     alerts = {row: 1 for row, one in enumerate(known) if one.bad}

@@ -85,6 +85,39 @@ def test_a_clone_is_stale_from_its_first_moment(workspace: Place) -> None:
     assert [one["name"] for one in alerts] == ["Disk"]
 
 
+def test_what_was_never_measured_is_stale(workspace: Place) -> None:
+    """A monitor that runs by itself and was never measured is told everywhere; one that waits for approval as such."""
+    write(
+        workspace,
+        entry("Flag", "type: file", "path: flag", "interval: */5 * * * *", "threshold: missing"),
+        entry("Disk", "type: command", "command: true", "interval: 0 * * * *"),
+        entry("On request", "type: file", "path: flag"),
+    )
+    rows = {one["name"]: one for one in workspace.json("monitors", "list", now=MONDAY)["monitors"]}
+    assert {name: one["state"] for name, one in rows.items()} == {
+        "Flag": "stale",
+        "Disk": "blocked",
+        "On request": "unknown",
+    }
+    assert rows["Flag"]["summary"] == "never measured"
+    assert "stale, never measured" in workspace("monitors", "list", now=MONDAY).out
+    problems = workspace.json("check", now=MONDAY)["problems"]
+    told = [one["message"] for one in problems if one["code"] == "monitor.stale"]
+    assert told == ["Flag: never measured", "Disk: never measured"]
+    status = workspace.json("status", now=MONDAY)
+    assert [one["name"] for one in status["monitors"]["alerts"]] == ["Flag"]
+    assert "stale, never measured" in workspace("status", now=MONDAY).out
+    exported = workspace("monitors", "export", now=MONDAY).out
+    assert 'memdeck_monitor_stale{name="Flag"' in exported
+    assert "memdeck_monitor_up" not in exported
+    workspace("fleet", "add", str(workspace.work), now=MONDAY)
+    assert workspace.json("fleet", "status", now=MONDAY)["workspaces"][0]["stale"] == 1
+
+    assert workspace("monitors", "check", now=MONDAY).code == 3
+    rows = {one["name"]: one["state"] for one in workspace.json("monitors", "list", now=MONDAY)["monitors"]}
+    assert rows["Flag"] == "failing"
+
+
 def test_a_run_is_one_dated_line_with_its_workspace(watched: Place) -> None:
     """The first line says when, where and what; quiet, it is the only one, and nothing happened is nothing printed."""
     first = watched("--maintain", now=MONDAY).out.splitlines()

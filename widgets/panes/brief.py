@@ -164,7 +164,7 @@ class BriefPane(RecordPane):
 
         yield "draft", "DRAFTS", self._drafts, partial(_draft, now=now, zone=zone)
         yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
-        yield "alert", "ALERTS", found.alerts, partial(_alert, now=now, zone=zone)
+        yield "alert", "ALERTS", found.alerting(more.notice.resting), partial(_alert, now=now, zone=zone)
         yield "waiting", "NEEDS APPROVAL", more.notice.waiting, _waiting
         yield "overdue", "OVERDUE", _urgent(found.overdue, now, zone), task("overdue")
         yield "today", "TODAY", _urgent(found.due_today, now, zone), task("today")

@@ -381,7 +381,7 @@ class Schedule(Part):
 
     def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
         """Return what waits for approval and which monitors are muted; for a worker."""
-        approvals = approvals_of(self.workspace, None if self.app.safe else self.trust(), self.app.environ)
+        approvals = approvals_of(self.workspace, self.trust(), self.app.environ)
         return notice(self.workspace, snapshot, now, approvals)
 
 

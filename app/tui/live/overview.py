@@ -114,8 +114,8 @@ def alerts_of(
 
     if brief.overdue:
         say("overdue", f"{len(brief.overdue)} overdue", "alert")
-    if brief.alerts:
-        number = len(brief.alerts)
+    resting = frozenset() if notice is None else notice.resting
+    if number := len(brief.alerting(resting)):
         say("alert", f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")
     if waiting:
         say("waiting", f"{waiting} waiting", "warn")
@@ -125,7 +125,6 @@ def alerts_of(
         errors = [problem.level for problem in brief.problems].count("error")
         if errors:
             say("problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn")
-    resting = frozenset() if notice is None else notice.resting
     run = brief.first_run(resting)
     if run is not None:
         words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)

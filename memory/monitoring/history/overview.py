@@ -32,9 +32,9 @@ class MonitorStanding:
     """The state of one monitor: its alert state, uptime in per cent, the newest results, the next run, the mute.
 
     `checks` are how many measured something in each span of the uptime, `checked` is when it was measured last, `stale`
-    whether that is longer ago than two of its intervals. `blocked` is
-    why it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its
-    current fields.
+    whether that is longer ago than two of its intervals, or never happened though it may run. `blocked` is why it may
+    not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its current
+    fields.
 
     The rest is for charts, and only known from `pictures`: strips and latencies (seconds) go from the oldest to the
     newest. `silenced` is why no message of an alert would be sent now, apart from a mute; `remedy` the status of its
@@ -86,10 +86,15 @@ class MonitorStanding:
         said, remark = self.monitor.last_status, self.monitor.last_status_remark
         return "" if not said else f"{said} ({remark})" if remark else said
 
+    @property
+    def was(self) -> str:
+        """What was measured last, in words: `was healthy (72% used)`, `never measured`."""
+        return f"was {self.before}" if self.before else "never measured"
+
     def json(self) -> dict[str, Any]:
         """Return the keys that a list adds to the monitor's own; absent values are None."""
         alert = self.alert
-        summary = self.broken or self.blocked or (f"was {self.before}" if self.stale else alert.summary)
+        summary = self.broken or self.blocked or (self.was if self.stale else alert.summary)
         return {
             "state": self.state,
             "healthy": self.monitor.healthy if self.state in ("unknown", "skipped") else self.state == "healthy",
@@ -139,6 +144,7 @@ def _standings(
             why = decision.why
         muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
         alert = AlertState.read(alerts.get(key))
+        blocked = "" if why or decision is None or decision.allowed else decision.why
         checked = max((one for one in (alert.checked, monitor.checked_at(zone)) if one is not None), default=None)
         yield MonitorStanding(
             monitor,
@@ -147,10 +153,10 @@ def _standings(
             past.get(key, ()),
             next_due(monitor.interval, now, zone),
             muted if muted is not None and muted > now else None,
-            "" if why or decision is None or decision.allowed else decision.why,
+            blocked,
             why,
             checked,
-            monitor.stale(now, zone, alert.checked),
+            monitor.stale(now, zone, alert.checked) and (checked is not None or not blocked),
             {span: checks for span, (checks, _) in found.items()},
         )
 
@@ -158,7 +164,7 @@ def _standings(
 MetricRows = dict[str, list[tuple[dict[str, str], float]]]
 _METRICS = {
     "monitor_up": "Whether the last check was healthy; absent while that is stale.",
-    "monitor_stale": "Whether there is no result for two intervals of the monitor.",
+    "monitor_stale": "Whether there is no result, or none for two intervals of the monitor.",
     "monitor_age_seconds": "How long ago it was checked last.",
     "monitor_alerting": "Whether the monitor alerts.",
     "monitor_muted": "Whether messages about the monitor are muted.",
@@ -182,8 +188,8 @@ def prometheus(
     for one in found:
         alert, name = one.alert, key_of(one.monitor.name)
         add("monitor_muted", one.muted is not None, name=name)
+        add("monitor_stale", one.stale, name=name)
         if one.checked is not None:
-            add("monitor_stale", one.stale, name=name)
             add("monitor_age_seconds", (now - one.checked).total_seconds(), name=name)
             add("monitor_last_check_timestamp_seconds", one.checked.timestamp(), name=name)
         if not alert.known:

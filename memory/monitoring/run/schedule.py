@@ -135,18 +135,14 @@ def overdue(workspace: Workspace, now: datetime) -> tuple[Overdue, ...]:
 
 
 def overdue_problems(workspace: Workspace, now: datetime) -> tuple[Problem, ...]:
-    """Return warnings about overdue tasks and stale monitors."""
+    """Return warnings about what no longer runs regularly, and about stale monitors."""
     snapshot = workspace.snapshot().readable()
-    stale = [one for one in snapshot.monitors.monitors if one.stale(now, snapshot.zone)]
-    return (
-        *(Problem("warning", "config.md", 0, "upkeep.overdue", one.message) for one in overdue(workspace, now)),
-        *(
-            Problem(
-                "warning", one.file, one.line + 1, "monitor.stale", f"{one.name[:60]}: no result since {one.last_check}"
-            )
-            for one in stale
-        ),
-    )
+    found = [Problem("warning", "config.md", 0, "upkeep.overdue", one.message) for one in overdue(workspace, now)]
+    for one in snapshot.monitors.monitors:
+        if one.stale(now, snapshot.zone):
+            said = "never measured" if one.last_check is None else f"no result since {one.last_check}"
+            found.append(Problem("warning", one.file, one.line + 1, "monitor.stale", f"{one.name[:60]}: {said}"))
+    return tuple(found)
 
 
 def _noted(notes: Mapping[str, Any], key: str) -> datetime | None:

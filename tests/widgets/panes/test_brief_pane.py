@@ -33,6 +33,7 @@ FILES: dict[str, str | bytes] = {
 - lastStatus: alert (93% used)
 ### API
 - interval: */5 * * * *
+- lastCheck: 2024-01-15T10:25:00Z
 - lastStatus: healthy
 """,
     "config.md": "## Heartbeat\n- expression: */30 * * * *\n## Memory Maintenance\n- maintenanceSchedule: 0 2 * * *\n",

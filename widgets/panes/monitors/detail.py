@@ -121,7 +121,7 @@ def _state(
         # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
     if picture is not None and picture.state == "stale":
-        summary = f"was {picture.before}"
+        summary = picture.was
     told: dict[str, Any] = {
         "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
     }
