@@ -14,7 +14,8 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.deliver import ping_at_end
-from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.context import WatchServices
+from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import look_ahead, maintain_if_due
 from memory.monitoring.run.schedule import overdue as late_upkeep
 from memory.registry import holds_memory

@@ -30,9 +30,10 @@ from memory.storage.own_folders import config_home, host_name
 from .alerts.channels import Addresses, AlertRoute, read_route
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
+from .run.context import WatchServices
 from .run.ledger import MonitorLedger, key_of, ledger_of
 from .run.report import Watch
-from .run.run import ACTOR, WatchServices, keep_watch
+from .run.run import ACTOR, keep_watch
 from .run.schedule import overdue
 from .thresholds.threshold import DEFAULTS
 

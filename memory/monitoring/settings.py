@@ -16,8 +16,17 @@ from memory.files.edit import Edit
 from memory.files.monitors import FILE, Monitor, read_monitors
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.options import read_options
-from memory.monitoring.thresholds.threshold import DEFAULTS, JSON, BadThreshold, Condition, Threshold, parse_threshold
-from memory.monitoring.thresholds.units import read_duration
+from memory.monitoring.thresholds.threshold import (
+    DEFAULTS,
+    JSON,
+    BadThreshold,
+    Condition,
+    Joined,
+    Rule,
+    Threshold,
+    parse_threshold,
+)
+from memory.monitoring.thresholds.units import Quantity, read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of
 from memory.trust.pins import PRIVATE, Pins, lost_words
@@ -41,8 +50,6 @@ class MonitorSettings:
     method: str = "GET"
     follow: int = 0
     anywhere: bool = False
-    expected: Threshold | None = None
-    certificate: float = 0.0
     command: str = ""
     unit: str = ""
     environment: tuple[str, ...] = ()
@@ -72,14 +79,18 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
             method = text("method").upper() or "GET"
             if method not in ("GET", "HEAD"):
                 raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
+            rules: list[Rule] = [threshold.rule]
+            if text("expect"):
+                rules.append(Joined("not", (_expected(text("expect")),)))
+            if left := fields.seconds("certificate", 0.0, "d"):
+                rules.append(Condition("certificate", "<", Quantity(left, "s")))
             return replace(
                 made,
+                threshold=Threshold(threshold.text, Joined("or", tuple(rules))) if rules[1:] else threshold,
                 url=fields.address("url"),
                 method=method,
                 follow=fields.hops("follow"),
                 anywhere=text("follow").casefold() == ANYWHERE,
-                expected=_expected(text("expect")),
-                certificate=fields.seconds("certificate", 0.0, "d"),
             )
         case "command":
             command = fields.needed("command")
@@ -113,12 +124,12 @@ def kind_of(monitor: Monitor) -> str:
     return "http" if monitor.url is not None else ""
 
 
-def _expected(text: str) -> Threshold | None:
-    """Return the condition that an answer must meet: one on JSON, or that it contains a text; None for no condition."""
+def _expected(text: str) -> Rule:
+    """Return the condition that an answer must meet: one on JSON, or that it contains a text."""
     if not text.startswith(JSON):
-        return Threshold(text, Condition("body", "contains", text, text)) if text else None
+        return Condition("body", "contains", text)
     try:
-        return parse_threshold(text, "http")
+        return parse_threshold(text, "http").rule
     except BadThreshold as error:
         raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
 
@@ -171,10 +182,7 @@ def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
         return ()
     monitors = looked.monitors.monitors
     names = {monitor.name for monitor in monitors}
-    root = snapshot.root
-    return tuple(
-        problem for monitor in monitors for problem in (*_problems_of(monitor, root), *_of_alerts(monitor, names))
-    )
+    return tuple(problem for monitor in monitors for problem in _problems_of(monitor, names, snapshot.root))
 
 
 def broken(monitor: Monitor, root: Path | None) -> str:
@@ -227,20 +235,16 @@ def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:
     return None
 
 
-def _of_alerts(monitor: Monitor, names: Collection[str]) -> Iterator[Problem]:
-    """Yield the problems in the alert fields of a monitor."""
-    options = read_options(monitor)
-    yield from options.problems
-    for parent in options.depends_on:
-        if parent not in names:
-            line = field_line(monitor.entry, "dependsOn", monitor.line + 1)
-            message = f"{monitor.name[:60]}: dependsOn: there is no monitor {parent[:60]!r}"
-            yield Problem("warning", monitor.file, line, "monitor.setting", message)
-
-
-def _problems_of(monitor: Monitor, root: Path | None) -> Iterator[Problem]:
+def _problems_of(monitor: Monitor, names: Collection[str], root: Path | None) -> Iterator[Problem]:
     error = _setting_error(monitor, root)
     if error is not None and error.code != "monitor.field":
         line = field_line(monitor.entry, str(error.details.get("key", "threshold")), monitor.line + 1)
         message = f"{monitor.name[:60]}: {error.message}" + (f"; {error.hint}" if error.hint else "")
         yield Problem("error", monitor.file, line, error.code, message)
+    options = read_options(monitor)
+    yield from options.problems
+    line = field_line(monitor.entry, "dependsOn", monitor.line + 1)
+    for parent in options.depends_on:
+        if parent not in names:
+            message = f"{monitor.name[:60]}: dependsOn: there is no monitor {parent[:60]!r}"
+            yield Problem("warning", monitor.file, line, "monitor.setting", message)

@@ -86,8 +86,7 @@ def _ended(ended: Finished) -> tuple[str, str]:
         return "failed", f"it did not end within {VALIDATION_SECONDS:.0f} seconds"
     if ended.exit_code == 0:
         return "passed", last_line(ended) or "exit code 0"
-    code = f"signal {ended.signal}" if ended.exit_code is None else f"exit code {ended.exit_code}"
-    return "failed", f"{code}: {last_line(ended)}" if last_line(ended) else code
+    return "failed", f"{ended.trouble}: {last_line(ended)}" if last_line(ended) else ended.trouble
 
 
 def engine_ask(settings: TrustSettings) -> Ask | None:

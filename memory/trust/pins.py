@@ -1,6 +1,7 @@
 """The files of a workspace that the words of a command name: an approval covers the bytes of programs and scripts.
 
-What these load or include is not covered: anyone who can write to the workspace can change it. The question says so.
+`Pins.pinned` is the one place that says which they are. What these load or include is not covered: anyone who can write
+to the workspace can change it. The question says so.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import escape, iglob
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +23,6 @@ from memory.base.safe_text import clip, visible
 from memory.errors import MemdeckError
 from memory.storage.own_folders import MEMORY_FOLDERS
 from memory.storage.safe_open import FileVersion, open_beneath
-
-from .words import SimpleCommand, Word, nested, split, substituted
 
 PRIVATE = "-"
 """The folder of a command that runs in an empty private one; any other is a path in the workspace."""
@@ -39,6 +38,19 @@ _IN_FOLDERS = _READERS | {"cd", "find"}
 _GROUPS = re.compile(r"[(){}`]|\b(?:if|for|while|until|case)\b")
 _RENAMES = re.compile(r"\(\s*\)|\b(?:alias|function)\b|PATH=")
 """Functions, aliases and paths may give the names of readers to other programs."""
+_TOKEN = re.compile(
+    r"""(?P<operator>&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>'"\\]|['"\\])+""", re.S
+)
+_TICKED = re.compile(r"`([^`]*)`?")
+"""A substitution in its older spelling."""
+_QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
+_ESCAPED = re.compile(r'\\([$`"\\])')
+_BRACKET = re.compile(r"\[(?:\[:\w+:\]|[^\]])+\]")
+_BEFORE = re.compile(
+    r"\w+=.*|[\d.]+[smhd]?|if|then|elif|else|while|until|do|!|\{|time|env|timeout|nice|nohup|command|exec|sudo|doas",
+    re.S,
+)
+"""Words that a program's name may follow: assignments, keywords, programs that start another, and their numbers."""
 _NOWHERE = "/."
 _OWN_ENDINGS = (".md", ".jsonl", ".json")
 _MOST = 200
@@ -135,7 +147,7 @@ class Pins:
 
     def _named(self, command: str, folder: str) -> Iterator[_Named]:
         """Yield what exists in the workspace under the name of a word, from the folder or one that the words name."""
-        words = list(_words(command))
+        words = list(_words(_TICKED.sub(r"$(\1)", command)))
         start = _NOWHERE if folder == PRIVATE else os.path.join(self.root, folder)
         folders = (path for word, _, _ in words for path in self._paths(word, [start]) if os.path.isdir(path))
         bases = list(dict.fromkeys((start, *islice(folders, _MOST))))
@@ -234,52 +246,94 @@ def _beneath(path: str, folder: str) -> str | None:
     return "" if path == folder else path.removeprefix(top) if path.startswith(top) else None
 
 
-def _words(command: str) -> Iterator[tuple[Word, bool, bool]]:
-    """Yield the words that may name a file, whether only known readers get it, and whether folders are meant too."""
-    whole = list(split(command))
-    trusted = not _RENAMES.search(command)
-    for number, simple in enumerate(whole):
-        stages = 1
-        while whole[number + stages - 1].piped:
-            stages += 1
+# -- the words of a command, split as a shell would split them; no variable is known -----------------------------
+
+
+class Word(NamedTuple):
+    """One word without its quotes; `pattern` is its glob pattern where a shell would expand it, else empty; `after` is
+    the word or operator before it.
+    """
+
+    text: str
+    pattern: str
+    after: str
+
+
+def _words(command: str, *, quoted: bool = False) -> Iterator[tuple[Word, bool, bool]]:
+    """Yield the words that may name a file, whether only known readers get it, and whether folders are meant too.
+
+    `quoted`: the command is in the quotes of another one, and no shell expands its patterns.
+    """
+    pipelines = _pipelines(command, quoted)
+    if _GROUPS.search(command):
         # What a group or a substitution prints may reach any program of the command.
-        scope = whole if _GROUPS.search(command) else whole[number : number + stages]
-        reading = trusted and all(_is_reader(one.program) for one in scope if one.words)
-        # `exec` without a program hands its files to all that follows.
-        reading = reading and not (simple.program is None and any(word.text == "exec" for word in simple.words))
-        reading = reading and not any(_name(one.program) == "sqlite3" for one in whole[number + 1 : number + stages])
-        yield from _words_of(simple, reading)
+        pipelines = [list(chain(*pipelines))]
+    for pipeline in pipelines:
+        programs = [_program(words) for words in pipeline]
+        reading = all(_is_reader(one.text) for one in programs) and not _RENAMES.search(command)
+        for program, words in zip(programs, pipeline, strict=True):
+            name = program.text.rpartition("/")[2]
+            programmed = name in _PROGRAMMED
+            # What sqlite3 gets on its stdin is a program with commands of the shell.
+            fed = name != "sqlite3" and any(one.text.rpartition("/")[2] == "sqlite3" for one in programs)
+            for word in words:
+                option = word.after.startswith("--" if not programmed else "-") or (
+                    name == "sqlite3" and "<" in word.after
+                )
+                data = ">" in word.after or (reading and not fed and not option and "=" not in word.text)
+                # A plain name of a program is looked up in PATH, where nothing of the workspace is.
+                if word is not program or "/" in word.text:
+                    yield word, data, name in _IN_FOLDERS
+                if (programmed or not _is_reader(program.text)) and any(char in " \t\n;&|()<>" for char in word.text):
+                    # `sh -c`, `eval` and `env -S` run quoted text.
+                    yield from ((one, False, also) for one, _, also in _words(word.text, quoted=True))
+                elif "$(" in word.text:
+                    found = _words(word.text.partition("$")[2], quoted=True)
+                    yield from ((one, inner and reading, also) for one, inner, also in found)
 
 
-def _words_of(simple: SimpleCommand, reading: bool) -> Iterator[tuple[Word, bool, bool]]:
-    program = simple.program
-    name = _name(program)
-    for word in simple.words:
-        # A plain name of a program is looked up in PATH, where nothing of the workspace is.
-        if word is program and "/" not in word.text:
-            continue
-        option = word.after.startswith("--") or (name in _PROGRAMMED and word.after.startswith("-"))
-        # What sqlite3 gets on its stdin is a program with commands of the shell.
-        option = option or (name == "sqlite3" and "<" in word.after)
-        data = ">" in word.after or (reading and not option and "=" not in word.text)
-        yield word, data, name in _IN_FOLDERS
-        if name in _PROGRAMMED or not _is_reader(program):
-            for inner in nested(word):
-                yield from _words_of(inner, reading=False)
-        else:
-            found = list(substituted(word))
-            read = reading and all(_is_reader(one.program) for one in found)
-            for inner in found:
-                yield from _words_of(inner, read)
+def _pipelines(command: str, quoted: bool) -> list[list[list[Word]]]:
+    """Return the words of a command: by pipelines, and in these by programs."""
+    found: list[list[list[Word]]] = [[[]]]
+    before = ""
+    for token in _TOKEN.finditer(command.replace("\\\n", "")):
+        operator = token["operator"]
+        if operator is None:
+            found[-1][-1].append(_word(token[0], before, quoted))
+        elif operator in ("|", "|&"):
+            found[-1].append([])
+        elif "<" not in operator and ">" not in operator:
+            found.append([[]])
+        before = token[0]
+    return [[words for words in pipeline if words] for pipeline in found]
 
 
-def _name(program: Word | None) -> str:
-    return "" if program is None else program.text.rpartition("/")[2]
+def _program(words: Iterable[Word]) -> Word:
+    """Return the first word that is no redirected file and may be a program, an empty one if there is none; `:` after a
+    substitution, where the words are those of the command around it.
+    """
+    for word in words:
+        if word.after.endswith(")"):
+            return Word(":", "", "")
+        if not ("<" in word.after or ">" in word.after or _BEFORE.fullmatch(word.text)):
+            return word
+    return Word("", "", "")
 
 
-def _is_reader(program: Word | None) -> bool:
-    # After a substitution the words are those of the command around it.
-    if program is None or program.after.endswith(")"):
-        return True
-    folder, _, name = program.text.rpartition("/")
+def _is_reader(program: str) -> bool:
+    folder, _, name = program.rpartition("/")
     return name in _READERS and folder in ("", "/bin", "/usr/bin")
+
+
+def _word(token: str, after: str, quoted: bool) -> Word:
+    text, pattern, at = "", "", 0
+    for found in (*_QUOTED.finditer(token), None):
+        # Shells disagree about classes and ranges: a bracket counts as any character.
+        plain = token[at : found.start() if found else None]
+        text, pattern = text + plain, pattern + _BRACKET.sub("?", plain)
+        if found:
+            inner = next(part for part in found.groups() if part is not None)
+            inner = _ESCAPED.sub(r"\1", inner) if found[3] is not None else inner
+            text, pattern, at = text + inner, pattern + escape(inner), found.end()
+    wild = not quoted and any(char in "*?[" for char in _QUOTED.sub("", token))
+    return Word(text, pattern if wild else "", after)

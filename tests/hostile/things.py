@@ -82,7 +82,8 @@ def _approvals(ground: Ground) -> None:
 
 def _history(ground: Ground) -> None:
     """The records of runs, states and messages, in the repository."""
-    from memory.monitoring.run.run import WatchServices, keep_watch
+    from memory.monitoring.run.context import WatchServices
+    from memory.monitoring.run.run import keep_watch
 
     workspace = bad_workspace(ground)
     ground.only("Evil", {"type": "file", "path": "missing", "interval": "* * * * *", "autoRemediate": EVIL})

@@ -11,7 +11,8 @@ import pytest
 from memory.maintenance.run import maintain
 from memory.monitoring.history.charts import notice
 from memory.monitoring.history.overview import standings
-from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.context import WatchServices
+from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import look_ahead
 from memory.systems import approvals_of, check_all
 from memory.trust.consent import Trust, TrustSettings, asks_of

@@ -27,9 +27,10 @@ from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.history.charts import Notice, notice, pictures
+from memory.monitoring.run.context import WatchServices
 from memory.monitoring.run.ledger import WATCH, Leader
 from memory.monitoring.run.report import Watch, WatchedMonitor
-from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
 from memory.storage.own_folders import config_home
 from memory.systems import approvals_of, entrust, maintain_all, trust_of

@@ -12,7 +12,7 @@ from memory.errors import MemdeckError
 from memory.files.monitors import Monitor
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.threshold import Value
-from memory.monitoring.thresholds.units import NUMBER, Quantity, say, say_number, say_size, say_time
+from memory.monitoring.thresholds.units import Quantity, say_number, say_size
 from memory.trust.consent import ConsentDecision
 
 from .measures import Measured, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
@@ -21,7 +21,6 @@ from .result import Around, Down, NotApproved, Result, State, one_line, safe_det
 Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
 
 
-_WORDS = re.compile(rf"[-+]?{NUMBER}( ?[^\d().,;:]{{1,30}})", re.ASCII)
 _DISK = re.compile(r"(?:^|[\s;&|(])df\b")
 _MOST_VALUES = 20
 _HIDDEN = frozenset({"body", "stdout", "stderr"})
@@ -39,7 +38,7 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     try:
         settings = read_settings(monitor)
         found = _measure(settings, monitor, decision, around)
-        state, summary = _judge(settings, found, monitor)
+        state, summary = _judge(settings, found)
     except NotApproved as error:
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
     except Down as error:
@@ -72,57 +71,39 @@ def _measure(settings: MonitorSettings, monitor: Monitor, decision: ConsentDecis
     return measure(settings, decision.text, decision.single, around)
 
 
-def _judge(settings: MonitorSettings, found: Measured, monitor: Monitor) -> tuple[State, str]:
+def _judge(settings: MonitorSettings, found: Measured) -> tuple[State, str]:
     """Return the state and summary for a measurement."""
-    reading = found.reading
-    reasons: list[str] = []
-    breached = settings.threshold.judge(reading)
-    words = found.words or settings.threshold.explain(reading)
-    if "value" in reading and any(name.startswith("value") for name in settings.threshold.names):
-        words = _value_words(settings, reading["value"], monitor)
+    reading, threshold = found.reading, settings.threshold
+    breached = threshold.judge(reading)
+    words = found.words or threshold.explain(reading)
+    if "value" in reading and any(name.startswith("value") for name in threshold.names):
+        words = _value_words(settings, reading["value"])
     # If the target is missing altogether, nothing else can be measured, and that is just as bad.
     if breached is None and (reading.get("missing") == 1 or reading.get("open") == 0):
-        reasons.append(words)
-    elif breached:
-        plain = settings.kind in ("tcp", "heartbeat") or settings.threshold.names in (("value",), ("missing",))
-        reasons.append(words if plain else settings.threshold.explain(reading))
-    expected = settings.expected.judge(reading) if settings.expected is not None else True
-    if expected is False or (expected is None and not found.cut):
-        reasons.append("the answer is not as expected")
-    if settings.certificate:
-        left = reading.get("certificate")
-        if not isinstance(left, int | float):
-            reasons.append("no certificate")
-        elif left < settings.certificate:
-            reasons.append(f"certificate ends in {say_time(left)}" if left > 0 else "certificate ended")
-    if reasons:
-        return "failing", ", ".join(reasons)
-    if found.cut and None in (breached, expected):
+        return "failing", words
+    if breached:
+        plain = settings.kind in ("tcp", "heartbeat") or threshold.names in (("value",), ("missing",))
+        return "failing", words if plain else threshold.explain(reading)
+    if breached is None and found.cut:
         return "error", f"cut at {say_size(found.cut)}"
     if breached is None:
-        missing = ", ".join(settings.threshold.missing(reading))
         code = reading.get("exit code")
         because = f" (exit code {code})" if isinstance(code, int) and code else ""
-        return "error", f"no value for {missing}{because}"
+        return "error", f"no value for {', '.join(threshold.missing(reading))}{because}"
     return "healthy", words
 
 
-def _value_words(settings: MonitorSettings, value: Value, monitor: Monitor) -> str:
-    """Return a command's number with its unit: that of `unit`, else the one it had the last time.
+def _value_words(settings: MonitorSettings, value: Value) -> str:
+    """Return a command's number with its unit: that of `unit`, else the one that it was printed with.
 
     The percentage that `df` prints is known to be used space, whether or not the command cuts the sign off.
     """
-    number = say_number(value.number) if isinstance(value, Quantity) else say(Quantity(0))
-    if settings.unit:
-        gap = "" if settings.unit.startswith("%") else " "
-        return f"{number}{gap}{settings.unit}"
+    if not isinstance(value, Quantity):
+        return str(value)
     disk = _DISK.search(settings.command)
-    if disk is not None and "%" in settings.command[disk.end() :]:
-        return f"{number}% used"
-    said = _WORDS.fullmatch(monitor.last_status_remark or "")
-    if said:
-        return number + said[1]
-    return say(value) if isinstance(value, Quantity) else str(value)
+    unit = "% used" if disk is not None and "%" in settings.command[disk.end() :] else value.unit
+    unit = settings.unit or unit
+    return f"{say_number(value.number)}{'' if unit[:1] in ('', '%') else ' '}{unit}"
 
 
 def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:

@@ -118,11 +118,9 @@ def measure_command(settings: MonitorSettings, command: str, around: Around) -> 
         raise Down(f"timed out after {say_time(settings.timeout)}")
     if done.stopped or done.failure:
         raise Down(done.trouble)
-    # As in the shell: 128 plus the number of the signal.
-    code = done.exit_code if done.exit_code is not None else 128 + (done.signal or 0)
     output = _text(done.output, bool(done.cut))
     reading: dict[str, Value] = {
-        "exit code": code,
+        "exit code": done.exit_code or 0,
         "latency": done.seconds,
         "stdout": output,
         "stderr": done.errors,
@@ -227,8 +225,6 @@ def _newest_entry(title: str, around: Around) -> datetime | None:
 def _json_values(settings: MonitorSettings, text: str) -> dict[str, Value]:
     """Return the values of the paths that the thresholds use; empty if the text is no JSON, or was cut."""
     names = [name for name in settings.threshold.names if name.startswith(JSON)]
-    if settings.expected is not None:
-        names += [name for name in settings.expected.names if name.startswith(JSON)]
     if not names or isinstance(text, CutText):
         return {}
     try:

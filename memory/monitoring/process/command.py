@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import selectors
 import signal
 import subprocess
 import threading
@@ -48,8 +47,10 @@ MOST_PROCESSES = 256
 KEPT = ("PATH", "HOME", "LANG", "TZ")
 """The variables that every command has."""
 _TICK = 0.05
-"""Seconds between two looks at the clock, at the cancellation and at the processes."""
-_PIECE = 1 << 20
+"""The most seconds between two looks at the clock, at the cancellation and at the processes."""
+_DRAIN = 1.0
+"""Seconds in which the last output is read after the end."""
+_PIECE = 1 << 16
 # Core files, CPU seconds, blocks of a file (1 GiB; dash and bash count them in 512 bytes or 1 KiB), open files,
 # address space (4 GiB). What the system does not have is skipped.
 _LIMITED = (
@@ -63,13 +64,13 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class Finished:
     """How a command ended.
 
-    `exit_code` is None when it died by `signal` (a number) or never started (`failure` is the reason). `stopped` is why
-    memdeck ended it: `timeout`, `cancelled`, `processes` (too many of them), or empty. `output` and `errors` are the
-    beginning of what it printed. Of a longer output `cut` is the number of bytes kept, and `tail` is its end.
+    `exit_code` is None when it never started (`failure` is the reason), and 128 plus the number of the signal that
+    killed it, as in a shell. `stopped` is why memdeck ended it: `timeout`, `cancelled`, `processes` (too many of them),
+    or empty. `output` and `errors` are the beginning of what it printed. Of a longer output `cut` is how many bytes are
+    kept, and `tail` is its end.
     """
 
     exit_code: int | None = None
-    signal: int | None = None
     output: str = ""
     errors: str = ""
     seconds: float = 0.0
@@ -92,14 +93,9 @@ class Finished:
     @property
     def trouble(self) -> str:
         """In a few words why it did not end with exit code 0; "" if it did."""
-        if self.failure:
-            return self.failure
-        if self.stopped:
-            words = {"timeout": "it took too long", "processes": "it started too many processes"}
-            return f"stopped, {words[self.stopped]}" if self.stopped in words else self.stopped
-        if self.signal is not None:
-            return f"ended by signal {self.signal}"
-        return f"exit code {self.exit_code}" if self.exit_code else ""
+        words = {"timeout": "stopped, it took too long", "processes": "stopped, it started too many processes"}
+        code = f"exit code {self.exit_code}" if self.exit_code else ""
+        return self.failure or words.get(self.stopped, self.stopped) or code
 
 
 def clean_environment(
@@ -194,9 +190,32 @@ def run_command(
         )
     except OSError as error:
         return Finished(failure=str(error))
+    begun = time.monotonic()
+    output, errors = _Captured(process.stdout, limit), _Captured(process.stderr, limit)
     if process.stdin is not None:
         threading.Thread(target=_give, args=(process.stdin, given), name="given", daemon=True).start()
-    return _Run(process, limit).finish(timeout, grace, cancel)
+    tree = _Tree(process.pid)
+    try:
+        reason = _wait(tree, begun + timeout, cancel)
+        if reason in ("timeout", "cancelled"):
+            tree.signal(signal.SIGTERM)
+            until = time.monotonic() + grace
+            while tree.living() and time.monotonic() < until:
+                time.sleep(_TICK)
+    finally:
+        # Also where this thread is interrupted: no process of the command goes on.
+        seconds = time.monotonic() - begun
+        tree.kill()
+        code = process.wait()
+    return Finished(
+        exit_code=code if code >= 0 else 128 - code,
+        output=output.text(),
+        errors=errors.text(),
+        seconds=seconds,
+        stopped=reason,
+        cut=limit if output.tail else 0,
+        tail=output.tail.decode("utf-8", "replace"),
+    )
 
 
 def _give(pipe: IO[bytes], given: bytes) -> None:
@@ -208,134 +227,83 @@ def _give(pipe: IO[bytes], given: bytes) -> None:
 
 
 class _Captured:
-    """The output of one pipe: its beginning up to a limit, and its end."""
+    """The output of one pipe, read in a thread: its beginning up to a limit, and its end."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, pipe: IO[bytes] | None, limit: int) -> None:
+        assert pipe is not None
         self.limit = limit
         self.head = bytearray()
         self.tail = b""
+        self._reader = threading.Thread(target=self._read, args=(pipe,), name="output", daemon=True)
+        self._reader.start()
 
-    def add(self, data: bytes) -> None:
-        free = self.limit - len(self.head)
-        self.head += data[:free]
-        if data[free:]:
-            self.tail = (self.tail + data[free:])[-TAIL:]
+    def _read(self, pipe: IO[bytes]) -> None:
+        with pipe:
+            while data := pipe.read(_PIECE):
+                free = self.limit - len(self.head)
+                self.head += data[:free]
+                if data[free:]:
+                    self.tail = (self.tail + data[free:])[-TAIL:]
+
+    def text(self) -> str:
+        """Return the beginning; a process that left the run may hold the pipe, and is not waited for."""
+        self._reader.join(_DRAIN)
+        return bytes(self.head).decode("utf-8", "replace")
 
 
-class _Run:
-    """One command from its start to the end of its last process."""
+def _wait(tree: _Tree, until: float, cancel: threading.Event | None) -> str:
+    """Wait until the shell has ended, or return why it has to: `timeout`, `cancelled` or `processes`."""
+    pause = 0.001
+    while not tree.has_ended():
+        if time.monotonic() >= until:
+            return "timeout"
+        if cancel is not None and cancel.is_set():
+            return "cancelled"
+        if len(tree.living()) > MOST_PROCESSES:
+            return "processes"
+        time.sleep(pause)
+        pause = min(2 * pause, _TICK)
+    return ""
 
-    def __init__(self, process: subprocess.Popen[bytes], limit: int) -> None:
-        self._process = process
-        self._begun = time.monotonic()
+
+class _Tree:
+    """The processes of a run: those of the session of its shell, and those that were once seen below it."""
+
+    def __init__(self, shell: int) -> None:
+        self.shell = shell
         self._seen: dict[int, psutil.Process] = {}
-        self._output, self._errors = _Captured(limit), _Captured(limit)
-        self._selector = selectors.DefaultSelector()
-        for pipe, captured in ((process.stdout, self._output), (process.stderr, self._errors)):
-            assert pipe is not None
-            self._selector.register(pipe, selectors.EVENT_READ, captured)
 
-    def finish(self, timeout: float, grace: float, cancel: threading.Event | None) -> Finished:
-        """Wait for the end, end what takes too long, and return how it ended."""
-        reason = ""
-        try:
-            reason = self._watch(timeout, cancel)
-            if reason in ("timeout", "cancelled"):
-                self._signal(signal.SIGTERM)
-                until = time.monotonic() + grace
-                while self._tree() and time.monotonic() < until:
-                    self._step(_TICK)
-        finally:
-            # Also where this thread is interrupted: no process of the command goes on.
-            seconds = time.monotonic() - self._begun
-            self._kill()
-        until = time.monotonic() + 0.2
-        while self._selector.get_map() and time.monotonic() < until:
-            self._step(_TICK)
-        for key in list(self._selector.get_map().values()):
-            self._close(key.fileobj)  # type: ignore[arg-type]
-        self._selector.close()
-        code = self._process.returncode
-        return Finished(
-            exit_code=code if code >= 0 else None,
-            signal=-code if code < 0 else None,
-            output=self._output.head.decode("utf-8", "replace"),
-            errors=self._errors.head.decode("utf-8", "replace"),
-            seconds=seconds,
-            stopped=reason,
-            cut=self._output.limit if self._output.tail else 0,
-            tail=self._output.tail.decode("utf-8", "replace"),
-        )
+    def has_ended(self) -> bool:
+        """Return whether the shell has ended. Its number stays taken until it is waited for."""
+        return os.waitid(os.P_PID, self.shell, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
-    def _watch(self, timeout: float, cancel: threading.Event | None) -> str:
-        """Wait until the shell has ended, or return why it has to: `timeout`, `cancelled` or `processes`."""
-        until = self._begun + timeout
-        looked = self._begun
-        while not self._has_ended():
-            now = time.monotonic()
-            if now >= until:
-                return "timeout"
-            if cancel is not None and cancel.is_set():
-                return "cancelled"
-            if now - looked >= _TICK:
-                looked = now
-                if sum(_session_of(pid) == self._process.pid for pid in psutil.pids()) > MOST_PROCESSES:
-                    return "processes"
-                self._tree()  # remembers the processes below the shell now
-            self._step(min(_TICK, until - now))
-        return ""
-
-    def _step(self, seconds: float) -> None:
-        """Read the ready output, waiting at most `seconds`."""
-        if not self._selector.get_map():
-            time.sleep(min(seconds, _TICK / 5))
-        for key, _ in self._selector.select(seconds) if self._selector.get_map() else ():
-            if data := os.read(key.fd, _PIECE):
-                key.data.add(data)
-            else:
-                self._close(key.fileobj)  # type: ignore[arg-type]
-
-    def _close(self, pipe: IO[bytes]) -> None:
-        self._selector.unregister(pipe)
-        pipe.close()
-
-    # -- its processes --------------------------------------------------------------------------------------------
-
-    def _has_ended(self) -> bool:
-        """Return whether the shell has ended. Its number stays taken: the last step waits for it."""
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-    def _tree(self) -> list[psutil.Process]:
-        """Return the living processes of the run: those of its session, and those that were seen below its shell."""
-        own = self._process.pid
+    def living(self) -> list[psutil.Process]:
+        """Return the living processes."""
         with suppress(psutil.Error):
-            self._seen |= {one.pid: one for one in psutil.Process(own).children(recursive=True)}
+            self._seen |= {one.pid: one for one in psutil.Process(self.shell).children(recursive=True)}
         for pid in psutil.pids():
-            if pid not in self._seen and _session_of(pid) == own:
+            if pid not in self._seen and _session_of(pid) == self.shell:
                 with suppress(psutil.Error):
                     self._seen[pid] = psutil.Process(pid)
         self._seen = {pid: one for pid, one in self._seen.items() if _is_alive(one)}
         return list(self._seen.values())
 
-    def _signal(self, number: signal.Signals) -> bool:
-        """Send a signal to all processes of the run, those of its group at one moment; return whether any lives."""
+    def signal(self, number: signal.Signals) -> bool:
+        """Send a signal to all, those of the group at one moment; return whether any lives."""
         with suppress(OSError):
-            os.killpg(self._process.pid, number)
-        found = self._tree()
+            os.killpg(self.shell, number)
+        found = self.living()
         for process in found:
             with suppress(psutil.Error):
                 process.send_signal(number)
         return bool(found)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
         """Stop, then kill everything until nothing is left: forking processes could outrun the kill alone."""
         until = time.monotonic() + PATIENCE
-        while self._signal(signal.SIGSTOP):
-            self._signal(signal.SIGKILL)
-            if time.monotonic() > until:
-                break
+        while self.signal(signal.SIGSTOP) and time.monotonic() < until:
+            self.signal(signal.SIGKILL)
             time.sleep(_TICK / 10)
-        self._process.wait()
 
 
 def _session_of(pid: int) -> int:
@@ -372,7 +340,7 @@ def ask_command(
     seconds: float,
     limit: int,
 ) -> str:
-    """Return what an approved command prints; NotUsed if it fails or prints too much, NotInTime beyond `seconds`.
+    """Return what an approved command prints; NotUsed if it fails, NotInTime beyond `seconds`.
 
     `names` are variables that it gets in addition to those of every command. It runs in an empty private folder, like
     every unattended command. `limit` is in bytes.

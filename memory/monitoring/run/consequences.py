@@ -1,16 +1,21 @@
-"""The consequences of results: alerts, remediation, messages, and entries in the memory files."""
+"""The consequences of results: alerts, remediation, messages, and entries in the memory files.
+
+A remediation runs from the approved text, within its limits, and is verified by a second check: it needs two failures
+in a row, runs rarely, and stops itself if it does not help.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import plural
+from memory.base.values import split_remark
 from memory.document import Document, Entry
-from memory.errors import UsageError
+from memory.errors import MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.journal.edits import with_notes
 from memory.files.monitors import Monitor
@@ -20,21 +25,30 @@ from memory.monitoring.alerts.channels import AlertRoute, read_route
 from memory.monitoring.alerts.deliver import Messenger
 from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
-from memory.monitoring.checks.result import Result
+from memory.monitoring.checks.check import check
+from memory.monitoring.checks.result import Around, Result
+from memory.monitoring.process.command import run_placed
+from memory.monitoring.settings import LONGEST, USUAL
+from memory.monitoring.thresholds.units import read_duration
 from memory.storage.own_folders import host_name
-from memory.trust.consent import remediations_of
+from memory.trust.consent import Ask, remediations_of
 
+from .context import RunContext
 from .ledger import JournalNote, Message, key_of
-from .repair import repair
-from .report import WatchedMonitor
-
-if TYPE_CHECKING:
-    from .run import Run
+from .report import Repair, WatchedMonitor
 
 APIECE = 20
 """More entries than this in one run are written as one."""
 REPAIRS = 8
 """How many remediations run in parallel."""
+FAILURES = 2
+"""How many failures in a row a remediation requires."""
+PER_DAY = 3
+APART = timedelta(minutes=15)
+USELESS = 2
+"""After this many attempts in a row that did not help, it stops until the monitor has been healthy again."""
+PAUSES = (0.0, 2.0, 5.0)
+"""Seconds before each check of whether it helped: a service needs a moment to start."""
 MONITORS, JOURNAL = "monitors.md", "journal.md"
 
 
@@ -43,7 +57,7 @@ class Consequences:
     `notes`, the journal entries to be written.
     """
 
-    def __init__(self, run: Run, watched: Sequence[WatchedMonitor]) -> None:
+    def __init__(self, run: RunContext, watched: Sequence[WatchedMonitor]) -> None:
         """Read the record; nothing is done yet."""
         self._run = run
         self._watched = watched
@@ -111,18 +125,17 @@ class Consequences:
             return
         around = run.around()
 
-        def mend(one: WatchedMonitor) -> None:
-            name = one.monitor.name
-            one.repair = repair(run, one, remedies[name], self._state(name), around)
+        def mend(one: WatchedMonitor) -> Repair:
+            return _repaired(run, one, remedies[one.monitor.name], self._state(one.monitor.name), around)
 
         with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
-            list(pool.map(mend, wanted))
+            for one, done in zip(wanted, pool.map(mend, wanted), strict=True):
+                one.repair = done
         for one in wanted:
-            done = one.repair
-            if done is not None and done.blocked is not None:
-                run.block(remedies[one.monitor.name], done.blocked)
-            if done is not None and done.verified is not None and done.helped:
-                self._advance(one, done.verified)
+            if one.repair is not None and one.repair.blocked is not None:
+                run.block(remedies[one.monitor.name], one.repair.blocked)
+            if one.result.state == "healthy":
+                self._advance(one, one.result)
 
     # -- messages ---------------------------------------------------------------------------------------------
 
@@ -197,6 +210,80 @@ class Consequences:
             only_recovered = one.happenings == ("recovered",) and one.repair is None
             title = words.RECOVERED if only_recovered else words.ALERT
             self.notes.append(JournalNote(now, title, tuple(line for line in (*self._lines(one), said) if line)))
+
+
+def refused_remedy(
+    attempts: Sequence[tuple[datetime, bool]], failures: int, outage_since: datetime | None, now: datetime
+) -> str:
+    """Return why a remediation may not run now, "" if it may.
+
+    `attempts` are the earlier ones, newest first (`MonitorLedger.remedies`).
+
+    `failures` in a row include the current one; an attempt with an unknown end, after a crash, did not help. Attempts
+    in the future, after a clock jump, count by their distance.
+    """
+    if failures < FAILURES:
+        return f"waits for {FAILURES} failures in a row"
+    if _is_useless(attempts, outage_since, now):
+        return f"stopped: the last {USELESS} did not help"
+    if any(abs(now - at) < APART for at, _ in attempts):
+        return f"ran less than {int(APART.total_seconds() // 60)} minutes ago"
+    if sum(abs(now - at) < timedelta(days=1) for at, _ in attempts) >= PER_DAY:
+        return f"ran {PER_DAY} times within a day"
+    return ""
+
+
+def _is_useless(attempts: Sequence[tuple[datetime, bool]], outage_since: datetime | None, now: datetime) -> bool:
+    """Return whether the newest attempts since an outage began did not help, so that remediation stops itself."""
+    outage = [helped for at, helped in attempts if outage_since is None or at >= outage_since or at > now]
+    return len(outage) >= USELESS and not any(outage[:USELESS])
+
+
+def _repaired(run: RunContext, one: WatchedMonitor, ask: Ask, state: AlertState, around: Around) -> Repair:
+    """Run the approved remediation of a failing monitor if its limits allow it, and check whether it helped.
+
+    It is recorded on disk before it runs: a crash never makes it run more often. Whether it is approved is asked right
+    before it runs.
+    """
+    key, now = key_of(one.monitor.name), run.now
+    outage = state.since if state.alerting else None
+    why = refused_remedy(run.ledger.remedies(key), state.failures, outage, now)
+    if why:
+        return Repair(False, why=why)
+    decision = run.decide(ask)
+    if not decision.allowed or decision.text is None:
+        waits = decision.state in ("pending", "withdrawn", "refused")
+        return Repair(False, why=decision.why, blocked=decision if waits else None)
+    count = run.ledger.begin_remedy(key, now)
+    if count is None:
+        return Repair(False, why="it cannot be counted")
+    try:
+        finished = run_placed(
+            decision.text,
+            ask.folder,
+            root=around.root,
+            state=around.state,
+            environ=around.environ,
+            names=ask.environment,
+            timeout=min(read_duration(split_remark(ask.detail("timeout"))[0]) or USUAL, LONGEST),
+            cancel=around.cancel,
+        )
+    except MemdeckError as error:
+        return Repair(False, why=error.message)
+    verified: Result | None = None
+    for seconds in PAUSES:
+        if around.cancel is not None and around.cancel.is_set():
+            break
+        if seconds:
+            (run.services.pause or time.sleep)(seconds)
+        # The remediation may have changed files that the check itself uses.
+        verified = check(one.monitor, run.decide(one.ask), around)
+        if verified.state == "healthy":
+            run.ledger.end_remedy(count)
+            break
+    helped = verified is not None and verified.state == "healthy"
+    stopped = not helped and _is_useless(run.ledger.remedies(key), outage, now)
+    return Repair(True, decision.text, finished.trouble, verified, stopped=stopped)
 
 
 def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[JournalNote], now: datetime) -> Edit:

@@ -14,9 +14,40 @@ from memory.monitoring.alerts.deliver import Delivery
 from memory.monitoring.alerts.state import Happening
 from memory.monitoring.checks.result import Result
 from memory.monitoring.words import notified_line
-from memory.trust.consent import Ask
+from memory.trust.consent import Ask, ConsentDecision
 
-from .repair import Repair
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The result of a remediation: whether it ran, the command, how it failed, and the second check.
+
+    `why` is why it did not run; `blocked`: what waits for a person; `stopped`: it did not help again, and will not run
+    until the monitor has been healthy.
+    """
+
+    ran: bool
+    command: str = ""
+    failure: str = ""
+    verified: Result | None = None
+    why: str = ""
+    stopped: bool = False
+    blocked: ConsentDecision | None = None
+
+    @property
+    def helped(self) -> bool:
+        """Whether the second check was healthy."""
+        return self.verified is not None and self.verified.state == "healthy"
+
+    def json(self) -> dict[str, Any]:
+        """Return it under the keys of the interface."""
+        again = self.verified
+        return {
+            "ran": self.ran,
+            "command": self.command or None,
+            "failure": self.failure or None,
+            "why": self.why or None,
+            "verified": None if again is None else {"state": again.state, "summary": again.summary},
+        }
 
 
 @dataclass(slots=True)
@@ -47,8 +78,7 @@ class WatchedMonitor:
     @property
     def result(self) -> Result:
         """The newest result: that of the check after a remediation if there was one."""
-        verified = self.repair.verified if self.repair is not None else None
-        return self.checked if verified is None else verified
+        return (self.repair.verified if self.repair is not None else None) or self.checked
 
     @property
     def happenings(self) -> tuple[str, ...]:
@@ -74,8 +104,6 @@ class WatchedMonitor:
     def json(self) -> dict[str, Any]:
         """Return it under the keys of the interface."""
         result = self.result
-        repair = self.repair
-        verified = repair.verified if repair is not None else None
         return {
             "ref": self.monitor.ref,
             "name": self.monitor.name,
@@ -89,15 +117,7 @@ class WatchedMonitor:
             "occurrences": self.occurrences,
             "silenced": self.silenced or None,
             "notification": self.told or None,
-            "remediation": None
-            if repair is None
-            else {
-                "ran": repair.ran,
-                "command": repair.command or None,
-                "failure": repair.failure or None,
-                "why": repair.why or None,
-                "verified": None if verified is None else {"state": verified.state, "summary": verified.summary},
-            },
+            "remediation": None if self.repair is None else self.repair.json(),
         }
 
 

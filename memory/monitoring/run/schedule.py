@@ -82,10 +82,9 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep:
 def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datetime], now: datetime) -> bool:
     """Return whether any of the due monitors may run."""
     monitors = snapshot.monitors.monitors
-    due = due_monitors(monitors, claims, now, snapshot.zone).due
+    due, _ = due_monitors(monitors, claims, now, snapshot.zone)
     if not due:
         return False
-
     checks = checks_of(monitor_asks(monitors))
     asks = [checks.get(monitor.name) for monitor, _ in due]
     return any(ask is None or (trust is not None and trust.decide(ask).allowed) for ask in asks)
@@ -183,16 +182,6 @@ def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now:
     return max(known, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class DueMonitors:
-    """The monitors that are due with their instant (UTC), and the problems of other monitors' schedules, by file and
-    line; both in file order.
-    """
-
-    due: tuple[tuple[Monitor, datetime], ...]
-    problems: tuple[str, ...]
-
-
 def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
     """Return the instant (UTC) at which something is due; None: it is not due.
 
@@ -218,8 +207,9 @@ def is_due(expression: str | None, last: datetime | None, now: datetime, zone: t
 
 def due_monitors(
     monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
-) -> DueMonitors:
-    """Return which monitors are due; `claimed` is `MonitorLedger.last_claims`.
+) -> tuple[list[tuple[Monitor, datetime]], list[str]]:
+    """Return the monitors that are due with their instant (UTC), and the problems of other monitors' schedules, both in
+    file order; `claimed` is `MonitorLedger.last_claims`.
 
     A monitor without an interval is never due: it runs on request. Of monitors with the same name the first counts.
     """
@@ -236,7 +226,7 @@ def due_monitors(
             continue
         if found is not None:
             due[key] = (monitor, found)
-    return DueMonitors(tuple(due.values()), tuple(problems))
+    return list(due.values()), problems
 
 
 def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:

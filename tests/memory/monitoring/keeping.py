@@ -13,9 +13,10 @@ from pathlib import Path
 
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.deliver import Sent
+from memory.monitoring.run.context import WatchServices
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.report import Watch
-from memory.monitoring.run.run import WatchServices, keep_watch
+from memory.monitoring.run.run import keep_watch
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
 from tests.patience import join

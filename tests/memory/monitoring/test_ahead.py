@@ -12,7 +12,6 @@ from memory.monitoring.history.charts import notice, pictures
 from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
-from memory.monitoring.thresholds.threshold import meaning, parse_threshold
 from memory.systems import approvals_of, maintain_all
 from memory.trust.consent import Trust, asks_of
 from memory.workspace import Workspace
@@ -153,29 +152,3 @@ def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:
     assert [one.role for one in found.waiting] == ["check"]
     assert [(monitor.name, end) for monitor, end in found.muted] == [("Disk", NOW.replace(hour=11))]
     assert notice(workspace, workspace.snapshot(), NOW + timedelta(hours=2), ()).muted == ()
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "words"),
-    [
-        ("http", "status != 200", "alerts when status is not 200"),
-        ("http", "", "without one it alerts when status is at least 400"),
-        ("http", "latency > 500ms", "alerts when latency is above 500ms"),
-        (
-            "http",
-            'not (body contains "ok" or json.state == "up")',
-            'alerts when not (body contains "ok" or json.state is "up")',
-        ),
-        ("file", "missing or age > 26h", "alerts when it is missing or age is above 26h"),
-        ("file", "not exists", "alerts when it does not exist"),
-        ("tcp", "not open", "alerts when it is not open"),
-        (
-            "command",
-            "value > 90 and (exit code != 0 or stdout is x)",
-            'alerts when value is above 90 and (exit code is not 0 or stdout is "x")',
-        ),
-    ],
-)
-def test_a_threshold_in_words(kind: str, text: str, words: str) -> None:
-    """A threshold says what it means."""
-    assert meaning(parse_threshold(text, kind), kind) == words

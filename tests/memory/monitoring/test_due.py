@@ -81,10 +81,10 @@ def test_missed_runs_are_one() -> None:
 def test_what_never_ran_is_due() -> None:
     """A new monitor runs at once, one without an interval never, and a wrong interval is told with its line."""
     now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
-    found = due_monitors([monitor(), monitor("Two", "null"), monitor("Three", "61 * * * *")], {}, now, UTC)
-    assert [one.name for one, _ in found.due] == ["One"]
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith("monitors.md:3: interval of 'Three': ")
+    due, problems = due_monitors([monitor(), monitor("Two", "null"), monitor("Three", "61 * * * *")], {}, now, UTC)
+    assert [one.name for one, _ in due] == ["One"]
+    assert len(problems) == 1
+    assert problems[0].startswith("monitors.md:3: interval of 'Three': ")
     assert next_due("61 * * * *", now, UTC) is None
     assert next_due("0 12 * * *", now, UTC) == now.replace(hour=12, minute=0)
 
@@ -104,7 +104,7 @@ def test_clocks_that_jump_run_nothing_twice(tmp_path: Path, seed: int) -> None:
             max(now + timedelta(minutes=jump), datetime(2020, 1, 1, tzinfo=UTC)), datetime(2040, 1, 1, tzinfo=UTC)
         )
         for ledger in chance.sample([one, two], 2):
-            due = due_monitors([item], ledger.last_claims(now), now, zone).due
+            due = due_monitors([item], ledger.last_claims(now), now, zone)[0]
             taken += [at for _, at in ledger.claim([("One", at) for _, at in due], now)]
         newest = latest_run("*/5 * * * *", now, zone)
         assert newest is not None

@@ -155,7 +155,7 @@ def test_two_runners_at_once(tmp_path: Path) -> None:
         "import sys; from datetime import timedelta; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
         "from memory.monitoring.run.run import keep_watch\n"
-        "from memory.monitoring.run.run import WatchServices\n"
+        "from memory.monitoring.run.context import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "w = Workspace.open(root, state_home=state); t = Trust(state, root)\n"
@@ -199,7 +199,7 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
         "import sys; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
         "from memory.monitoring.run.run import keep_watch\n"
-        "from memory.monitoring.run.run import WatchServices\n"
+        "from memory.monitoring.run.context import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, WatchServices({}))\n"
@@ -215,13 +215,13 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     watch = place.watch(1)
     assert (watch.monitors, ran.read_text()) == ((), "x\n")
     assert watch.warnings == ("the last run of 'One' was interrupted; it is not run again for its time",)
-    due = due_monitors(
+    due, _ = due_monitors(
         place.workspace.snapshot().monitors.monitors,
         place.ledger().last_claims(NOW + timedelta(minutes=5)),
         NOW + timedelta(minutes=5),
         place.workspace.zone,
     )
-    assert [at for _, at in due.due] == [NOW + timedelta(minutes=5)]
+    assert [at for _, at in due] == [NOW + timedelta(minutes=5)]
 
 
 def test_journal_entries_wait_while_the_files_cannot_be_written(tmp_path: Path) -> None:

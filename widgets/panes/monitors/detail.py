@@ -11,7 +11,7 @@ from memory.base.cron import describe
 from memory.files.monitors import Monitor
 from memory.monitoring.history.overview import MonitorStanding, Past
 from memory.monitoring.settings import kind_of
-from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
+from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold
 from memory.monitoring.thresholds.units import say_time
 from widgets.detail import Lines, Spacer
 from widgets.text.glyphs import Glyphs, sparkline
@@ -100,14 +100,13 @@ def monitor_told(
 
 def _threshold(monitor: Monitor) -> Any:
     """Return when it alerts: as it is written, else what is usual for its type, or what is wrong with it."""
+    kind = kind_of(monitor)
     try:
-        kind = kind_of(monitor)
-        words = meaning(parse_threshold(monitor.threshold or "", kind), kind) if kind else ""
+        if monitor.threshold:
+            parse_threshold(monitor.threshold, kind)
     except BadThreshold as error:
         return Piece(error.message, "warn")
-    except KeyError:
-        words = ""
-    return monitor.threshold or Piece(words.partition(" when ")[2], "muted")
+    return monitor.threshold or Piece(DEFAULTS.get(kind, ""), "muted")
 
 
 def _state(

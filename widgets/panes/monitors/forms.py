@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 from memory.files.monitors import Monitor
 from memory.monitoring.settings import kind_of
-from memory.monitoring.thresholds.threshold import BadThreshold, meaning, parse_threshold
+from memory.monitoring.thresholds.threshold import DEFAULTS, parse_threshold
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import Build, FormPlan, Values
@@ -90,10 +90,8 @@ def _fields(
         return usage_error(lambda: parse_threshold(text, chosen[0])) if text.strip() else None
 
     def hint(text: str) -> str:
-        try:
-            return meaning(parse_threshold(text, chosen[0]), chosen[0])
-        except BadThreshold:
-            return ""
+        usual = DEFAULTS.get(chosen[0])
+        return f"without one it alerts when {usual}" if usual and not text.strip() else ""
 
     fields: list[FieldSpec] = []
     for key, label, kinds, words in _FIELDS:
