@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from memory.curated.model import Json
 from memory.curated.settings import FILE, CuratedSettings
 from memory.monitoring.process.command import NotInTime, NotUsed, ask_command
-from memory.trust.asks import command_ask
-from memory.trust.consent import Ask, Trust
+from memory.trust.asks import Ask, command_ask
+from memory.trust.consent import Trust
 
 
 class Model(Protocol):

@@ -20,7 +20,8 @@ from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
-from memory.trust.consent import Ask, Trust
+from memory.trust.asks import Ask
+from memory.trust.consent import Trust
 from memory.workspace import Outcome, Workspace
 
 from .control.carry_out import WORDS

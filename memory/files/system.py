@@ -25,7 +25,7 @@ from memory.search.records import (
     task_record,
 )
 from memory.system import Contribution, System
-from memory.trust.consent import Ask, monitor_asks, task_asks
+from memory.trust.asks import Ask, monitor_asks, task_asks
 from memory.workspace import MEMORY_FOLDER, Workspace
 
 from . import MEMORY_FILES

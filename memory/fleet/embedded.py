@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, stamp_of, watched_of
-from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import Fleet, FleetHit, Progress, WorkResult, WorkspaceOverview
 from memory.registry import holds_memory, workspace_of
 from memory.search.index import SearchIndex, Transaction
-from memory.search.query import Query
 from memory.search.records import FileRecords, Record
 from memory.search.searcher import IndexDatabase
 from memory.storage.own_folders import StateFolder
@@ -34,7 +33,7 @@ MOST_FOLDERS = 200_000
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
-class EmbeddedFleet:
+class EmbeddedFleet(Fleet):
     """The workspaces that a person listed or opened. Errors of the list: `fleet.list`."""
 
     def __init__(self, local: LocalWorkspaces) -> None:
@@ -42,7 +41,9 @@ class EmbeddedFleet:
         self.local = local
         self.host = local.host
         self._list = WorkspaceList(local.state_home)
-        self._index = FleetIndex(local)
+        self._folder = StateFolder(local.state_home, self._list.path, local.home, name="fleet")
+        self._index = IndexDatabase(self._folder, "search.sqlite", _ROOMS)
+        self._unsettled: dict[str, int] = {}
 
     # -- the list ---------------------------------------------------------------------------------------------
 
@@ -50,9 +51,9 @@ class EmbeddedFleet:
         """Return the paths of the workspaces, sorted."""
         return tuple(one.path for one in self._list.all())
 
-    def listed(self) -> tuple[FleetWorkspace, ...]:
-        """Return the workspaces, sorted by path."""
-        return tuple(FleetWorkspace(one.path, self.host) for one in self._list.all())
+    def listed(self) -> tuple[tuple[str, Path], ...]:
+        """Return host and path of the workspaces, sorted."""
+        return tuple((self.host, path) for path in self.paths())
 
     def add(self, path: Path, now: datetime, mode: str | None = None) -> Path | None:
         """List the workspace that contains a folder; UsageError `workspace.not_found`. `mode` as for `publish`."""
@@ -77,7 +78,7 @@ class EmbeddedFleet:
         real = os.path.realpath(path)
         for one in dict.fromkeys((real, workspace_of(real) or real)):
             if self._list.remove(Path(one)):
-                self._index.forget([one])
+                self._forget([one])
                 return Path(one)
         return None
 
@@ -111,18 +112,9 @@ class EmbeddedFleet:
 
     # -- all of them ------------------------------------------------------------------------------------------
 
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return the status of all workspaces; one whose files are unchanged since the last refresh is not opened."""
-        new = {one.path: one for one in self.refresh(now, progress=progress)}
-        return tuple(new.get(one.path, one) for one in self.known(now))
-
-    def hosts(self) -> tuple[FleetHost, ...]:
-        """Return nothing: the workspaces of one machine need no agent."""
-        return ()
-
     def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return at once the status of all workspaces as of the last refresh; none is opened."""
-        looks = self._index.looks()
+        looks = self._looks()
         return tuple(
             looks[name].overview if name in looks else WorkspaceOverview(Path(name), self.host, looked=False)
             for name in self._list.names()
@@ -132,7 +124,7 @@ class EmbeddedFleet:
         self, now: datetime, go_on: Callable[[], bool] = lambda: True, progress: Progress | None = None
     ) -> Iterator[WorkspaceOverview]:
         """Refresh workspaces whose files changed since the last refresh, or whose tasks became overdue since."""
-        looks = self._index.looks()
+        looks = self._looks()
         late = [name for name in self._list.names() if name not in looks or not looks[name].holds(now)]
 
         def work(workspace: Workspace) -> Look:
@@ -141,7 +133,7 @@ class EmbeddedFleet:
         for path, found in self.local.each([Path(name) for name in late], work, progress):
             if isinstance(found, WorkspaceFailure):
                 found = Look(WorkspaceOverview(path, self.host, error=found), now, (), 0, now)
-            self._index.keep(found)
+            self._save(found)
             yield found.overview
             if not go_on():
                 return
@@ -155,35 +147,21 @@ class EmbeddedFleet:
         overview, until = self.local.overview(workspace, now, problems)
         return Look(overview, now, watched, stamp, until)
 
-    def search(
-        self,
-        query: str,
-        now: datetime,
-        limit: int = 20,
-        kinds: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best hits; those that match all words come first, from any workspace. UsageError as
-        `memory.search`.
+    def _looks(self) -> dict[str, Look]:
+        """Return the statuses that were saved, by path."""
 
-        The index of all workspaces answers, after an update. BusyError `fleet.index`.
-        """
-        asked = query_of(query, now, kinds)
-        if asked.empty:
-            return (), ()
-        left = self._index.update(self._list.names(), progress)
-        failed = [WorkResult(Path(name), self.host, error=why) for name, why in sorted(left.items())]
-        hits = [hit for hit in self._index.ask(asked, limit) if str(hit.workspace) not in left]
-        return best_hits(hits, limit), tuple(failed)
+        def read(index: SearchIndex) -> dict[str, Look]:
+            rows = index.connection.execute("SELECT look FROM room WHERE look <> ''")
+            looks = (Look.read(json.loads(words), self.host) for (words,) in rows)
+            return {str(one.overview.path): one for one in looks}
 
-    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return at once the best hits of the index as it is; `search` returns up-to-date ones."""
-        asked = query_of(query, now, kinds)
-        return () if asked.empty else best_hits(list(self._index.ask(asked, limit)), limit)
+        return self._index.look(read) or {}
 
-    def keep_up(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Index what changed, for `glance`."""
-        self._index.update(self._list.names(), go_on=go_on)
+    def _save(self, look: Look) -> None:
+        """Save a status, for all processes."""
+        words, path = json.dumps(look.json()), os.fsencode(look.overview.path)
+        put = "INSERT INTO room (path, look) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET look = excluded.look"
+        self._index.change(lambda index: index.connection.execute(put, (path, words)))
 
     def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:
         """Yield the problems of each workspace."""
@@ -203,6 +181,120 @@ class EmbeddedFleet:
         for path, done in self.local.each(self.paths(), work, progress):
             failed = isinstance(done, WorkspaceFailure)
             yield WorkResult(path, self.host, None if failed else done, done if failed else None)
+
+    # -- the index --------------------------------------------------------------------------------------------
+
+    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
+        """Return the best hits of the index as it is; BusyError `fleet.index` if it cannot be used now."""
+        asked = query_of(query, now, kinds)
+        if asked.empty:
+            return ()
+
+        def read(index: SearchIndex) -> list[FleetHit]:
+            rows = index.connection.execute("SELECT id, path FROM room")
+            paths = {number: Path(os.fsdecode(path)) for number, path in rows}
+            return [
+                FleetHit(path, self.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all)
+                for hit in index.ask(asked, limit).every
+                if (path := paths.get(hit.entry.room)) is not None
+            ]
+
+        found = self._index.look(read)
+        found = self._index.change(read) if found is None else found
+        if found is None:
+            raise BusyError("fleet.index", f"the index in {self._folder.path} cannot be used now", "try again later")
+        return best_hits(found, limit)
+
+    def _current(self) -> dict[str, bool]:
+        """Return each indexed workspace, and whether the stamps of its files are as they were indexed."""
+
+        def read(index: SearchIndex) -> dict[str, bool]:
+            rows = index.connection.execute("SELECT path, watched, stamp FROM room").fetchall()
+            return {
+                os.fsdecode(path): stamp is not None and stamp == digest_of(tuple(os.fsdecode(watched).split("\0")))
+                for path, watched, stamp in rows
+            }
+
+        return self._index.look(read) or {}
+
+    def keep_up(
+        self, go_on: Callable[[], bool] = lambda: True, progress: Progress | None = None
+    ) -> tuple[WorkResult, ...]:
+        """Index what changed, remove all others from the index, and return the workspaces that failed.
+
+        One that another process indexes, or to which other programs kept writing, stays as it was indexed before.
+        """
+        names, current = self._list.names(), self._current()
+        self._forget([name for name in current if name not in set(names)])
+        failed = []
+        changed = [name for name in names if not current.get(name)]
+        for number, name in enumerate(changed, 1):
+            done = self._index.change(partial(self._one, path=Path(name), go_on=go_on)) if go_on() else None
+            if isinstance(done, WorkspaceFailure):
+                failed.append(WorkResult(Path(name), self.host, error=done))
+                self._forget([name])
+            if progress is not None:
+                progress(number, len(changed))
+        return tuple(failed)
+
+    def _forget(self, paths: Sequence[str]) -> None:
+        """Remove workspaces from the index."""
+
+        def work(index: SearchIndex) -> None:
+            for path in map(os.fsencode, paths):
+                row = index.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
+                if row is not None:
+                    index.update((), {}, room=row[0])
+                    index.connection.execute("DELETE FROM room WHERE id = ?", row)
+
+        if paths:
+            self._index.change(work)
+
+    def _one(self, index: SearchIndex, path: Path, go_on: Callable[[], bool]) -> bool | WorkspaceFailure:
+        return self.local.one(path, lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))
+
+    def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> bool:
+        """Index a workspace as it was at one moment; False: `go_on` stopped it, or other programs kept writing to it
+        and it was never indexed.
+        """
+        path = os.fsencode(workspace.root)
+        connection = index.connection
+        connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
+        room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
+        stamps = index.stamps(room)
+        # The user's own memory is found in every workspace, and listed with the first that has it.
+        others = "SELECT name FROM file WHERE name LIKE '~%' AND room <> ?"
+        elsewhere = {name for (name,) in connection.execute(others, (room,))}
+        unsettled = self._unsettled.pop(str(workspace.root), 0)
+        refused: dict[str, Any] = {}
+
+        def read() -> list[FileRecords]:
+            refused.clear()
+            sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
+            return [
+                source if source.stamp == stamps.get(source.file) else _opened(source)
+                for source in sources
+                if source.file not in elsewhere and go_on()
+            ]
+
+        for _ in range(TRIES):
+            systems = workspace.systems()
+            watched = watched_of(workspace)
+            # Taken before the files are read: changes meanwhile are noticed the next time.
+            stamp = digest_of(watched)
+            sources = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
+            if sources is not None:
+                break
+        else:
+            self._unsettled[str(workspace.root)] = unsettled + 1
+            return last is not None
+        if not go_on():
+            return False
+        with Transaction(connection):
+            index.update(sources, refused, room=room)
+            words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
+            connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
+        return True
 
 
 def _folders_in(folder: str) -> list[str]:
@@ -254,154 +346,6 @@ class Look(NamedTuple):
         overview = WorkspaceOverview.read(Path(found["overview"]["path"]), host, found["overview"])
         time, until = (datetime.fromisoformat(found[name]) for name in ("time", "until"))
         return cls(overview, time, tuple(found["watched"]), found["stamp"], until)
-
-
-class FleetIndex:
-    """Finds entries of many workspaces at once; safe to share between threads.
-
-    Paths are text here, because objects for a thousand of them would cost as much as the answer.
-    """
-
-    def __init__(self, local: LocalWorkspaces) -> None:
-        """Nothing is opened yet."""
-        home = local.state_home
-        self._folder = StateFolder(home, WorkspaceList(home).path, local.home, name="fleet")
-        self._index = IndexDatabase(self._folder, "search.sqlite", _ROOMS)
-        self._local = local
-        self._unsettled: dict[str, int] = {}
-
-    def close(self) -> None:
-        """Close the index; the next call opens it again."""
-        self._index.close()
-
-    # -- asking -----------------------------------------------------------------------------------------------
-
-    def ask(self, query: Query, limit: int) -> tuple[FleetHit, ...]:
-        """Return the best hits as indexed; BusyError `fleet.index` if it cannot be used now."""
-
-        def read(index: SearchIndex) -> tuple[FleetHit, ...]:
-            rows = index.connection.execute("SELECT id, path FROM room")
-            paths = {number: Path(os.fsdecode(path)) for number, path in rows}
-            return tuple(
-                FleetHit(path, self._local.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all)
-                for hit in index.ask(query, limit).every
-                if (path := paths.get(hit.entry.room)) is not None
-            )
-
-        found = self._index.look(read)
-        found = self._index.change(read) if found is None else found
-        if found is None:
-            raise BusyError("fleet.index", f"the index in {self._folder.path} cannot be used now", "try again later")
-        return found
-
-    def looks(self) -> dict[str, Look]:
-        """Return the statuses that were saved, by path."""
-
-        def read(index: SearchIndex) -> dict[str, Look]:
-            rows = index.connection.execute("SELECT look FROM room WHERE look <> ''")
-            looks = (Look.read(json.loads(words), self._local.host) for (words,) in rows)
-            return {str(one.overview.path): one for one in looks}
-
-        return self._index.look(read) or {}
-
-    def _current(self) -> dict[str, bool]:
-        """Return each indexed workspace, and whether the stamps of its files are as they were indexed."""
-
-        def read(index: SearchIndex) -> dict[str, bool]:
-            rows = index.connection.execute("SELECT path, watched, stamp FROM room").fetchall()
-            return {
-                os.fsdecode(path): stamp is not None and stamp == digest_of(tuple(os.fsdecode(watched).split("\0")))
-                for path, watched, stamp in rows
-            }
-
-        return self._index.look(read) or {}
-
-    # -- keeping up -------------------------------------------------------------------------------------------
-
-    def update(
-        self, paths: Sequence[str], progress: Progress | None = None, go_on: Callable[[], bool] = lambda: True
-    ) -> dict[str, WorkspaceFailure]:
-        """Index what changed in some workspaces, and remove all others from the index; return those that failed.
-
-        One that another process indexes, or to which other programs kept writing, stays as it was indexed before.
-        """
-        current = self._current()
-        self.forget([path for path in current if path not in set(paths)])
-        left: dict[str, WorkspaceFailure] = {}
-        changed = [path for path in paths if not current.get(path)]
-        for number, path in enumerate(changed, 1):
-            done = self._index.change(partial(self._one, path=path, go_on=go_on)) if go_on() else None
-            if isinstance(done, WorkspaceFailure):
-                left[path] = done
-                self.forget([path])
-            if progress is not None:
-                progress(number, len(changed))
-        return left
-
-    def keep(self, look: Look) -> None:
-        """Save a status, for all processes."""
-        words, path = json.dumps(look.json()), os.fsencode(look.overview.path)
-        put = "INSERT INTO room (path, look) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET look = excluded.look"
-        self._index.change(lambda index: index.connection.execute(put, (path, words)))
-
-    def forget(self, paths: Sequence[str]) -> None:
-        """Remove workspaces from the index."""
-
-        def work(index: SearchIndex) -> None:
-            for path in map(os.fsencode, paths):
-                row = index.connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
-                if row is not None:
-                    index.update((), {}, room=row[0])
-                    index.connection.execute("DELETE FROM room WHERE id = ?", row)
-
-        if paths:
-            self._index.change(work)
-
-    def _one(self, index: SearchIndex, path: str, go_on: Callable[[], bool]) -> bool | WorkspaceFailure:
-        return self._local.one(Path(path), lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))
-
-    def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> bool:
-        """Index a workspace as it was at one moment; False: `go_on` stopped it, or other programs kept writing to it
-        and it was never indexed.
-        """
-        path = os.fsencode(workspace.root)
-        connection = index.connection
-        connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
-        room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
-        stamps = index.stamps(room)
-        # The user's own memory is found in every workspace, and listed with the first that has it.
-        others = "SELECT name FROM file WHERE name LIKE '~%' AND room <> ?"
-        elsewhere = {name for (name,) in connection.execute(others, (room,))}
-        unsettled = self._unsettled.pop(str(workspace.root), 0)
-        refused: dict[str, Any] = {}
-
-        def read() -> list[FileRecords]:
-            refused.clear()
-            sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
-            return [
-                source if source.stamp == stamps.get(source.file) else _opened(source)
-                for source in sources
-                if source.file not in elsewhere and go_on()
-            ]
-
-        for _ in range(TRIES):
-            systems = workspace.systems()
-            watched = watched_of(workspace)
-            # Taken before the files are read: changes meanwhile are noticed the next time.
-            stamp = digest_of(watched)
-            sources = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
-            if sources is not None:
-                break
-        else:
-            self._unsettled[str(workspace.root)] = unsettled + 1
-            return last is not None
-        if not go_on():
-            return False
-        with Transaction(connection):
-            index.update(sources, refused, room=room)
-            words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
-            connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
-        return True
 
 
 def _opened(source: FileRecords) -> FileRecords:

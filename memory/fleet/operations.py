@@ -14,7 +14,7 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.catalogue.connect import initialise
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
-from memory.fleet.model import FleetHost, FleetWorkspace, WorkResult, WorkspaceOverview
+from memory.fleet.model import FleetHost, WorkResult, WorkspaceOverview
 from memory.monitoring.history.overview import MetricRows, exposition
 from memory.operations import Choice, Context, Group, Whole, argument, option, under
 from memory.operations.result import PROBLEMS, Paint, Result, exported, listing, said
@@ -105,11 +105,11 @@ def list_fleet(context: Context, database: str | None) -> Result:
     rows = fleet_of(context, database).listed()
 
     def lines(paint: Paint) -> Iterator[str]:
-        yield from (paint.line(_named(context, row.host, row.path)) for row in rows)
+        yield from (paint.line(_named(context, host, path)) for host, path in rows)
         if not rows:
             yield "no workspace is listed"
 
-    return listing("workspaces", lambda: [row.json() for row in rows], lines)
+    return listing("workspaces", lambda: [_place(host, path) for host, path in rows], lines)
 
 
 @under(fleet, "scan", examples=("memdeck fleet scan ~/src",))
@@ -244,9 +244,14 @@ def _told(context: Context, paths: Sequence[Path], done: str, nothing: str) -> R
     host = host_name(context.environ)
     return listing(
         "workspaces",
-        lambda: [FleetWorkspace(path, host).json() for path in paths],
+        lambda: [_place(host, path) for path in paths],
         lambda paint: [paint.line(f"{done}: {path}") for path in paths] or [nothing],
     )
+
+
+def _place(host: str, path: Path) -> dict[str, str]:
+    """Return where a workspace is, for programs."""
+    return {"path": str(path), "host": host}
 
 
 def _named(context: Context, host: str, path: Path | str) -> str:

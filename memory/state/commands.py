@@ -17,8 +17,8 @@ from memory.state.files.json_text import line_of, load
 from memory.state.files.model import STATE, Json
 from memory.state.files.reading import StateFiles
 from memory.state.recall.recall import Engine
-from memory.trust.asks import command_ask
-from memory.trust.consent import Ask, Trust, blocked_error
+from memory.trust.asks import Ask, command_ask
+from memory.trust.consent import Trust, blocked_error
 from memory.trust.settings import FILE, TrustSettings
 
 VALIDATION, ENGINE = "validation", "engine"

@@ -20,7 +20,8 @@ from memory.maintenance import Report
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
-from memory.trust.consent import Ask, Trust
+from memory.trust.asks import Ask
+from memory.trust.consent import Trust
 from memory.workspace import Outcome, Workspace
 
 from .automate import Cycle, said

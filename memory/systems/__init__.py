@@ -18,7 +18,8 @@ from memory.search.records import Record
 from memory.search.searcher import Searcher
 from memory.system import BriefLine, Contribution, System, problem_of
 from memory.trust.asks import Ask
-from memory.trust.consent import ConsentDecision, Trust
+from memory.trust.consent import Trust
+from memory.trust.records import ConsentDecision
 from memory.trust.settings import read_settings
 from memory.workspace import Workspace
 

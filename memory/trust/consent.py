@@ -21,9 +21,9 @@ from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 from memory.storage.safe_open import FileVersion
 
-from .addresses import closed_reason, is_open_address
-from .asks import HTTP, TOLD, Ask, action_of, asks_of, checks_of, monitor_asks, remediations_of, task_asks
-from .pins import NOTHING, PRIVATE, CannotPin, Pinned, Pins, Script, lost_words
+from .addresses import closed_reason
+from .asks import HTTP, TOLD, Ask
+from .pins import NOTHING, PRIVATE, CannotPin, Pinned, Pins, lost_words
 from .records import (
     CHANGED,
     NOT_OPEN,
@@ -39,29 +39,9 @@ from .records import (
     difference,
     identity_of,
     read_book,
-    undecided,
     write_book,
 )
-from .settings import TrustSettings, read_settings
-
-__all__ = [
-    "Ask",
-    "ConsentDecision",
-    "ConsentRecord",
-    "Script",
-    "Trust",
-    "TrustSettings",
-    "action_of",
-    "asks_of",
-    "blocked_error",
-    "blocked_json",
-    "checks_of",
-    "is_open_address",
-    "monitor_asks",
-    "read_settings",
-    "remediations_of",
-    "task_asks",
-]
+from .settings import TrustSettings
 
 FOLDER, NAME = "trust", "approvals.json"
 T = TypeVar("T")
@@ -103,41 +83,40 @@ class Trust:
     def decide(self, ask: Ask) -> ConsentDecision:
         """Return whether an ask may run; never prompts, and writes nothing."""
         if ask.ambiguous:
-            return ConsentDecision(False, "refused", "", None, ask.ambiguous)
+            return ConsentDecision("refused", ask.ambiguous)
+        damaged = ""
         try:
             pinned, place = self._named(ask), self._place()
             try:
                 book = self._book()
             except DamagedRecords as error:
-                why = f"the record of approvals is damaged ({error}): nothing counts as approved"
-                return undecided("pending", identity_of(ask, pinned.scripts, place), why, pinned)
+                book, damaged = Book(), f"the record of approvals is damaged ({error}): nothing counts as approved"
         except CannotPin as error:
-            return ConsentDecision(False, "refused", "", None, str(error))
+            return ConsentDecision("refused", str(error))
         except (MemdeckError, OSError) as error:
             why = error.message if isinstance(error, MemdeckError) else str(error)
-            return ConsentDecision(False, "refused", "", None, f"approvals cannot be relied on: {why}")
-        return self._judge(book, ask, pinned, place)
-
-    def _judge(self, book: Book, ask: Ask, pinned: Pinned, place: ConsentPlace) -> ConsentDecision:
+            return ConsentDecision("refused", f"approvals cannot be relied on: {why}")
         found = identity_of(ask, pinned.scripts, place)
         same = next((one for one in book.records if one.id == found), None)
-        if same is not None and same.verdict == "denied":
-            return undecided("denied", found, f"denied by {same.who}", pinned)
-        if same is not None:
-            why = f"approved by {same.who}"
-            return ConsentDecision(True, "approved", found, same.ask.text, why, pinned=pinned, single=True)
-        closed = self.closed_reason(ask) if ask.role == "url" else ""
-        if ask.role == "url" and not closed and book.opening is not None and book.opening.place == place:
-            why = "the workspace is approved for outgoing checks"
-            return ConsentDecision(True, "approved", found, ask.text, why)
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
-        if old is None and ask.usual and not ask.ambiguous:
-            return ConsentDecision(True, "approved", found, ask.text, ask.usual)
+        closed = self.closed_reason(ask) if ask.role == "url" else ""
+        if damaged:
+            return ConsentDecision("pending", damaged, found, pinned=pinned)
+        if same is not None and same.verdict == "denied":
+            return ConsentDecision("denied", f"denied by {same.who}", found, pinned=pinned)
+        if same is not None:
+            return ConsentDecision(
+                "approved", f"approved by {same.who}", found, same.ask.text, pinned=pinned, single=True
+            )
+        if ask.role == "url" and not closed and book.opening is not None and book.opening.place == place:
+            return ConsentDecision("approved", "the workspace is approved for outgoing checks", found, ask.text)
         if old is not None:
             why = f"{CHANGED}{difference(old, ask, pinned.scripts, place)}"
-            return replace(undecided("withdrawn", found, why, pinned), before=old.ask, scripts_before=old.scripts)
+            return ConsentDecision("withdrawn", why, found, before=old.ask, pinned=pinned, scripts_before=old.scripts)
+        if ask.usual:
+            return ConsentDecision("approved", ask.usual, found, ask.text)
         why = f"{OWN}{closed}" if closed else NOT_OPEN if ask.role == "url" else NOT_YET
-        return undecided("pending", found, why, pinned)
+        return ConsentDecision("pending", why, found, pinned=pinned)
 
     def closed_reason(self, ask: Ask) -> str:
         """Return why an address needs its own approval even in an approved workspace, "" if it does not."""

@@ -12,7 +12,8 @@ from memory.operations.result import Paint, Result, said
 from memory.systems import approvals_of, asks_of_all, entrust, waiting_in
 from memory.systems.suspects import asks_to_tell
 
-from .consent import Ask, Trust, blocked_json
+from .asks import Ask
+from .consent import Trust, blocked_json
 from .records import SHORT, ConsentDecision, ConsentRecord
 
 TOLD = "told"
@@ -74,9 +75,8 @@ def asks_of(context: Context, kept: Trust) -> tuple[Ask, ...]:
 
 
 def _unused(record: ConsentRecord) -> dict[str, Any]:
-    decision = ConsentDecision(
-        False, "approved", record.id, None, f"{record.verdict} by {record.who}, and asked for no more"
-    )
+    why = f"{record.verdict} by {record.who}, and asked for no more"
+    decision = ConsentDecision("approved", why, record.id)
     return {**blocked_json(record.ask, decision), "state": "unused", "record": record.id}
 
 

@@ -27,22 +27,26 @@ State = Literal["approved", "pending", "denied", "withdrawn", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class ConsentDecision:
-    """Whether an ask may run now; `text` is what runs, from the record, and None unless `allowed`.
+    """Whether an ask may run now: `text` is what runs, from the record, and None unless it is `allowed`.
 
     `id` identifies exactly this ask with its files ("" if it cannot be approved), `why` is a sentence for people,
     `before` the ask that was approved in its slot before, `pinned` has the files that it names. `single`: it was
     approved individually, not with the workspace; only then may an address lead to private hosts.
     """
 
-    allowed: bool
     state: State
-    id: str
-    text: str | None
     why: str
+    id: str = ""
+    text: str | None = None
     before: Ask | None = None
     pinned: Pinned = NOTHING
     scripts_before: tuple[Script, ...] = ()
     single: bool = False
+
+    @property
+    def allowed(self) -> bool:
+        """Whether it may run."""
+        return self.text is not None
 
     @property
     def waits(self) -> bool:
@@ -53,11 +57,6 @@ class ConsentDecision:
     def short_id(self) -> str:
         """The id as it is displayed."""
         return self.id[:SHORT]
-
-
-def undecided(state: State, found: str, why: str, pinned: Pinned) -> ConsentDecision:
-    """Return the decision for an ask that may not run."""
-    return ConsentDecision(False, state, found, None, why, pinned=pinned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +165,7 @@ def read_book(data: bytes | None) -> Book:
         opening = content["workspace"]
         return Book(
             tuple(_read_record(one) for one in content["records"]),
-            None if opening is None else Opening(_read_place(opening), opening["who"], opening["when"]),
+            None if opening is None else Opening(**{**opening, "place": ConsentPlace(**opening["place"])}),
         )
     except DamagedRecords:
         raise
@@ -175,7 +174,6 @@ def read_book(data: bytes | None) -> Book:
 
 
 def _digest(value: Any) -> str:
-
     # ASCII, so that lone surrogates (bytes that are no UTF-8) are preserved.
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=True).encode("ascii")).hexdigest()
 
@@ -187,14 +185,9 @@ def _record_json(record: ConsentRecord) -> dict[str, Any]:
 
 
 def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
-    given = value["ask"]
-    ask = Ask(**{**given, "details": tuple((name, value) for name, value in given["details"])})
+    ask = Ask(**{**value["ask"], "details": tuple((name, one) for name, one in value["ask"]["details"])})
     scripts = tuple(Script(path, found) for path, found in value["scripts"])
-    place = _read_place(value)
+    place = ConsentPlace(**value["place"])
     if value["id"] != identity_of(ask, scripts, place):
         raise DamagedRecords("a record is not what it was")
-    return ConsentRecord(value["id"], value["verdict"], ask, scripts, place, value["who"], value["when"])
-
-
-def _read_place(value: Mapping[str, Any]) -> ConsentPlace:
-    return ConsentPlace(**value["place"])
+    return ConsentRecord(**{**value, "ask": ask, "scripts": scripts, "place": place})

@@ -35,40 +35,46 @@ _FOLDERS = (
 )
 _LABELS = {"threshold": "alert when", "interval": "runs"}
 
-_INTERPRETERS = (
-    "sh bash dash zsh ksh mksh ash fish csh tcsh busybox python python2 python3 perl ruby node nodejs deno bun php lua"
-)
-_PROGRAMS = (
-    ("sudo doas su pkexec run0 runas", "runs with the rights of another user"),
-    ("rm rmdir unlink shred dd mkfs wipefs truncate srm trash", "removes or overwrites files"),
-    ("curl wget fetch aria2c ftp sftp scp rsync nc ncat netcat socat telnet ssh openssl mail sendmail git pip pipx uv"
-     " npm npx yarn gem cargo go apt apt-get dnf yum brew", "reaches other machines"),
-    ("eval exec source base64 base32 xxd uudecode rev gunzip zcat", "runs or decodes text that is not readable here"),
-    ("crontab at batch systemctl launchctl nohup setsid disown screen tmux", "may go on after it ended"),
-    ("kill pkill killall shutdown reboot halt poweroff", "ends processes or the machine"),
-)  # fmt: skip
+_INTERPRETERS = "sh bash dash zsh ksh ash fish busybox python python3 perl ruby node deno bun php lua"
 _SECRETS = (
-    r"\.ssh\b|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|authorized_keys|known_hosts|\.aws\b|\.gnupg\b|\.netrc\b|\.kube\b"
-    r"|\.config/|\.docker/config|\.git-credentials|\.npmrc|\.pypirc|\.bash_history|\.(?:bash|zsh)rc\b|\.profile\b"
-    r"|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|[Kk]eychain|memdeck"
+    r"\.ssh\b|\bid_(?:rsa|ed25519|ecdsa)\b|authorized_keys|\.(?:aws|gnupg|netrc|kube|npmrc|pypirc|git-credentials)\b"
+    r"|\.config/|\.docker/config|\.(?:bash|zsh)\w+|\.profile\b|/etc/(?:passwd|shadow|sudoers|cron)|/root\b|memdeck"
 )
-_LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|LUA_|GIT_|npm_config_)\w*|PATH|CDPATH|IFS|BASH_ENV|ENV|SHELL)="
+_LOADING = r"\b(?:(?:LD_|DYLD_|PYTHON|NODE_|PERL5?|RUBY|GIT_)\w*|PATH|IFS|BASH_ENV|ENV|SHELL)="
+
+
+def _program(names: str) -> str:
+    """Return the pattern of programs, wherever they are named."""
+    return rf"(?<![\w.-])(?:{names.replace(' ', '|')})(?![\w.-])"
+
+
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
+        (_program("sudo doas su pkexec run0 runas"), "runs with the rights of another user ({})"),
+        (
+            _program("rm rmdir unlink shred dd mkfs wipefs truncate xargs") + r"|\bfind\b[^|;&]*-(?:delete|exec)",
+            "removes or overwrites files ({})",
+        ),
+        (
+            _program(
+                "curl wget ftp sftp scp rsync nc ncat socat telnet ssh mail sendmail git pip pipx uv npm npx cargo apt"
+            )
+            + r"|/dev/(?:tcp|udp)/",
+            "reaches other machines ({})",
+        ),
+        (_program("eval exec source base64 xxd gunzip zcat"), "runs or decodes text that is not readable here ({})"),
+        (
+            _program("crontab at batch systemctl launchctl nohup setsid disown screen tmux") + r"|(?<![&>])&(?![&>])",
+            "may go on after it ended ({})",
+        ),
         (_SECRETS, "touches keys, secrets or settings ({})"),
-        (r"(?<![0-9&])>|[0-9&]>(?!&)|\btee\b|\bsed\b[^|;&]*\s-i", "writes to a file (>)"),
-        (r"\bfind\b[^|;&]*-(?:delete|exec)|\bxargs\b", "removes or runs what it finds (-delete, -exec, xargs)"),
-        (r"/dev/(?:tcp|udp)/", "reaches other machines (/dev/tcp)"),
-        (_LOADING, "changes how programs are found or loaded"),
-        (r"\\x[0-9A-Fa-f]{2}|\\[0-7]{3}|\\u[0-9A-Fa-f]{4}", "holds characters written as numbers"),
-        (r"(?<![&>])&(?![&>])", "leaves something running in the background (&)"),
-        (r"(?:^|\s)#", "ends in a remark: the rest does not run (#)"),
-        (r"[^\S\n]{12,}", "holds a long run of spaces: look behind it"),
-        (r"(?:^|[;&|(]\s*|\n)\.\s", "runs the lines of another file (.)"),
+        (r"(?<![0-9&])>|[0-9&]>(?!&)|\btee\b|\bsed\b[^|;&]*\s-i", "writes to a file ({})"),
+        (_LOADING, "changes how programs are found or loaded ({})"),
         (r"\n", "runs several lines"),
     )
-)  # fmt: skip
+)
+"""What is warned of, in a command without its quotes, which do not change what runs."""
 _ALONE = "an empty private folder, removed afterwards"
 _INSIDE = "any file there may decide what it does"
 
@@ -174,20 +180,17 @@ def _whole(text: str) -> tuple[str, ...]:
 
 def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
     ends = "when a byte of this, or of the files below, changes" if files else "when a byte of this changes"
+    where = _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
         ("type", ask.kind),
         *((_LABELS.get(name, name), value) for name, value in ask.details),
         ("when", "only by your own key, each time" if ask.role == "action" else ""),
         ("redirects", f"followed to public addresses and {ask.redirects}" if ask.redirects else ""),
-        ("in folder", _where(ask, workspace)),
+        ("in folder", where if ask.runs else ""),
         ("approval ends", ends if ask.runs or ask.role == TOLD else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
-
-
-def _where(ask: Ask, workspace: Path) -> str:
-    return "" if not ask.runs else _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
 
 
 def _files(decision: ConsentDecision) -> tuple[tuple[str, str], ...]:
@@ -228,7 +231,6 @@ def _diff(ask: Ask, decision: ConsentDecision) -> tuple[DiffLine, ...]:
 
 
 def _lines_of(before: str, after: str) -> list[DiffLine]:
-
     # Compared unchanged, because two characters may be shown alike; made safe for display after that.
     old, new = before.split("\n"), after.split("\n")
     lines: list[DiffLine] = []
@@ -244,19 +246,16 @@ def _lines_of(before: str, after: str) -> list[DiffLine]:
 def warnings_of(command: str) -> tuple[str, ...]:
     """Return warnings about a command; none only means that nothing known was found."""
     command = command[:LONGEST]
-    # Without quotes, which do not change what runs: the words of quoted text may run, too.
-    words = re.split(r"[\s;&|()<>`]+", re.sub(r"[\\'\"]", "", command))
-    names = {word.rpartition("/")[2] for word in words}
+    plain = re.sub(r"[\\'\"]", "", command)
     found = [f"holds the hidden character {hidden}"] if (hidden := hidden_in(command)) else []
-    piped = ", ".join(sorted(names.intersection(_INTERPRETERS.split())))
-    if piped and "|" in command:
-        found.append(f"may pipe what it reads into {piped}")
-    if piped and re.search(r"\s-\w*[ceE]\b", command):
-        found.append(f"runs code given in the command ({piped} -c)")
-    for programs, text in _PROGRAMS:
-        if both := sorted(names.intersection(programs.split())):
-            found.append(f"{text} ({', '.join(both)})")
-    found += [text.format(match[0]) for pattern, text in _PATTERNS if (match := pattern.search(command))]
+    inner = ", ".join(sorted(set(re.findall(_program(_INTERPRETERS), plain))))
+    if inner and "|" in command:
+        found.append(f"may pipe what it reads into {inner}")
+    if inner and re.search(r"\s-\w*[ceE]\b", command):
+        found.append(f"runs code given in the command ({inner} -c)")
+    for pattern, text in _PATTERNS:
+        if names := dict.fromkeys(match[0] for match in pattern.finditer(plain)):
+            found.append(text.format(", ".join(names)))
     if re.search(r"[$`]", re.sub(r"\\.|'[^']*'", "", command)):
         found.append("some words are known only when it runs ($, `)")
     if unusual := unusual_in(command):

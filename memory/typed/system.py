@@ -15,7 +15,7 @@ from memory.maintenance.report import Gone, Report, RuleReport, Stays
 from memory.search.records import Record, derived_ref
 from memory.storage import Store
 from memory.system import Advice, BriefLine, Contribution, System
-from memory.trust.consent import Ask
+from memory.trust.asks import Ask
 from memory.workspace import Workspace
 
 from . import check

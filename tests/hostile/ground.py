@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.trust.consent import Trust, asks_of, read_settings
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
+from memory.trust.settings import read_settings
 from memory.workspace import Workspace
 from tests.corpus.place import Place
 

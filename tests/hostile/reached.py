@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.trust import records
-from memory.trust.consent import asks_of
+from memory.trust.asks import asks_of
 from memory.workspace import Workspace
 
 from .case import Case

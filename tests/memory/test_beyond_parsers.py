@@ -26,7 +26,7 @@ from memory.storage.journal import Record
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
-from memory.trust.consent import DamagedRecords, read_book
+from memory.trust.records import DamagedRecords, read_book
 from memory.typed.aidefile import read_aidefile
 from memory.typed.locks import holder_of
 from memory.typed.sizes import read_age, read_size

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from memory.maintenance.run import maintain
-from memory.monitoring.history.charts import notice
+from memory.monitoring.history.notice import notice
 from memory.monitoring.history.overview import standings
 from memory.monitoring.run.context import WatchServices
 from memory.monitoring.run.run import keep_watch
 from memory.monitoring.run.schedule import look_ahead
 from memory.systems import approvals_of, check_all
-from memory.trust.consent import Trust, TrustSettings, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
+from memory.trust.settings import TrustSettings
 from memory.workspace import Workspace
 from tests.growth import assert_in_proportion
 

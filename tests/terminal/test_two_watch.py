@@ -42,7 +42,8 @@ def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     (shop / ".aiter" / "memory" / "config.md").write_text(heartbeat, encoding="utf-8")
     approving = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
-        "from memory.trust.consent import Trust, asks_of; from memory.workspace import Workspace\n"
+        "from memory.trust.asks import asks_of; from memory.trust.consent import Trust\n"
+        "from memory.workspace import Workspace\n"
         "state, root = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "trust = Trust(state, root)\n"
         "for ask in asks_of(Workspace.open(root, state_home=state).snapshot()):\n"

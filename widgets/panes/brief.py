@@ -20,7 +20,7 @@ from memory.files.tasks.urgency import urgency_of
 from memory.files.values import moment_or_none
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.charts import Notice
+from memory.monitoring.history.notice import Notice
 from memory.system import BriefLine
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents

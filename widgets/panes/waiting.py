@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.charts import WaitingAsk
+from memory.monitoring.history.notice import WaitingAsk
 from memory.review.model import WORDS, Judged, Proposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
 from widgets.list.rows import Heading

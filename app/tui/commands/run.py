@@ -16,7 +16,7 @@ from memory.monitoring.checks.action import ActionRun, run_action
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import keep_watch
-from memory.trust.consent import checks_of, monitor_asks
+from memory.trust.asks import checks_of, monitor_asks
 from widgets.dialogs.pick import Pick, PickOption
 
 from .conditions import action_of_pane, monitors_of

@@ -11,7 +11,9 @@ from app.tui.shell import ACTOR
 from app.tui.spine import Part
 from memory.errors import RefusedError
 from memory.systems import asks_of_all, entrust
-from memory.trust.consent import Ask, ConsentDecision, Trust
+from memory.trust.asks import Ask
+from memory.trust.consent import Trust
+from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 

@@ -26,7 +26,8 @@ from memory.files import MEMORY_FILES
 from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
 from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.history.charts import Notice, notice, pictures
+from memory.monitoring.history.notice import Notice, notice
+from memory.monitoring.history.overview import standings
 from memory.monitoring.run.context import WatchServices
 from memory.monitoring.run.ledger import WATCH, Leader
 from memory.monitoring.run.report import Watch, WatchedMonitor
@@ -377,8 +378,7 @@ class Schedule(Part):
         """Return present and past states of the monitors by ref; for a thread, empty before the first frame."""
         if self.app.workspace is None or not self.app.state.had_first_look:
             return {}
-
-        return dict(pictures(self.app.workspace, snapshot, now, self.trust()))
+        return {one.monitor.ref: one for one in standings(self.app.workspace, snapshot, now, self.trust())}
 
     def notice(self, snapshot: Snapshot, now: datetime) -> Notice:
         """Return what waits for approval and which monitors are muted; for a worker."""

@@ -29,7 +29,7 @@ from memory.files.status import Brief, brief
 from memory.history.changes import MOST_NEWS, News, news_of
 from memory.history.outside import OutsideRemoval
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.history.charts import Notice
+from memory.monitoring.history.notice import Notice
 from memory.monitoring.run.schedule import overdue_problems
 from memory.proof.findings import Finding, findings_of
 from memory.system import BriefLine, System

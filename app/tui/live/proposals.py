@@ -12,7 +12,7 @@ from app.tui.spine import Part
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.charts import WaitingAsk
+from memory.monitoring.history.notice import WaitingAsk
 from memory.review.inbox import Inbox
 from memory.review.model import Judged, Proposal, place_words
 

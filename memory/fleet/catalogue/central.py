@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.jobs import ask
 from memory.fleet.local import query_of
-from memory.fleet.model import FleetHit, FleetHost, FleetWorkspace, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import Fleet, FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
 
 from .connect import Database, connect, told
 from .search import search
@@ -58,7 +58,7 @@ class _Row(NamedTuple):
         return _is_silent(self.age)
 
 
-class CentralFleet:
+class CentralFleet(Fleet):
     """The workspaces that the agents of all hosts published and keep up to date.
 
     Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. What a silent host would have to do is
@@ -73,24 +73,16 @@ class CentralFleet:
         self._ended = False
         self._mutex = threading.RLock()
 
-    def listed(self) -> tuple[FleetWorkspace, ...]:
-        """Return the workspaces by host and path."""
-        return tuple(FleetWorkspace(row.path, row.host) for row in self._rows())
+    def listed(self) -> tuple[tuple[str, Path], ...]:
+        """Return host and path of the workspaces, sorted."""
+        return tuple((row.host, row.path) for row in self._rows())
 
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
+    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return the status of all workspaces as their hosts last published it, and the age of the hosts' last sign."""
         return tuple(
             replace(WorkspaceOverview.read(row.path, row.host, row.overview), age=row.age, silent=row.silent)
             for row in self._rows()
         )
-
-    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
-        """Return the status of all workspaces; the agents keep it up to date."""
-        return self.overview(now)
-
-    def refresh(self, now: datetime, go_on: Callable[[], bool]) -> Iterator[WorkspaceOverview]:  # noqa: ARG002
-        """Refresh nothing: the agents do."""
-        return iter(())
 
     def hosts(self) -> tuple[FleetHost, ...]:
         """Return the hosts by name, with what their agents say of themselves and their jobs."""
@@ -101,24 +93,10 @@ class CentralFleet:
             for name, age, skew, status, waiting, failed in rows
         )
 
-    def search(
-        self,
-        query: str,
-        now: datetime,
-        limit: int = 20,
-        kinds: Sequence[str] = (),
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best hits of the catalogue, and no failures: hosts are not asked."""
-        with self._connected() as database:
-            return search(database, query_of(query, now, kinds), limit), ()
-
-    def glance(self, query: str, now: datetime, limit: int) -> tuple[FleetHit, ...]:
+    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
         """Return the best hits of the catalogue."""
-        return self.search(query, now, limit)[0]
-
-    def keep_up(self, go_on: Callable[[], bool]) -> None:
-        """Index nothing: the agents do."""
+        with self._connected() as database:
+            return search(database, query_of(query, now, kinds), limit)
 
     def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:  # noqa: ARG002
         """Yield the current problems of each workspace, as found by its host."""

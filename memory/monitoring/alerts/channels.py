@@ -149,7 +149,8 @@ def read_route(snapshot: Snapshot, addresses: Addresses) -> AlertRoute:
     """Return where messages of a workspace are sent; never fails, errors are among the problems."""
     config = snapshot.config
     problems: list[str] = []
-    priority = (config.get("priority") or "normal").casefold()
+    priority = (config.get("priority") or "").casefold()
+    priority = priority if priority in ("low", "high") else "normal"
     quiet: tuple[Window, ...] = ()
     try:
         quiet = parse_windows(config.get("quietHours") or "")
@@ -161,27 +162,23 @@ def read_route(snapshot: Snapshot, addresses: Addresses) -> AlertRoute:
         name for key in ("channelId", "primaryChannel", "secondaryChannel") if (name := config.get(key)) is not None
     )
     channels = tuple(_channel(snapshot, name, addresses, problems) for name in wanted)
-    if priority not in ("low", "normal", "high"):
-        priority = "normal"
     return AlertRoute(channels, priority, quiet, tuple(dict.fromkeys(problems)))
 
 
 def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: list[str]) -> AlertChannel:
     """Look a channel up by its id, or by its name."""
     rows = snapshot.contacts.channels
-    row = next((one for one in rows if one.id == wanted), None)
-    row = row or next((one for one in rows if one.name == wanted), None)
+    row = next((one for one in sorted(rows, key=lambda one: one.id != wanted) if wanted in (one.id, one.name)), None)
     if row is None:
         problems.append(f"config.md names the channel {wanted[:60]!r}, which is not in contacts.md")
         return AlertChannel(wanted, wanted, (), "it is not in contacts.md")
-    known = row.id or wanted
+    known, why = row.id or wanted, ""
+    urls: tuple[str, ...] = ()
     if row.status.strip().casefold() in ("disconnected", "off", "disabled"):
         return AlertChannel(known, row.name, (), "it is disconnected")
     try:
         urls = addresses.of(known)
     except ConfigError as error:
-        problems.append(error.message)
-        return AlertChannel(known, row.name, (), error.message)
-    if not urls:
-        return AlertChannel(known, row.name, (), f"{FILE} has no address for it")
-    return AlertChannel(known, row.name, urls)
+        why = error.message
+        problems.append(why)
+    return AlertChannel(known, row.name, urls, why or ("" if urls else f"{FILE} has no address for it"))

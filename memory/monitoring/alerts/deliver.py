@@ -87,6 +87,8 @@ def call(url: str) -> Sent:
 
 TOGETHER = 3
 """More messages than this in one run are sent as one."""
+MOST_LINES = 50
+"""The most messages that one text names."""
 _RANK = {"high": 2, "normal": 1, "low": 0}
 Told = Literal["yes", "held", "no", "none"]
 Send = Callable[..., Sent]
@@ -101,97 +103,88 @@ class Delivery:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Messenger:
-    """Delivers the messages of one run."""
+    """Delivers the messages of one run; `place` is the host and the workspace, the last line of each message."""
 
-    def __init__(
-        self,
-        ledger: MonitorLedger,
-        route: AlertRoute,
-        now: datetime,
-        zone: tzinfo,
-        send: Send | None = None,
-        place: str = "",
-    ) -> None:
-        """`send` defaults to `send_message`; `place` is the host and the workspace, the last line of each message."""
-        self._ledger = ledger
-        self._route = route
-        self._now = now
-        self._zone = zone
-        self._send: Send = send or send_message
-        self._place = place
+    ledger: MonitorLedger
+    route: AlertRoute
+    now: datetime
+    zone: tzinfo
+    send: Send = send_message
+    place: str = ""
 
     def deliver(self, messages: Sequence[Message]) -> list[Delivery]:
         """Send, hold or drop messages; returns one delivery each, in their order."""
-        if not self._route.channels:
+        if not self.route.channels:
             return [Delivery(message, "none") for message in messages]
-        quiet = self._route.quiet_until(self._now, self._zone)
-        done: dict[int, Delivery] = {}
-        now: list[int] = []
-        for place, message in enumerate(messages):
-            if quiet is not None and message.priority != "high":
-                self._ledger.hold(message, self._now, quiet)
-                until = format_local(quiet, self._zone)[11:]
-                done[place] = Delivery(message, "held", f"quiet hours until {until}")
-            else:
-                now.append(place)
-        for places in [now] if len(now) > TOGETHER else [[place] for place in now]:
-            done |= zip(places, self._deliver_together([messages[place] for place in places]), strict=True)
-        return [done[place] for place in range(len(messages))]
+        quiet = self.route.quiet_until(self.now, self.zone)
+        held = [quiet is not None and message.priority != "high" for message in messages]
+        now = [message for message, waits in zip(messages, held, strict=True) if not waits]
+        together = [now] if len(now) > TOGETHER else [[message] for message in now]
+        sent = iter([done for some in together if some for done in self._deliver_together(some)])
+        found = []
+        for message, waits in zip(messages, held, strict=True):
+            if waits and quiet is not None:
+                self.ledger.hold(message, self.now, quiet)
+                until = f"quiet hours until {format_local(quiet, self.zone)[11:]}"
+            found.append(Delivery(message, "held", until) if waits else next(sent))
+        return found
 
     def digest(self) -> tuple[list[Message], str]:
         """Send the held messages that are due as one message; return them, or why it was not sent.
 
         High priority is never held, so a digest waits if quiet hours have begun again.
         """
-        held = self._ledger.held(self._now)
-        if not held or not self._route.usable or self._route.quiet_until(self._now, self._zone) is not None:
+        held = self.ledger.held(self.now)
+        if not held or not self.route.usable or self.route.quiet_until(self.now, self.zone) is not None:
             return [], ""
         messages = [one.message for one in held]
         title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
-        shown = held[-50:]
-        lines = [f"{format_local(one.at, self._zone)[11:]} {one.message.title}" for one in shown]
-        if len(held) > len(shown):
-            lines.insert(0, f"and {len(held) - len(shown)} before them")
-        sent, channel = self._send_text(title, "\n".join(lines), messages)
+        lines = [f"and {len(held) - MOST_LINES} before them"] if len(held) > MOST_LINES else []
+        lines += [f"{format_local(one.at, self.zone)[11:]} {one.message.title}" for one in held[-MOST_LINES:]]
+        channel, why = self._send_text(title, "\n".join(lines), messages)
         if channel is None:
-            return [], sent.detail
-        self._ledger.drop([one.seq for one in held])
+            return [], why
+        self.ledger.drop([one.seq for one in held])
         return messages, ""
 
     def _deliver_together(self, messages: Sequence[Message]) -> list[Delivery]:
         """Send messages as one."""
-        title, body = messages[0].title, messages[0].body
-        details = []
+        title, body, details = messages[0].title, messages[0].body, []
         if len(messages) > 1:
             title, body = _summary(messages)
             details.append(f"with {plural(len(messages) - 1, 'other')}")
-        sent, channel = self._send_text(title, body, messages)
+        channel, why = self._send_text(title, body, messages)
         if channel is None:
-            return [Delivery(message, "no", sent.detail) for message in messages]
-        first = self._route.channels[0]
+            return [Delivery(message, "no", why) for message in messages]
+        first = self.route.channels[0]
         if channel is not first:
             details.append(f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not take it")
         return [Delivery(message, "yes", ", ".join(details)) for message in messages]
 
-    def _send_text(self, title: str, body: str, about: Sequence[Message]) -> tuple[Sent, AlertChannel | None]:
-        """Send a text about messages to the first channel that accepts it; None: no channel did."""
+    def _send_text(self, title: str, body: str, about: Sequence[Message]) -> tuple[AlertChannel | None, str]:
+        """Send a text about messages to the first channel that accepts it; None, and why: no channel did."""
         priority = max((message.priority for message in about), key=lambda name: _RANK.get(name, 1))
         good = all(message.kind == "recovered" for message in about)
-        failures = [f"{plain(channel.name, 40)}: {channel.why}" for channel in self._route.channels if channel.why]
-        for channel in self._route.usable:
-            sent = self._send(channel.urls, title, f"{body or title}\n{self._place}".strip(), priority, good=good)
-            if sent.ok:
-                return sent, channel
-            failures.append(f"{plain(channel.name, 40)}: {sent.detail}")
-        return Sent(False, "; ".join(failures) or "no channel is configured"), None
+        failures = []
+        for channel in self.route.channels:
+            why = channel.why
+            if not why:
+                text = f"{body or title}\n{self.place}".strip()
+                sent = self.send(channel.urls, title, text, priority, good=good)
+                if sent.ok:
+                    return channel, ""
+                why = sent.detail
+            failures.append(f"{plain(channel.name, 40)}: {why}")
+        return None, "; ".join(failures) or "no channel is configured"
 
 
 def _summary(messages: Sequence[Message]) -> tuple[str, str]:
     """Return the title and body of a message about several."""
-    bad = sum(message.kind != "recovered" for message in messages)
-    counts = ((bad, "failing"), (len(messages) - bad, "recovered"))
-    shown = [message.title for message in messages[:50]]
+    good = sum(message.kind == "recovered" for message in messages)
+    counts = ((len(messages) - good, "failing"), (good, "recovered"))
+    shown = [message.title for message in messages[:MOST_LINES]]
     if len(messages) > len(shown):
         shown.append(f"and {len(messages) - len(shown)} more")
     return f"Monitors: {', '.join(f'{count:,} {what}' for count, what in counts if count)}", "\n".join(shown)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
@@ -114,33 +114,25 @@ _MOST_WINDOWS = 20
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window: `days` (0 is Monday) with `start` and `end` as minutes of the day, or two local times."""
+    """One window between two local times, `end` exclusive; with `days` (0 is Monday) on each of these days anew."""
 
-    days: frozenset[int] = frozenset(range(7))
-    start: int = 0
-    end: int = 0
-    once: tuple[datetime, datetime] | None = None
+    begin: datetime
+    end: datetime
+    days: frozenset[int] = frozenset()
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
         """Return the instant (UTC) at which the window around `now` ends; None if `now` is outside."""
         local = now.astimezone(zone).replace(tzinfo=None)
-        for begins, ends in self._near(local):
-            if begins <= local < ends:
-                end = ends.replace(tzinfo=zone).astimezone(UTC)
-                return max(end, now.astimezone(UTC))
+        for back in (0, 1) if self.days else (None,):
+            begin = self.begin
+            if back is not None:
+                begin = datetime.combine(local.date() - timedelta(days=back), begin.time())
+                if begin.weekday() not in self.days:
+                    continue
+            end = begin + (self.end - self.begin)
+            if begin <= local < end:
+                return max(end.replace(tzinfo=zone).astimezone(UTC), now.astimezone(UTC))
         return None
-
-    def _near(self, local: datetime) -> Iterable[tuple[datetime, datetime]]:
-        if self.once is not None:
-            yield self.once
-            return
-        for back in (0, 1):
-            with suppress(OverflowError):
-                day = datetime.combine(local.date() - timedelta(days=back), time())
-                if day.weekday() in self.days:
-                    length = (self.end - self.start) % 1440 or 1440
-                    begins = day + timedelta(minutes=self.start)
-                    yield begins, begins + timedelta(minutes=length)
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:
@@ -153,18 +145,18 @@ def parse_windows(text: str) -> tuple[Window, ...]:
 
 def _window(text: str) -> Window:
     plain = text.lower()
-    once = _ONCE.fullmatch(plain)
-    daily = _DAILY.fullmatch(plain)
     with suppress(ValueError):
-        if once is not None:
-            begins, ends = (datetime.fromisoformat(part.upper()) for part in once.groups())
-            if begins < ends:
-                return Window(once=(begins, ends))
-        elif daily is not None:
+        if once := _ONCE.fullmatch(plain):
+            begin, end = (datetime.fromisoformat(part.upper()) for part in once.groups())
+            if begin < end:
+                return Window(begin, end)
+        elif daily := _DAILY.fullmatch(plain):
             first, last, *clock = daily.groups()
-            hour, minute, end_hour, end_minute = (int(part) for part in clock)
-            if max(minute, end_minute) < 60 and hour < 24 and end_hour * 60 + end_minute <= 1440:
-                return Window(_days(first, last), hour * 60 + minute, (end_hour * 60 + end_minute) % 1440)
+            hour, minute, end_hour, end_minute = map(int, clock)
+            length = (end_hour * 60 + end_minute - hour * 60 - minute) % 1440 or 1440
+            if end_minute < 60 and end_hour * 60 + end_minute <= 1440:
+                begin = datetime.fromisoformat(f"1970-01-01 {hour:02}:{minute:02}")
+                return Window(begin, begin + timedelta(minutes=length), _days(first, last))
     raise UsageError(
         "window.invalid",
         f"{text[:40]!r} is no window of time",

@@ -14,7 +14,8 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import done_task, edit_task
 from memory.files.tasks.model import find_task
 from memory.monitoring.process.command import Finished, run_placed
-from memory.trust.consent import Trust, action_of, asks_of, blocked_json
+from memory.trust.asks import action_of, asks_of
+from memory.trust.consent import Trust, blocked_json
 from memory.workspace import Outcome, Workspace
 
 TIMEOUT = 600.0

@@ -13,7 +13,7 @@ from memory.files.monitors import Monitor
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import Quantity, say_number, say_size
-from memory.trust.consent import ConsentDecision
+from memory.trust.records import ConsentDecision
 
 from .measures import Measured, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
 from .result import Around, Down, NotApproved, Result, State, one_line, safe_detail

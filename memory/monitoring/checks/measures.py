@@ -19,7 +19,7 @@ from memory.monitoring.settings import MonitorSettings
 from memory.monitoring.thresholds.threshold import JSON, CutText, Value
 from memory.monitoring.thresholds.units import Quantity, numbers_in, say_size, say_time
 from memory.trust.addresses import BadSetting, read_target
-from memory.trust.consent import ConsentDecision
+from memory.trust.records import ConsentDecision
 
 from .http import LARGEST, ask, decoded
 from .result import Around, Down, NotApproved

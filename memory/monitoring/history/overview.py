@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -16,48 +16,53 @@ from memory.base.safe_text import visible
 from memory.errors import RefusedError
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
+from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.result import Result
 from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
 from memory.monitoring.run.schedule import Overdue, next_due
 from memory.monitoring.settings import broken
-from memory.trust.consent import ConsentDecision, Trust, checks_of, monitor_asks
+from memory.trust.asks import monitor_asks
+from memory.trust.consent import Trust
+from memory.trust.records import ConsentDecision
 from memory.workspace import Workspace
 
 LAST = 5
+HOURS, DAYS = 24, 30
+"""How far back the two strips reach."""
+POINTS = 60
+"""Maximum points of a latency line."""
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorStanding:
-    """The state of one monitor: its alert state, uptime in per cent, the newest results, the next run, the mute.
+    """The state and the history of one monitor.
 
-    `checks` are how many measured something in each span of the uptime, `checked` is when it was measured last, `stale`
-    whether that is longer ago than two of its intervals, or never happened though it may run. `blocked` is why it may
-    not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its current
-    fields.
-
-    The rest is for charts, and only known from `pictures`: strips and latencies (seconds) go from the oldest to the
-    newest. `silenced` is why no message of an alert would be sent now, apart from a mute; `remedy` the status of its
-    remediation (`approved`, or why it waits); `blocked_since` when it was first found that it may not run.
+    `uptime` is in per cent, `checks` are how many measured something in each of its spans, `results` the newest ones.
+    `checked` is when it was measured last, `stale` whether that is longer ago than two of its intervals, or never
+    happened though it may run. `blocked` is why it may not run now; empty if it may, or if that was not checked;
+    `blocked_since` when that was first found. `broken` is why it cannot run at all with its current fields. `silenced`
+    is why no message of an alert would be sent now, apart from a mute; `remedy` the status of its remediation
+    (`approved`, or why it waits). `hours`, `days` and `latencies` (seconds) go from the oldest to the newest.
     """
 
     monitor: Monitor
     alert: AlertState
-    uptime: dict[str, float | None]
+    uptime: Mapping[str, float | None]
+    checks: Mapping[str, int]
     results: tuple[Past, ...]
     next_run: datetime | None
     muted: datetime | None
-    blocked: str = ""
-    broken: str = ""
-    checked: datetime | None = None
-    stale: bool = False
-    checks: Mapping[str, int] = field(default_factory=dict)
-    hours: tuple[Part, ...] = ()
-    days: tuple[Part, ...] = ()
-    latencies: tuple[float, ...] = ()
-    silenced: str = ""
-    remedy: str = ""
-    blocked_since: datetime | None = None
+    checked: datetime | None
+    stale: bool
+    blocked: str
+    blocked_since: datetime | None
+    broken: str
+    silenced: str
+    remedy: str
+    hours: tuple[Part, ...]
+    days: tuple[Part, ...]
+    latencies: tuple[float, ...]
 
     @property
     def state(self) -> str:
@@ -119,8 +124,10 @@ def standings(
     With `trust`, monitors that no person approved are blocked. If the state folder cannot be trusted, nothing is known
     of any monitor.
     """
-    checks = {} if trust is None else checks_of(monitor_asks(snapshot.monitors.monitors))
-    decided = {name: trust.decide(ask) for name, ask in checks.items()} if trust is not None else {}
+    if not snapshot.monitors.monitors:
+        return ()
+    asks = () if trust is None else monitor_asks(snapshot.monitors.monitors)
+    decided = {(ask.role == "remediate", ask.name): trust.decide(ask) for ask in asks if trust is not None}
     with closing(ledger_of(workspace)) as ledger:
         try:
             return tuple(_standings(ledger, snapshot, now, decided))
@@ -129,35 +136,53 @@ def standings(
 
 
 def _standings(
-    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, decided: Mapping[str, ConsentDecision]
+    ledger: MonitorLedger, snapshot: Snapshot, now: datetime, decided: Mapping[tuple[bool, str], ConsentDecision]
 ) -> Iterator[MonitorStanding]:
+    monitors, zone = snapshot.monitors.monitors, snapshot.zone
+    alerts = {key: AlertState.read(values) for key, values in ledger.kept("alert").items()}
+    mutes, past, since = ledger.times("mute"), last_results(ledger, LAST), blocked_since(ledger)
+    hours, days = strip(ledger, now, timedelta(hours=1), HOURS), strip(ledger, now, timedelta(days=1), DAYS)
+    sums, took = measured(ledger, now), latencies(ledger, POINTS)
+    options = {monitor.name: read_options(monitor) for monitor in reversed(monitors)}
 
-    alerts, mutes = ledger.kept("alert"), ledger.times("mute")
-    sums, past = measured(ledger, now), last_results(ledger, LAST)
-    zone = snapshot.zone
-    for monitor in snapshot.monitors.monitors:
-        key = key_of(monitor.name)
+    def alerting(name: str) -> bool:
+        return alerts.get(key_of(name), AlertState()).alerting
+
+    for monitor in monitors:
+        name, key = monitor.name, key_of(monitor.name)
         found = sums.get(key) or dict.fromkeys(SPANS, (0, 0))
-        decision = decided.get(monitor.name)
+        decision, mend = decided.get((False, name)), decided.get((True, name))
         why = broken(monitor, snapshot.root)
         if not why and decision is not None and decision.state == "refused":
             why = decision.why
-        muted = max((mutes[name] for name in (key, "*") if name in mutes), default=None)
-        alert = AlertState.read(alerts.get(key))
         blocked = "" if why or decision is None or decision.allowed else decision.why
+        muted = max((mutes[one] for one in (key, "*") if one in mutes), default=None)
+        alert = alerts.get(key, AlertState())
         checked = max((one for one in (alert.checked, monitor.checked_at(zone)) if one is not None), default=None)
         yield MonitorStanding(
-            monitor,
-            alert,
-            {span: round(100 * up / checks, 3) if checks else None for span, (checks, up) in found.items()},
-            past.get(key, ()),
-            next_due(monitor.interval, now, zone),
-            muted if muted is not None and muted > now else None,
-            blocked,
-            why,
-            checked,
-            monitor.stale(now, zone, alert.checked) and (checked is not None or not blocked),
-            {span: checks for span, (checks, _) in found.items()},
+            monitor=monitor,
+            alert=alert,
+            uptime={span: round(100 * up / checks, 3) if checks else None for span, (checks, up) in found.items()},
+            checks={span: checks for span, (checks, _) in found.items()},
+            results=past.get(key, ()),
+            next_run=next_due(monitor.interval, now, zone),
+            muted=muted if muted is not None and muted > now else None,
+            checked=checked,
+            stale=monitor.stale(now, zone, alert.checked) and (checked is not None or not blocked),
+            blocked=blocked,
+            blocked_since=since.get(key) if blocked else None,
+            broken=why,
+            silenced=silenced(name, options, alerting, now, zone),
+            remedy=""
+            if mend is None
+            else "approved"
+            if mend.allowed
+            else f"waits: {mend.why}"
+            if mend.waits
+            else mend.why,
+            hours=hours.get(key, ()),
+            days=days.get(key, ()),
+            latencies=took.get(key, ()),
         )
 
 

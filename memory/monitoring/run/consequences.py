@@ -22,7 +22,7 @@ from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route
-from memory.monitoring.alerts.deliver import Messenger
+from memory.monitoring.alerts.deliver import Messenger, send_message
 from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
 from memory.monitoring.checks.check import check
@@ -31,7 +31,7 @@ from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.thresholds.units import read_duration
 from memory.storage.own_folders import host_name
-from memory.trust.consent import Ask, remediations_of
+from memory.trust.asks import Ask, remediations_of
 
 from .context import RunContext
 from .ledger import JournalNote, Message, key_of
@@ -145,7 +145,8 @@ class Consequences:
         addresses = run.services.addresses
         route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
         place = f"{host_name(run.services.environ)}: {run.workspace.root}"
-        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, run.services.send, words.plain(place, 200))
+        send = run.services.send or send_message
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, send, words.plain(place, 200))
         told_of, failure = messenger.digest()
         if failure:
             run.warnings.append(f"the digest was not sent: {words.plain(failure)}")

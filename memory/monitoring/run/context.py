@@ -12,7 +12,9 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses
 from memory.monitoring.alerts.deliver import Send
 from memory.monitoring.checks.result import Around, Result
-from memory.trust.consent import Ask, ConsentDecision, Trust, blocked_json, monitor_asks
+from memory.trust.asks import Ask, monitor_asks
+from memory.trust.consent import Trust, blocked_json
+from memory.trust.records import ConsentDecision
 from memory.workspace import Workspace
 
 from .ledger import MonitorLedger, key_of
@@ -62,9 +64,9 @@ class RunContext:
         Called again before each run, in any thread: earlier commands may have written the files that it names.
         """
         if ask is None:
-            return ConsentDecision(False, "pending", "", None, "it asks for nothing")
+            return ConsentDecision("pending", "it asks for nothing")
         if self.trust is None:
-            return ConsentDecision(False, "pending", "", None, "there is no state folder to keep approvals in")
+            return ConsentDecision("pending", "there is no state folder to keep approvals in")
         with self._deciding:
             return self.trust.decide(ask)
 

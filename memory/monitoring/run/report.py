@@ -14,7 +14,8 @@ from memory.monitoring.alerts.deliver import Delivery
 from memory.monitoring.alerts.state import Happening
 from memory.monitoring.checks.result import Result
 from memory.monitoring.words import notified_line
-from memory.trust.consent import Ask, ConsentDecision
+from memory.trust.asks import Ask
+from memory.trust.records import ConsentDecision
 
 
 @dataclass(frozen=True, slots=True)

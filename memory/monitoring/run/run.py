@@ -24,7 +24,8 @@ from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import Leader
 from memory.monitoring.run.schedule import due_instant, due_monitors
 from memory.monitoring.settings import broken
-from memory.trust.consent import Ask, Trust, checks_of
+from memory.trust.asks import Ask, checks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
 from .consequences import Consequences, write_back

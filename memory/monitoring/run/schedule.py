@@ -26,7 +26,8 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.run.heartbeat import KEY as BEAT
 from memory.monitoring.run.heartbeat import NOTE
 from memory.monitoring.run.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
-from memory.trust.consent import Trust, checks_of, monitor_asks
+from memory.trust.asks import checks_of, monitor_asks
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.memory.monitoring.keeping import web
 

@@ -9,7 +9,8 @@ import pytest
 from textual.events import Key
 
 from app.tui.app import MemdeckApp
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle
 from tests.patience import within

@@ -13,7 +13,8 @@ from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
 from memory.monitoring.run.ledger import WATCH, Leader, MonitorLedger
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.patience import within

@@ -9,7 +9,8 @@ from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, t
 from memory.monitoring.checks.result import Result
 from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import MonitorLedger
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_workspace
 

@@ -27,7 +27,7 @@ JOURNAL = """## 2024-01-14
 def test_listed_and_looked_at(top: Path, fleets: Fleets) -> None:
     """One row a workspace, by their paths, with what a person has to look at."""
     fleets.scan(top)
-    assert [(one.path.name, one.host) for one in fleets.fleet.listed()] == [
+    assert [(path.name, host) for host, path in fleets.fleet.listed()] == [
         ("alpha", "here"),
         ("beta", "here"),
         ("gamma", "here"),
@@ -106,7 +106,7 @@ def test_one_that_is_removed_is_gone(top: Path, fleets: Fleets) -> None:
     """It is in no answer any more, and its files stay."""
     fleets.scan(top)
     fleets.remove(top / "beta")
-    assert [one.path.name for one in fleets.fleet.listed()] == ["alpha", "gamma", "delta"]
+    assert [path.name for _, path in fleets.fleet.listed()] == ["alpha", "gamma", "delta"]
     assert not [hit for hit in fleets.fleet.search("beta", NOW)[0] if hit.workspace.name == "beta"]
     assert (top / "beta/.aiter/memory/tasks.md").exists()
 

@@ -112,7 +112,7 @@ def test_names_only_and_nothing(database: str, tmp_path: Path) -> None:
 
 def _answers(url: str) -> list[object]:
     with closing(CentralFleet(url)) as central:
-        found: list[object] = [one.json() for one in central.listed()]
+        found: list[object] = [*central.listed()]
         for query in ("renew", "task", "old", "in:journal", "tag:certificates", "renew beta", "visit"):
             found.append([hit.json() for hit in central.search(query, NOW, 0)[0]])
         found += [{**row.json(), "age": None} for row in central.overview(NOW)]

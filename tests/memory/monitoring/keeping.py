@@ -17,7 +17,8 @@ from memory.monitoring.run.context import WatchServices
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import keep_watch
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 from tests.patience import join
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.checks.result import Result
-from memory.monitoring.history.charts import notice, pictures
-from memory.monitoring.history.overview import record_results
+from memory.monitoring.history.notice import notice
+from memory.monitoring.history.overview import record_results, standings
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
 from memory.systems import approvals_of, maintain_all
-from memory.trust.consent import Trust, asks_of
+from memory.trust.asks import asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, 20, tzinfo=UTC)
@@ -132,7 +133,7 @@ def test_strips_count_from_now(tmp_path: Path) -> None:
         at = NOW - back
         ledger.run(lambda db, result=result, at=at: record_results(db, [result], at), None)  # type: ignore[misc]
     ledger.close()
-    (picture,) = pictures(workspace, workspace.snapshot(), NOW, None).values()
+    (picture,) = standings(workspace, workspace.snapshot(), NOW, None)
     assert picture.hours == ("down", *[""] * 21, "well", "partly")
     assert picture.days == (*[""] * 28, "down", "partly")
     assert picture.latencies == (0.5,) * 6

@@ -16,7 +16,8 @@ from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.systems import asks_of_all, trust_of
-from memory.trust.consent import Trust, read_settings
+from memory.trust.consent import Trust
+from memory.trust.settings import read_settings
 
 from .states import ACTOR, Repository
 

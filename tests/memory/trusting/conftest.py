@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.trust.consent import Ask, Trust, asks_of
+from memory.trust.asks import Ask, asks_of
+from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

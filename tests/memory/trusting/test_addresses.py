@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.trust.addresses import closed_reason
-from memory.trust.consent import Ask, Trust, TrustSettings, is_open_address, read_settings
+from memory.trust.addresses import closed_reason, is_open_address
+from memory.trust.asks import Ask
+from memory.trust.consent import Trust
+from memory.trust.settings import TrustSettings, read_settings
 
 OPEN = [
     "https://api.example.com/health",

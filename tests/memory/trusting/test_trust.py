@@ -17,7 +17,8 @@ import memory
 from memory.document import parse
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
 from memory.files.monitors import read_monitors
-from memory.trust.consent import Ask, Trust, monitor_asks
+from memory.trust.asks import Ask, monitor_asks
+from memory.trust.consent import Trust
 from tests.examples import examples
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
@@ -358,7 +359,8 @@ APPROVER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from memory.trust.consent import Ask, Trust
+from memory.trust.asks import Ask
+from memory.trust.consent import Trust
 trust = Trust(Path(sys.argv[1]), Path(sys.argv[2]))
 for number in range(25):
     ask = Ask("check", "command", f"echo {number}", f"{sys.argv[3]} {number}", "monitors.md", 0)

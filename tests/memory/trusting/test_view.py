@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memory.trust.consent import Ask
+from memory.trust.asks import Ask
 from memory.trust.view import ConsentView, view_of, warnings_of
 from tests.memory.trusting.conftest import MONITORS, Place
 
@@ -31,18 +31,13 @@ WARNED = [
     ("nc -l 1234", "reaches other machines"),
     ("exec 3<>/dev/tcp/1.2.3.4/80", "reaches other machines"),
     ("crontab -l", "may go on"),
-    ("sleep 100 &", "in the background"),
-    ("kill 1", "ends processes"),
+    ("sleep 100 &", "may go on"),
     ("LD_PRELOAD=./x.so ls", "how programs are found"),
     ("PATH=.:$PATH ls", "how programs are found"),
-    ("printf '\\x72\\x6d'", "written as numbers"),
-    ("find . -delete", "removes or runs what it finds"),
-    ("ls                          ; true", "long run of spaces"),
-    ("true # && rm", "a remark"),
+    ("find . -delete", "removes or overwrites"),
     ("ls\ntrue", "several lines"),
     ("ls $X", "known only when it runs"),
     ("ls `pwd`", "known only when it runs"),
-    (". ./x", "the lines of another file"),
     ("cаt x", "look like others"),
 ]
 
