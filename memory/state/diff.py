@@ -17,11 +17,9 @@ _TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "rem
 
 
 class SectionDiff(NamedTuple):
-    """The differences in one section: entries by title or path, lines by their text, each with the list it is in."""
+    """The differences in one section, line by line."""
 
     section: str
-    added: list[tuple[str, str]]
-    removed: list[tuple[str, str]]
     lines: list[str]
 
     @property
@@ -31,39 +29,27 @@ class SectionDiff(NamedTuple):
 
     def json(self) -> Json:
         """Return it for programs."""
-        lists = {
-            key: [{"list": name, "entry": entry} for name, entry in found]
-            for key, found in (("added", self.added), ("removed", self.removed))
-        }
-        return {"section": self.section, "changed": self.changed, **lists, "diff": self.lines}
+        return {"section": self.section, "changed": self.changed, "diff": self.lines}
 
 
 def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
     """Return a diff of every section, in the order of the bundle; `changed` is False where nothing differs."""
     found = []
     for name in SECTIONS:
-        one, other = before[KEYS[name]], after[KEYS[name]]
-        old, new, texts = entries_of(one), entries_of(other), (canonical(one).split("\n"), canonical(other).split("\n"))
-        lines = [*difflib.unified_diff(*texts, fromfile="before", tofile="after", lineterm="", n=2)]
-        added, removed = [key for key in new if key not in old], [key for key in old if key not in new]
-        found.append(SectionDiff(name, added, removed, lines))
+        old, new = (canonical(bundle[KEYS[name]]).split("\n") for bundle in (before, after))
+        lines = [*difflib.unified_diff(old, new, fromfile="before", tofile="after", lineterm="", n=2)]
+        found.append(SectionDiff(name, lines))
     return tuple(found)
 
 
-def entries_of(value: Any, where: str = "") -> dict[tuple[str, str], Any]:
-    """Return the entries of all lists in a section by the place of the list and their names; one that occurs again
-    gets a number appended.
-    """
-    found: dict[tuple[str, str], Any] = {}
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            found |= entries_of(inner, f"{where}.{key}" if where else key)
-    for item in value if isinstance(value, list) else ():
-        name = name_of(item)
-        key, number = name, 2
-        while (where, key) in found:
-            key, number = f"{name} ({number})", number + 1
-        found[where, key] = item
+def _titled(entries: Sequence[Json]) -> dict[str, Json]:
+    """Return the entries of a list by their titles; one that occurs again gets a number appended."""
+    found: dict[str, Json] = {}
+    for entry in entries:
+        title, number = str(entry["title"]), 1
+        while title in found:
+            title, number = f"{entry['title']} ({number + 1})", number + 1
+        found[title] = entry
     return found
 
 
@@ -82,10 +68,10 @@ def effect(before: Json, after: Json, *, selected: str = "all", protected: Seque
     changed = [name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]]]
     titles: dict[str, dict[str, list[str]]] = {}
     for key in _TITLED:
-        old, new = entries_of(before[key]), entries_of(after[key])
+        old, new = _titled(before[key]), _titled(after[key])
         edited = [one for one in new if one in old and new[one] != old[one]]
         kinds = [one for one in new if one not in old], [one for one in old if one not in new], edited
-        titles[key] = {verb: [name for _, name in kind] for verb, kind in zip(_DONE, kinds, strict=True)}
+        titles[key] = dict(zip(_DONE, kinds, strict=True))
     return {
         "changedSections": changed,
         "selectedSection": selected,

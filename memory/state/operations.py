@@ -134,10 +134,9 @@ def update(context: Context) -> Result:
 
 
 @under(state, "status", serves="look", examples=("memdeck state status",))
-@option("--checkpoint", metavar="ID", help="Tell the drift against this one, not against the latest.")
-def status(context: Context, checkpoint: str | None) -> Result:
+def status(context: Context) -> Result:
     """Show the status: waiting events, sources, drift, retention, and the one thing to do next."""
-    found = status_of(_store(context).memory(), context.now, checkpoint=checkpoint, work=True)
+    found = status_of(_store(context).memory(), context.now, work=True)
     return Result(lambda: found, lambda paint: _status_lines(paint, found))
 
 
@@ -224,14 +223,13 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
 
 
 @under(state, "export", serves="look", examples=("memdeck state export > ~/state.json",))
-@option("--bundle", is_flag=True, help="The bundle alone, in the form whose SHA-256 is its hash.")
-def export(context: Context, bundle: bool) -> Result:
+def export(context: Context) -> Result:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
     memory = _store(context).memory()
     points = [memory.checkpoint(name) for name in memory.checkpoint_ids]
     parts = {"events": list(memory.events), "sources": memory.sources, "config": memory.config}
     whole = {"state": memory.state, "checkpoints": points, **parts}
-    return exported(lambda: [canonical(memory.bundle)] if bundle else [canonical(whole), "\n"])
+    return exported(lambda: [canonical(whole), "\n"])
 
 
 @under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints",))
@@ -287,16 +285,9 @@ def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) ->
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
 @option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
-@option("--no-diff", is_flag=True, help="Hide the changed sections, overriding the settings.")
 @_yes
 def recall(
-    context: Context,
-    source: str | None,
-    section: str | None,
-    policy: str | None,
-    show_diff: bool,
-    no_diff: bool,
-    yes: bool,
+    context: Context, source: str | None, section: str | None, policy: str | None, show_diff: bool, yes: bool
 ) -> Result:
     """Add the content of unrecalled events to the state; shows it first and asks.
 
@@ -306,7 +297,7 @@ def recall(
     memory = store.memory()
     scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
     shown = preview(memory, scope, _system(context).engine())
-    diff = not no_diff and (show_diff or memory.config["recall"]["preview"]["showDiffByDefault"])
+    diff = show_diff or memory.config["recall"]["preview"]["showDiffByDefault"]
     acts = bool(shown.events) and (shown.changes or shown.settles)
     document = {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"}
     before = Result(lambda: document, lambda paint: _preview_lines(paint, shown, diff))

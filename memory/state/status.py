@@ -23,24 +23,20 @@ from .retention import candidates
 T = TypeVar("T")
 
 
-def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = None, work: bool = False) -> Json:
+def status_of(memory: StateFiles, now: datetime, *, work: bool = False) -> Json:
     """Return the status at an aware time, in the form for programs: the events by scope, all and unrecalled, their
-    groups, the sources, what differs from the latest checkpoint or the one named, what the next prune removes, and the
-    one thing to do next.
+    groups, the sources, what differs from the latest checkpoint, what the next prune removes, and the one thing to do
+    next.
 
     `drift.problem` says why that checkpoint cannot be read. `work` is what git says of the branch and the last commits
     now, None where that was not asked for or is not known. Raises the errors of `StateFiles` for files without which
     there is no status.
     """
     state, latest = memory.state, memory.state["maintenance"]["latestCheckpointId"]
-    removed, against = candidates(memory, now), checkpoint or latest
-    changed, problem = [], None if against else "there is no checkpoint"
+    removed, changed, problem = candidates(memory, now), [], None if latest else "there is no checkpoint"
     try:
-        found = diff_of(memory, against, STATE_NAME) if against else ()
-        changed = [one.section for one in found if one.changed]
+        changed = [one.section for one in (diff_of(memory, latest, STATE_NAME) if latest else ()) if one.changed]
     except MemdeckError as error:
-        if checkpoint is not None:
-            raise
         problem = error.message
     commits = recent_work(memory.root) if work else None
     status = {
@@ -52,7 +48,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         "unrecalled": _by_scope(memory.unrecalled()),
         **groups_of(next_events(memory)[0]),
         "sources": memory.sources,
-        "drift": {"checkpoint": against, "changedSections": changed, "problem": problem},
+        "drift": {"checkpoint": latest, "changedSections": changed, "problem": problem},
         "retention": {
             "enabled": memory.config["retention"]["enabled"],
             "events": len(removed.events),
@@ -64,7 +60,7 @@ def status_of(memory: StateFiles, now: datetime, *, checkpoint: str | None = Non
         "work": None if commits is None else {"branch": commits.branch, "commits": commits.subjects},
     }
     threshold = memory.config["recall"]["backlogWarnThreshold"]
-    command, why = _next(status, threshold, removed.any, [] if checkpoint else changed)
+    command, why = _next(status, threshold, removed.any, changed)
     return {**status, "next": {"command": command, "why": why}}
 
 

@@ -21,7 +21,6 @@ from .tree import MOST_FILES, Tree, is_document, is_test, language_of
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
-_H1 = re.compile(r"<h1(?:\s[^<>]{0,300})?>(.{1,300}?)</h1>", re.DOTALL | re.IGNORECASE)
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
@@ -94,9 +93,7 @@ class _Repository:
             name = whole_name(root.name) if self.primary.workspace else root.name
             if name.lower() not in ("root", "monorepo", "workspace"):
                 return name
-        html = _H1.search(self.tree.text(self.readme or ""))
-        titles = [one.title for one in self.opened if one.level == 1 and one.title] + ([plain(html[1])] if html else [])
-        title = next(iter(titles), "").rstrip(" ·|•–—-:")
+        title = next((one.title for one in self.opened if one.level == 1 and one.title), "").rstrip(" ·|•–—-:")
         folder = one_line(os.path.basename(self.tree.root)) or "repository"
         return title if 0 < len(title) <= 60 and len(title.split()) <= 5 else folder
 

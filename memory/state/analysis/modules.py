@@ -1,6 +1,6 @@
 """The parts of a repository, packages and folders of the main source folder, and the purpose of each.
 
-A part is described in its own words, in those of a guide, else by its largest files.
+A part is described in its own words, else by its largest files.
 """
 
 from __future__ import annotations
@@ -44,23 +44,22 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
     outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in paths)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     tests = [one for one in tree.inner("") if is_test(f"{one}/")]
-    told = told_of(tree)
     chosen = list(dict.fromkeys([*paths, *outer, *tests]))[:MOST_MODULES]
-    return [_module(tree, path, packages.get(path), main, told.get(path, "")) for path in chosen]
+    return [_module(tree, path, packages.get(path), main) for path in chosen]
 
 
 def _is_in(path: str, folders: Iterable[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in folders)
 
 
-def _module(tree: Tree, path: str, package: Package | None, main: Package | None, told: str) -> dict[str, str]:
+def _module(tree: Tree, path: str, package: Package | None, main: Package | None) -> dict[str, str]:
     name = package.name if package is not None else path.rpartition("/")[2]
     if tree.has(path):
         if main is not None and name.partition(".")[0] in ("main", "index", "lib"):
             name = main.name
         return {"name": name, "path": path, "responsibility": ended(header(tree, path))}
     said = capital(first_sentence(plain(package.description))) if package is not None else ""
-    said = said or told or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or largest_of(tree, path)
+    said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or largest_of(tree, path)
     return {"name": name, "path": path, "responsibility": ended(said)}
 
 
@@ -120,27 +119,6 @@ _NO_HEADER = re.compile(r"[#=-]|(?:import|const|do not|on|if|when) |note", re.IG
 _MOST_COMMENTS = 4
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
-_TOLD = re.compile(
-    r"[│├└─┬|`+*\s\\\[-]*([\w.@][\w./@-]{0,100}?)/?`?\]?(?:\([^()]*\))?\**"
-    r"(?:[ \t]{2,}|[ \t]*(?:#|//|←|<-|--|[|—–:(-])[ \t]+)([^|]{3,400})"
-)
-_WRAPPED = re.compile(r"(?<=[\w,])\n[ \t]+(?=[a-z`(])")
-"""The end of a line in the middle of a sentence of a list."""
-_GUIDES = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md",
-           "AGENTS.md", "CLAUDE.md", "DESIGN.md", "docs/development.md")  # fmt: skip
-_MOST_LINES = 3000
-
-
-def told_of(tree: Tree) -> dict[str, str]:
-    """Return a sentence for each folder that a guide describes in a list, a table or a drawn tree."""
-    found: dict[str, str] = {}
-    lines = (line for guide in _GUIDES for line in _WRAPPED.sub(" ", tree.text(guide)).split("\n")[:_MOST_LINES])
-    for line in lines:
-        match = _TOLD.match(line[:600])
-        said = first_sentence(plain(match[2].strip())) if match is not None and match[1] in tree.folders else ""
-        if match is not None and len(said.split()) >= 2:
-            found.setdefault(match[1], capital(said))
-    return found
 
 
 def _by_files(tree: Tree, folder: str) -> str:

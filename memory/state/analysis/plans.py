@@ -50,12 +50,8 @@ _FRAGMENTS = re.compile(
 _CREDIT = re.compile(r"\s*(?:\([^()]*#\d+[^()]*\)|\\?#\d+)\.?\Z")
 """The number of a change and who made it, at the end."""
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_LABEL = re.compile(
-    r"\b(?:(?P<symptom>symptoms?|problem|error)|(?P<cause>reasons?|causes?|why)"
-    r"|(?P<correctPath>solutions?|fix|workaround|resolution|correct path)):\s*",
-    re.IGNORECASE,
-)
-"""The words before the parts of a trap."""
+_LABEL = re.compile(r"\b(?:symptoms?|problem|reasons?|causes?|solutions?|fix|workaround|resolution):\s*", re.IGNORECASE)
+"""The words before the parts of a trap: its symptom, its cause and the way out, in this order."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
@@ -160,18 +156,13 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
 
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
-    labels = [*_LABEL.finditer(text)]
-    ends = (*(one.start() for one in labels[1:]), len(text))
-    parts = {str(one.lastgroup): text[one.end() : end] for one, end in zip(labels, ends, strict=False)}
-    if len(parts) < 2:
-        parts = {}
-    told = sentences(parts.pop("symptom", text))
-    way = some_sentences(" ".join(told[1:]), _TEXT)
-    found = {
+    parts = [part.strip() for part in _LABEL.split(text) if part.strip()]
+    told = sentences(text if len(parts) < 2 else parts[0])
+    cause = some_sentences(parts[1], _TEXT) if len(parts) == 3 else ""
+    way = some_sentences(" ".join(told[1:]) if len(parts) < 2 else parts[-1], _TEXT)
+    return {
         "title": cut(title.rstrip("."), _TITLE),
         "symptom": ended(capital(cut(told[0], _TEXT) if told else title)),
-        "cause": f"Written in `{path}`" + (f", “{section}”." if section else "."),
-        "correctPath": ended(capital(way)) if way and not parts else NOT_SAID,
+        "cause": ended(capital(cause or f"Written in `{path}`" + (f", “{section}”" if section else ""))),
+        "correctPath": ended(capital(way)) if way else NOT_SAID,
     }
-    said = {name: some_sentences(part, _TEXT) for name, part in parts.items()}
-    return found | {name: ended(capital(one)) for name, one in said.items() if one}
