@@ -355,14 +355,3 @@ def test_status_says_the_one_next_thing(repository: Repository) -> None:
     state["bundle"]["project"]["summary"] = "Edited by hand."
     repository.put(STATE, state)
     assert following(repository) == "memdeck state update"
-
-
-def test_status_tells_drift_against_the_latest_checkpoint(repository: Repository) -> None:
-    """Without an option the latest checkpoint is the baseline, with one any other."""
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall()
-    assert status_of(repository.memory, repository.at)["drift"]["changedSections"] == []
-    found = status_of(repository.memory, repository.at, checkpoint="chk-000001")
-    assert found["drift"]["changedSections"] == ["current-focus"]
-    with pytest.raises(NotFoundError):
-        status_of(repository.memory, repository.at, checkpoint="chk-000009")
