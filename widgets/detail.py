@@ -13,7 +13,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.selection import Selection
 from textual.strip import Strip
 
 from memory.base.safe_text import cell_width, visible
@@ -36,14 +35,9 @@ def _hang(content: Line) -> int:
 
 
 class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=False):
-    """Shows lines that the caller made; the mouse can select their text.
+    """Shows lines that the caller made."""
 
-    | Component class | Styles |
-    | :- | :- |
-    | `line-view--selection` | text selected with the mouse |
-    """
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"line-view--selection"}
+    ALLOW_SELECT = False
 
     DEFAULT_CSS = """
     LineView {
@@ -51,7 +45,6 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         color: $foreground;
         overflow-x: hidden;
         scrollbar-size-vertical: 1;
-        & > .line-view--selection { background: $input-selection-background; color: $block-cursor-foreground; }
     }
     """
 
@@ -138,44 +131,12 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the view; text that is selected with the mouse is highlighted."""
+        """Return one line of the view."""
         row, width, lines = y + round(self.scroll_y), self.scrollable_content_region.width, self._laid_out
         if not 0 <= row < len(lines):
             return self.draw(EMPTY, width)
         marked, mark = self.marked_lines()
-        strip = self.draw(lines[row], width, *((mark,) if row in marked else ()))
-        selection = self.text_selection
-        if selection is not None and (span := selection.get_span(row)) is not None:
-            strip = _highlight(strip, line_text(lines[row]), *span, self)
-        return strip.apply_offsets(0, row)
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text selected with the mouse, as it is shown."""
-        return selection.extract("\n".join(line_text(content) for content in self._laid_out)), "\n"
-
-    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
-        """Draw the selection."""
-        self.refresh()
-
-
-def _highlight(strip: Strip, text: str, start: int, end: int, view: LineView) -> Strip:
-    """The strip with characters `start` to `end` (-1: the line's end) marked as selected."""
-    left = cell_width(text[:start])
-    right = strip.cell_length if end < 0 else cell_width(text[:end])
-    if right <= left:
-        return strip
-    own = view.get_component_rich_style("line-view--selection")
-    from rich.style import Style
-
-    parts = list(strip.divide([left, right, strip.cell_length]))
-    parts[1] = Strip(
-        [
-            type(segment)(segment.text, (segment.style or Style()) + Style(color=own.color, bgcolor=own.bgcolor))
-            for segment in parts[1]
-        ],
-        parts[1].cell_length,
-    )
-    return Strip.join(parts)
+        return self.draw(lines[row], width, *((mark,) if row in marked else ()))
 
 
 LABEL_WIDTH = 14

@@ -91,8 +91,6 @@ class MainScreen(Screen[None]):
         self._names = tuple(names)
         self.hint_names: dict[str, str] = {}
         """The footer's name of each action by id, as of the last check of the keys; empty if it does not name it."""
-        self._selected = 0
-        """How many entries were selected when the keys were last computed."""
 
     focused = reactive[Widget | None](None, repaint=False)
     """The focused widget. The screen itself does not show it; Textual would redraw all of it for each step."""
@@ -106,7 +104,7 @@ class MainScreen(Screen[None]):
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The bindings that are available; each condition is checked once for all commands."""
         now = Situation(self.app.state)  # type: ignore[attr-defined]
-        self.hint_names, self._selected = hint_names(now), now.selected
+        self.hint_names = hint_names(now)
         live, found = {action.id for action in live_actions(now)}, dict[str, ActiveBinding]()
         for node, bindings in self._modal_binding_chain:
             for key, binding in bindings:
@@ -115,11 +113,6 @@ class MainScreen(Screen[None]):
                 if means is not False and (key not in found or (binding.priority and not found[key].binding.priority)):
                     found[key] = ActiveBinding(node, binding, bool(means), binding.tooltip)
         return found
-
-    @property
-    def hint_lead(self) -> str:
-        """The words before the hints: how many entries they are about."""
-        return f"{self._selected:,} selected" if self._selected else ""
 
     def on_mount(self) -> None:
         """Fill the first pane before the first frame is drawn."""

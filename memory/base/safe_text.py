@@ -84,8 +84,9 @@ def cut(text: str, most: int = 60) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 event`, `2,000 events`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    """Return a count with its noun: `1 event`, `2,000 entries`."""
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"
 
 
 def escape(char: str) -> str:

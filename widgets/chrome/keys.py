@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import events
@@ -138,8 +137,7 @@ def hint_width(keys: str, description: str) -> int:
 class Hint(NamedTuple):
     """One action that is available now: its binding's id, its first key as people write it, what it does.
 
-    `name` identifies it among others, also without an id. `before` are other keys with the same words, such as the one
-    for the day before, each with its action; `keys` are all of them, as they are drawn.
+    `name` identifies it among others, also without an id. `keys` are all keys with the same words, as they are drawn.
     """
 
     id: str
@@ -149,15 +147,6 @@ class Hint(NamedTuple):
     description: str
     action: str
     node: DOMNode
-    before: tuple[tuple[str, str], ...] = ()
-
-    def action_at(self, x: int) -> str:
-        """The action of a click on its cell `x`, from 0: that of the key there; on the words, that of the last key."""
-        for key, action in self.before:
-            if x < cell_width(key):
-                return action
-            x -= cell_width(key) + 1
-        return self.action
 
 
 def is_typing(focused: Widget | None) -> bool:
@@ -189,12 +178,6 @@ def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], name
         name = binding.id or binding.action
         if not words or name in known:
             continue
-        if binding.priority:
-            # If an editor also binds one of its keys, the first in Textual's map is not the binding's first key.
-            for one in _own(active.node):
-                if one.key in bindings and bindings[one.key].binding.id == name:
-                    binding = one
-                    break
         key = binding.key_display or name_of(binding.key)
         if typing and len(key) == 1 and not binding.priority:
             continue
@@ -204,19 +187,11 @@ def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], name
             hint = hint._replace(description=binding.group.description)
             place = (str(id(active.node)), hint.description)
             if earlier := hints.get(place):
-                before = (*earlier.before, (earlier.key, earlier.action))
-                hint = hint._replace(
-                    id=earlier.id, name=earlier.id or hint.action, keys=f"{earlier.keys}/{key}", before=before
-                )
+                hint = hint._replace(id=earlier.id, name=earlier.id or hint.action, keys=f"{earlier.keys}/{key}")
         else:
             place = (name, words)
         hints[place] = hint
     return list(hints.values())
-
-
-def _own(node: DOMNode) -> Iterable[Binding]:
-    """The bindings of a node as declared, in order."""
-    return chain.from_iterable(node._bindings.key_to_bindings.values())
 
 
 LEAST = 2
@@ -226,13 +201,12 @@ LEAST = 2
 class KeyHints(Drawing, Widget):
     """One line of hints; those that do not fit as a whole are left out. A click on a hint runs its action.
 
-    The screen's `hint_names`, if it has any, are the words of hints by binding id as of its last key update; its
-    `hint_lead`, if it has one, is shown before all hints, such as how many rows are selected.
+    The screen's `hint_names`, if it has any, are the words of hints by binding id as of its last key update;
     """
 
     ALLOW_SELECT = False
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key", "key-hints--lead"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-hints--key"}
 
     DEFAULT_CSS = """
     KeyHints {
@@ -240,7 +214,6 @@ class KeyHints(Drawing, Widget):
         background: $footer-background;
         color: $footer-description-foreground;
         & > .key-hints--key { color: $footer-key-foreground; text-style: bold; }
-        & > .key-hints--lead { color: $accent; }
     }
     """
 
@@ -261,8 +234,6 @@ class KeyHints(Drawing, Widget):
         self._pinned = tuple(pinned)
         self._indent = indent
         self._remark = remark
-        self._lead = ""
-        self._leads = False
         self._more = -1
         """Where the sign is drawn that there are more hints; -1: nowhere."""
         self._hints: list[Hint] = []
@@ -286,9 +257,8 @@ class KeyHints(Drawing, Widget):
         bindings = screen.active_bindings
         # Read behind the bindings, because the names come with the same key update.
         hints = hints_of(screen, bindings, getattr(screen, "hint_names", {}))
-        lead = getattr(screen, "hint_lead", "")
-        if (hints, lead) != (self._hints, self._lead):
-            self._hints, self._lead = hints, lead
+        if hints != self._hints:
+            self._hints = hints
             self.refresh()
 
     def _lay_out(self, width: int) -> None:
@@ -301,12 +271,8 @@ class KeyHints(Drawing, Widget):
         while len(ends) > 1 and self._indent + wanted + sum(cells[hint.name] for hint in ends) > width:
             ends.pop(0)
         end = width - self._indent + GAP - sum(cells[hint.name] for hint in ends)
-        lead = cell_width(self._lead) + GAP if self._lead else 0
-        if others and self._indent + lead + cells[others[0].name] > end:
-            # Actions are more important than the lead, which the list shows as well.
-            lead = 0
-        self._leads, self._places, self._more = bool(lead), [], -1
-        x = self._indent + lead
+        self._places, self._more = [], -1
+        x = self._indent
         for place, hint in enumerate(others):
             if x + cells[hint.name] - (0 if ends else GAP) > end - (2 if ends and place < len(others) - 1 else 0):
                 self._more = x if ends else -1
@@ -330,8 +296,6 @@ class KeyHints(Drawing, Widget):
             return Strip.blank(width, self.rich_style)
         self._lay_out(width)
         parts = [self.draw((), min(self._indent, width))]
-        if self._leads:
-            parts.append(self.draw((Piece(self._lead),), cell_width(self._lead) + GAP, "key-hints--lead"))
         x = sum(part.cell_length for part in parts)
         for start, _, hint in self._places:
             if start > x:
@@ -354,7 +318,7 @@ class KeyHints(Drawing, Widget):
         for start, end, hint in self._places:
             if start <= event.x < end:
                 event.stop()
-                await self.app.run_action(hint.action_at(event.x - start), hint.node)
+                await self.app.run_action(hint.action, hint.node)
                 return
 
 

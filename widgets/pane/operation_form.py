@@ -216,8 +216,31 @@ def form_of(
     return FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus, check=check)
 
 
-def edit_form_of(words: str, title: str, item: Any, fields: Sequence[FieldSpec], focus: str = "") -> FormPlan:
-    """Return the form of an operation that edits an entry of a memory file: what changed is set, the rest stays."""
+def add_form_of(words: str, title: str, fields: Sequence[FieldSpec], focus: str = "", **fixed: str) -> FormPlan:
+    """Return the form of an operation that adds an entry to a memory file; `fixed` are values that are not asked.
+
+    Fields that are no parameters of the operation are values of its pairs.
+    """
+    operation = operation_of(words)
+    known = {one.name for one in operation.sent}
+
+    def build(_changed: Texts, texts: Texts, now: datetime) -> Build:
+        given = {name: text.strip() for name, text in texts.items() if text.strip()}
+        values: dict[str, Any] = {**fixed, **{name: text for name, text in given.items() if name in known}}
+        return edit_by(operation, now, {**values, "changes": {key: given[key] for key in given if key not in known}})
+
+    return FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus or None)
+
+
+def edit_form_of(
+    words: str, title: str, item: Any, fields: Sequence[FieldSpec], focus: str = "",
+    values: Callable[[Any], Texts | None] | None = None, **fixed: str,
+) -> FormPlan:  # fmt: skip
+    """Return the form of an operation that edits an entry of a memory file: what changed is set, the rest stays.
+
+    `values` returns the values of a newer version of the entry, for edits that do not refuse concurrent changes
+    themselves; `fixed` are values that are not asked.
+    """
     operation = operation_of(words)
     known = {one.name: one for one in operation.sent}
     paired = any(isinstance(one.kind, Pairs) for one in operation.sent)
@@ -230,10 +253,15 @@ def edit_form_of(words: str, title: str, item: Any, fields: Sequence[FieldSpec],
                 given[name] = (
                     (split_lines(text) or [""]) if lines else text.strip() if "\n" not in text else text.rstrip()
                 )
-        values = {"changes": given} if paired else given
-        return edit_by(operation, now, {"ref": item.ref, **values}, getattr(item, "entry", None))
+        sent = {"changes": given} if paired else given
+        return edit_by(operation, now, {**fixed, "ref": item.ref, **sent}, getattr(item, "entry", None))
 
-    return FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus or None)
+    def current(snapshot: Snapshot) -> Texts | None:
+        found = next((one for one in ENTRIES[words.partition(" ")[0]](snapshot) if one.ref == item.ref), None)
+        return None if found is None or values is None else values(found)
+
+    plan = FormPlan(title, fields, build, operation.does.replace(" ", "."), focus=focus or None)
+    return plan if values is None else plan._replace(current=current)
 
 
 def edit_by(operation: Operation, now: datetime, values: Mapping[str, Any], base: Entry | None = None) -> FileBuild:

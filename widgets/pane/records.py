@@ -18,6 +18,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from memory.base.clock import Moment
+from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.line_list import LineList
@@ -135,6 +136,7 @@ class RecordPane(Pane):
         super().__init__()
         self._folded: set[str] = set()
         self._told: dict[Hashable, Any] = {}
+        self._count = 0
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterable[Any]:
         """Yield records and headings; runs in a thread."""
@@ -154,6 +156,7 @@ class RecordPane(Pane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """Return the rows after the line of their purpose, with a blank line above each heading and group."""
         found = list(self.records(snapshot, now))
+        self._count = sum(isinstance(row, Record) and self.counts(row) for row in found)
         rows: list[Any] = [Note(self.purpose)] if found and self.purpose else []
         for place, row in enumerate(found):
             begins = isinstance(row, Heading) or (isinstance(row, Record) and row.group and not row.depth)
@@ -161,6 +164,10 @@ class RecordPane(Pane):
                 rows.append(Note(number=len(rows)))
             rows.append(row)
         return [*rows, *unread_rows(self.files[0], snapshot, self.unread, first=len(rows))] if self.unread else rows
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return how many items there are."""
+        return plural(self._count, self.item_name) if self._count else ""
 
     def counts(self, item: Any) -> bool:
         """Return whether the filter counts an item."""

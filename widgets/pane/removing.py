@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory.base.safe_text import plural
 from memory.document import Document
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, WrittenFiles
@@ -39,5 +40,4 @@ def question(name: str, titles: Sequence[str]) -> tuple[str, str]:
         return f"Remove this {name}?", titles[0][:500]
     shown = [title[:80] for title in titles[:8]]
     more = [f"and {len(titles) - len(shown)} more"] if len(titles) > len(shown) else []
-    plural = f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
-    return f"Remove {len(titles)} {plural}?", "\n".join([*shown, *more])
+    return f"Remove {plural(len(titles), name)}?", "\n".join([*shown, *more])

@@ -80,11 +80,6 @@ class ArchivePane(RecordPane):
         yield replace(group, about=f"{len(known[1]):,}")
         yield from known[1]
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many months there are."""
-        count = len({found[2] for name in snapshot.archive_names if (found := _NAME.fullmatch(name))})
-        return "" if not count else "1 month" if count == 1 else f"{count} months"
-
     def links(self, item: Record) -> Sequence[Any]:
         """Return the links of an entry."""
         return () if item.group else super(RecordPane, self).links(item.thing)

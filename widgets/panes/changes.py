@@ -68,26 +68,17 @@ class ChangesPane(RecordPane):
         """List the changes of a source; none without one."""
         super().__init__()
         self.source = source
-        self._count = 0
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield the newest changes under their days."""
         found = () if self.source is None else self.source.newest(MOST)
-        self._count, zone = len(found), snapshot.zone
+        zone = snapshot.zone
         rows = [_record(one, zone) for one in found]
         for day, changes in groupby(rows, lambda row: row.values["date"][:10]):
             yield Heading(day_title(day, now.astimezone(zone).date()))
             yield from changes
         if len(rows) == MOST:
             yield Note(f"… the newest {MOST:,}; `memdeck changes list` has all")
-
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many changes are listed."""
-        return "" if not self._count else "1 change" if self._count == 1 else f"{self._count:,} changes"
-
-    def place(self, item: Record) -> str:  # noqa: ARG002
-        """Return nothing: the detail shows the actor."""
-        return ""
 
     def copied_ref(self, item: Record) -> str:
         """Return its id, as `memdeck changes` accepts it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -13,8 +14,8 @@ from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled, Link
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
-from widgets.pane.operation_form import edit_by, edit_form_of, file_removal_of, operation_of
+from widgets.pane.base import Badge, Contents, FormPlan, Removal
+from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
 
@@ -138,15 +139,6 @@ class ContactsPane(RecordPane):
         self._route = read_route(snapshot, addresses)
         return super().read(snapshot, now)
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return that no channel can notify, else how many contacts and disconnected channels there are."""
-        if self._route.channels and not self._route.usable:
-            return "no channel can notify"
-        gone = sum(map(is_gone, snapshot.contacts.channels))
-        count = len(snapshot.contacts.all())
-        words = "1 contact" if count == 1 else f"{count:,} contacts"
-        return f"{words}, {gone} disconnected" if gone else words if count else ""
-
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many channels, routes and people there are; a disconnected channel needs attention."""
@@ -226,12 +218,8 @@ class ContactsPane(RecordPane):
         item = self.current()
         kind = "channel" if item is None else item.values["part"]
 
-        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            given = {key: value.strip() for key, value in values.items()}
-            named = {"kind": kind, "name": given.pop(next(iter(FIELDS[kind])))}
-            return edit_by(operation_of("contacts add"), now, named | {"changes": given})
-
-        return FormPlan(f"New {kind}", self._fields(kind, {}), build, "contacts.add")
+        first, *others = self._fields(kind, {})
+        return add_form_of("contacts add", f"New {kind}", [replace(first, name="name"), *others], kind=kind)
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a contact, its other columns included."""
@@ -240,11 +228,7 @@ class ContactsPane(RecordPane):
         kind, values = item.values["part"], _values(item.thing)
         fields = self._fields(kind, values)
         fields += [FieldSpec(key, key, value=values[key], known=False) for key in values if key not in FIELDS[kind]]
-
-        def current(snapshot: Snapshot) -> dict[str, str] | None:
-            return next((_values(one) for one in _items(snapshot.contacts, kind) if one.ref == item.ref), None)
-
-        return edit_form_of("contacts edit", f"Edit {kind}", item, fields)._replace(current=current)
+        return edit_form_of("contacts edit", f"Edit {kind}", item, fields, values=_values)
 
     def _fields(self, kind: str, values: Mapping[str, str]) -> list[FieldSpec]:
         """Return the fields of a contact; those with a few usual values complete from them and from the file."""

@@ -93,13 +93,6 @@ class KnowledgePane(RecordPane):
         mark = f"{self.glyphs.twin} twice" if "duplicate" in item.values["is"] else ""
         return {**item.cells, "mark": Piece(mark, "muted")}
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many facts and decisions there are."""
-        items = snapshot.knowledge.items
-        decisions = sum(item.kind == "decision" for item in items)
-        facts = len(items) - decisions
-        return plural(facts, "fact") + (f", {plural(decisions, 'decision')}" if decisions else "")
-
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many facts and decisions there are."""
@@ -112,10 +105,8 @@ class KnowledgePane(RecordPane):
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Return the words in full, then date and reason; for a group how many there are."""
         if item.group:
-            count = int(item.about)
-            words = f"{count} {'entry' if count == 1 else 'entries'}. {{entry.add|a}} adds one here."
-            words = with_keys(words, self.app)
-            return self.lines({"": Prose(words, tone="muted")})
+            words = f"{plural(int(item.about), 'entry')}. {{entry.add|a}} adds one here."
+            return self.lines({"": Prose(with_keys(words, self.app), tone="muted")})
         fact: KnowledgeItem = item.thing
         return self.lines({
             "": fact.text,
@@ -160,13 +151,10 @@ class KnowledgePane(RecordPane):
         def values(one: KnowledgeItem) -> dict[str, str]:
             return {name: getattr(one, name) or "" for name in names}
 
-        def current(snapshot: Snapshot) -> dict[str, str] | None:
-            return next((values(one) for one in snapshot.knowledge.items if one.ref == item.ref), None)
-
         near = Near(self.snapshot, now)
         fields = [_short(one) for one in fields_of(operation_of("knowledge add"), values(item.thing), names, near)]
         title = "Edit decision" if item.thing.kind == "decision" else "Edit fact"
-        return edit_form_of("knowledge edit", title, item, fields, "text")._replace(current=current)
+        return edit_form_of("knowledge edit", title, item, fields, "text", values)
 
     def removing(self, items: Sequence[Record]) -> Removal | None:
         """Remove facts, all in one change; groups cannot be removed."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
-from functools import partial
 from typing import Any, ClassVar
 
-from memory.files.plans.edits import add_plan, edit_plan, edit_plan_task, remove_plan_task
 from memory.files.plans.model import STATUSES, Plan
 from memory.files.plans.parts import PlanTask, progress_of
 from memory.files.snapshot import Snapshot
@@ -15,8 +13,8 @@ from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, Build, FormPlan, Removal
-from widgets.pane.operation_form import file_removal_of
+from widgets.pane.base import Badge, FormPlan, Removal
+from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, file_removal_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.pane.removing import question
 from widgets.pane.rows import RowKey
@@ -148,15 +146,9 @@ class PlansPane(RecordPane):
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new plan."""
-
-        def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:
-            given = {key: text.strip() for key, text in values.items() if key not in ("title", "text")}
-            return lambda looked: add_plan(looked, values["title"].strip(), given, values["text"], now=now)
-
         fields = [*_fields({"status": "planning"}, ("title", "status", "projects", "planId"))]
-        return FormPlan(
-            "New plan", [*fields, FieldSpec("text", "text", "multiline")], build, "orchestration.add", focus="title"
-        )
+        fields.append(FieldSpec("text", "text", "multiline"))
+        return add_form_of("orchestration add", "New plan", fields, "title")
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a plan or of one of its tasks."""
@@ -171,19 +163,10 @@ class PlansPane(RecordPane):
             known = next((one.json() for one in plan.tasks if one.id == task.id), None)
             return known and {name: _text(known[name]) for name in names}
 
-        def build(changed: dict[str, str], _values: dict[str, str], now: datetime) -> Build:
-            given = {key: text.strip() for key, text in changed.items()}
-            if task is None:
-                return partial(edit_plan, ref=plan.ref, set=given, now=now)
-            return partial(edit_plan_task, ref=plan.ref, name=task.id, values=given, now=now)
-
-        def current(snapshot: Snapshot) -> dict[str, str] | None:
-            found = next((one for one in snapshot.plans.plans if one.ref == plan.ref), None)
-            return None if found is None else values(found)
-
-        what = "plan" if task is None else f"task {task.id}"
+        fixed = {} if task is None else {"task": task.id}
+        title = "Edit plan" if task is None else f"Edit task {task.id}"
         fields = _fields(values(plan) or {}, names)
-        return FormPlan(f"Edit {what}", fields, build, "orchestration.edit", current=current)
+        return edit_form_of("orchestration edit", title, plan, fields, values=values, **fixed)
 
     def removing(self, items: Sequence[Record]) -> Removal | None:
         """Remove plans, or one task of a plan."""
@@ -191,8 +174,8 @@ class PlansPane(RecordPane):
         if task is not None:
             ref, name = items[0].thing.ref, task.id
             asked = question("task", [task.title or name])
-            return Removal(*asked, lambda now: partial(remove_plan_task, ref=ref, name=name, now=now),
-                           "orchestration.remove")  # fmt: skip
+            remove = operation_of("orchestration remove")
+            return Removal(*asked, lambda now: edit_by(remove, now, {"ref": ref, "task": name}), "orchestration.remove")
         plans = [item.thing for item in items if not item.depth]
         titles = [plan.title for plan in plans]
         return file_removal_of("orchestration", "plan", titles, [plan.ref for plan in plans])

@@ -76,10 +76,6 @@ class WaitingPane(RecordPane):
                 yield Heading(title, f"{len(found)}  {hint}")
                 yield from found
 
-    def place(self, item: Record) -> str:  # noqa: ARG002
-        """Return nothing: the detail shows it."""
-        return ""
-
     def copied_ref(self, item: Record) -> str:
         """Return the id of a proposal, as `memdeck review` accepts it."""
         return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref

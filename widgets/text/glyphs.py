@@ -20,7 +20,6 @@ class Glyphs(NamedTuple):
     half: str
     alert: str
     diamond: str
-    square: str
     twin: str
     recurring: str
     left: str
@@ -33,12 +32,6 @@ class Glyphs(NamedTuple):
     rule: str
     separator: str
     ellipsis: str
-    branch: str
-    """A child that is not the last; three cells."""
-    last_branch: str
-    """The last child; three cells."""
-    trunk: str
-    """The line beside a deeper child; three cells."""
     bar_full: str
     bar_empty: str
     chosen: str
@@ -63,7 +56,6 @@ _SIGNS: dict[str, tuple[Any, Any]] = {
     "half": ("◐", "~"),
     "alert": ("▲", "!"),
     "diamond": ("◆", "%"),
-    "square": ("▪", "="),
     "twin": ("≈", "="),
     "recurring": ("↻", "@"),
     "left": ("←", "<"),
@@ -76,9 +68,6 @@ _SIGNS: dict[str, tuple[Any, Any]] = {
     "rule": ("─", "-"),
     "separator": ("│", "|"),
     "ellipsis": ("…", "~"),
-    "branch": ("├─ ", "|- "),
-    "last_branch": ("└─ ", "`- "),
-    "trunk": ("│  ", "|  "),
     "bar_full": ("━", "#"),
     "bar_empty": ("─", "."),
     "chosen": ("◆", "@"),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.journal.heat import entries_by_day, step_of, weeks_until
 from memory.files.journal.model import read_journal
-from widgets.calendar.year import LABEL, ROWS, heat_lines, month_line
+from widgets.calendar.year import LABEL, ROWS, heat_line
 from widgets.text.glyphs import ASCII, UNICODE
-from widgets.text.styled_text import line_text, line_width
+from widgets.text.styled_text import line_text
 
 JOURNAL = b"## 2024-01-15\n### 10:00 - a\n### 09:00 - b\n## 2024-02-31\n### 09:00 - c\n## Notes\n### x\n## 2024-01-13\n"
 
@@ -48,8 +47,7 @@ def test_the_map_says_by_its_signs_how_busy_a_day_was() -> None:
     weeks = weeks_until(today, 20)
     counts = {date(2024, 1, 15): 8, date(2024, 1, 9): 1}
     for glyphs in (UNICODE, ASCII):
-        rows = [line_text(row) for row in heat_lines(weeks, counts, today, glyphs)]
-        assert len(rows) == ROWS
+        rows = [line_text(heat_line(y, weeks, counts, today, glyphs)) for y in range(ROWS)]
         assert "Jan" in rows[0]
         assert rows[1].endswith(glyphs.heat[-1])
         assert rows[2].rstrip().endswith(glyphs.heat[1] + glyphs.heat[0])
@@ -57,24 +55,12 @@ def test_the_map_says_by_its_signs_how_busy_a_day_was() -> None:
         assert f"{glyphs.heat[1]} 1  {glyphs.heat[2]} 2-3" in rows[-1]
 
 
-@pytest.mark.parametrize("room", [35, 53, 80])
-def test_the_legend_says_what_the_signs_mean_in_numbers(room: int) -> None:
-    """All spans are named wherever it is drawn; the chosen day only where that fits."""
-    today = date(2024, 1, 21)
-    counts = {today - timedelta(days=number): number + 1 for number in range(12)}
-    weeks = weeks_until(today, 20)
-    said = line_text(heat_lines(weeks, counts, today, UNICODE, room + LABEL)[-1])
-    assert said.split("a day")[0].strip() == "· none  ░ 1  ▒ 2-3  ▓ 4-7  █ 8+"
-    assert ("the chosen day" in said) == (room > 53)
-    assert line_width(heat_lines(weeks, counts, today, UNICODE, room + LABEL)[-1]) <= max(room, 36) + LABEL
-
-
 @settings(deadline=None)
 @given(st.dates(date(1990, 1, 1), date(2080, 1, 1)), st.sampled_from([20, 36, 53]))
 def test_months_stand_over_the_week_of_their_first_day(last: date, count: int) -> None:
     """Each name begins at its week, cut only by the end of the map, and a rule fills what is between."""
     weeks = weeks_until(last, count)
-    words = month_line(weeks, UNICODE)
+    words = line_text(heat_line(0, weeks, {}, last, UNICODE))[LABEL:]
     assert len(words) == len(weeks)
     for place, week in enumerate(weeks):
         first = next((day for day in week if day.day == 1), None)

@@ -40,7 +40,7 @@ def rows(pane: ContactsPane, width: int = 70) -> list[str]:
         (
             "jjj",
             "New route",
-            ["channel", "project", "prefix", "terminal"],
+            ["name", "project", "prefix", "terminal"],
             ["Dev Team Bot", "project-2", "/go", "auto"],
             "| Dev Team Bot | project-2 | /go",
         ),

@@ -11,8 +11,8 @@ from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import DEFAULTS, parse_threshold
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
-from widgets.pane.offers import Build, FormPlan, Values
-from widgets.pane.operation_form import edit_by, edit_form_of, operation_of
+from widgets.pane.offers import FormPlan
+from widgets.pane.operation_form import add_form_of, edit_form_of
 
 TYPES = ("http", "command", "tcp", "file", "heartbeat")
 """The types of monitors."""
@@ -50,15 +50,9 @@ _RARE = ("expect", "certificate", "unit", "timeout")
 
 def adding(now: datetime, zone: tzinfo) -> FormPlan:
     """Return the form of a new monitor."""
-
-    def build(_changed: Values, values: Values, now: datetime) -> Build:
-        given = {key: value.strip() for key, value in values.items() if value.strip()}
-        asked = {"name": given.pop("name"), "kind": given.pop("type"), "changes": given}
-        return edit_by(operation_of("monitors add"), now, asked)
-
     values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
     fields = _fields(values, TYPES[0], ("expect", "certificate", "unit"), now, zone)
-    return FormPlan("New monitor", fields, build, "monitors.add")
+    return add_form_of("monitors add", "New monitor", fields)
 
 
 def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
