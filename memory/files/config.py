@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.clock import UnknownZone, find_zone
 from memory.base.values import is_absent, split_field
-from memory.document import Document, Section
+from memory.document import Document
 from memory.document.lines import count_line_ends, hidden_lines, split_lines
-from memory.errors import ConfigError, NotFoundError, UsageError
+from memory.errors import ConfigError
 
 from .dress import LineFinding, plain_body, regex
-from .edit import Edit, changed_value, check_field_value, started_document, with_end
 from .values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from .snapshot import Snapshot
 
 FILE = "config.md"
 _CRON, _TRUTH = Value(cron), Value(truth)
@@ -303,72 +301,6 @@ def unknown_key_words(key: str, meant: str | None) -> str:
     """Return a sentence that a key is unknown, and which one was `meant`, else that it is kept."""
     instead = f"did you mean {meant}?" if meant else "it is kept for whoever reads it"
     return f"{key[:60]} is no setting that memdeck knows; {instead}"
-
-
-def get_setting(snapshot: Snapshot, key: str) -> Setting:
-    """Return the setting that counts for a key; raises NotFoundError `config.not_found`."""
-    found = snapshot.view("config.md", read_config).setting(key)
-    if found is None:
-        raise NotFoundError(
-            "config.not_found", f"config.md has no {key[:60]!r}", "`memdeck config list` shows the keys"
-        )
-    return found
-
-
-def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None = None, now: datetime) -> Edit:
-    """Set a key: the first field of that name changes, else one is added to `section`, or to the key's home section.
-
-    With `section` only that section counts. An unknown key goes to Workspace. The remark after a value stays where it
-    still applies. Raises UsageError `config.value` for an invalid value of the key, `field.key`, `field.value`.
-    """
-    value = value.strip()
-    document = started_document(snapshot, FILE, now)
-    plain, _ = split_field(key, value)
-    sentence = value_problem(key, plain)
-    if sentence is not None:
-        raise UsageError("config.value", sentence, "give another value", key=key)
-    summary = f"set {key} to {value[:60]}"
-    in_front = isinstance(document.meta.get(key), str) if document.front_raw else False
-    if (
-        section is None
-        and document.front_raw
-        and (HOMES.get(key) == "" or (in_front and key not in ("type", "updated")))
-    ):
-        return Edit({FILE: document.set_meta(key, value)}, summary)
-    document, index, number = _place(document, key, section)
-    block = document.block(index, number)
-    new = check_field_value(block, key, changed_value(key, block.fields.get(key), value))
-    if number is None and not block.body.strip():
-        new = block.with_body(with_end(block.body, new.body[: len(new.body) - len(block.body)], document, index))
-    return Edit({FILE: document.with_block(index, number, new)}, summary)
-
-
-def _place(document: Document, key: str, section: str | None) -> tuple[Document, int, int | None]:
-    """Return the document and the block (section, entry) that a key is set in; a missing section is added."""
-    found = None if section is None else document.find(section)
-    for index, number, block, _ in document.blocks():
-        if (found is None or index in found) and key in block.fields:
-            return document, index, number
-    title = section or HOMES.get(key) or "Workspace"
-    places = document.find(title)
-    if places:
-        return document, places[0], None
-    new = Section.compose(title, newline=document.newline)
-    # Workspace applies to all others, so it comes first.
-    at = 0 if title == "Workspace" else len(document.sections)
-    return document.insert_section(at, new), at, None
-
-
-def unset_setting(snapshot: Snapshot, key: str, *, now: datetime) -> Edit:  # noqa: ARG001 - as the other edits
-    """Remove a key from all its places; raises NotFoundError `config.not_found`, UsageError in the front matter."""
-    get_setting(snapshot, key)
-    document = snapshot.document(FILE)
-    if document.front_raw and document.meta.get(key) is not None:
-        raise UsageError("config.front", f"{key} stands in the front matter", "take it out with an editor")
-    for index, number, block, _ in document.blocks():
-        if key in block.fields:
-            document = document.with_block(index, number, block.unset_field(key))
-    return Edit({FILE: document}, f"took out {key}")
 
 
 def config_findings(document: Document) -> Iterator[LineFinding]:

@@ -8,25 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.base.problems import Problem
 from memory.base.secrets import find_secrets, secret_lines
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
 from memory.document import Document, Entry, Section, parse
+from memory.document.compare import Region
 from memory.document.lines import conflict_at, decode, split_lines
+from memory.document.nodes import B
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from .dress import without_twins
+from .merging import merge_changed_entry
+from .refs import EntryItem
+from .snapshot import Snapshot
 from .templates import template_files
 from .values import Schema
-
-if TYPE_CHECKING:
-    from memory.document.compare import Region
-    from memory.document.nodes import B
-
-    from .refs import EntryItem
-    from .snapshot import Snapshot
 
 
 class Edit(NamedTuple):
@@ -103,8 +101,6 @@ def beside_others(base: Entry | None, new: Entry, old: Entry, title: str) -> Ent
     """
     if base is None or base.raw == old.raw:
         return new
-    from .merging import merge_changed_entry  # only where another writer came between
-
     return merge_changed_entry(base, new, old, title)
 
 

@@ -17,20 +17,16 @@ from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.config_operations import config as settings
-from memory.files.contacts.edits import CONTACTS
+from memory.files.config_operations import set_setting, unset_setting
 from memory.files.contacts.model import KINDS as CONTACT_KINDS
 from memory.files.contacts.operations import contacts
-from memory.files.journal.model import ENTRIES
+from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.operations import journal
-from memory.files.knowledge.edits import KNOWLEDGE
 from memory.files.knowledge.operations import knowledge
-from memory.files.monitors import MONITORS
 from memory.files.operations import Call
-from memory.files.plans.model import PLANS
 from memory.files.plans.operations import orchestration
-from memory.files.refs import Lookup, identity_hex
+from memory.files.refs import identity_hex
 from memory.files.tasks.due_filter import due_when
-from memory.files.tasks.model import TASKS
 from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation
@@ -399,9 +395,9 @@ class Settings(FileEntries):
 
     def _edit(self, name: str, snapshot: Snapshot, now: datetime, values: Values) -> Edit:
         if name == "remove":
-            return config.unset_setting(snapshot, self._found(snapshot, values["ref"]).title, now=now)
+            return unset_setting(snapshot, self._found(snapshot, values["ref"]).title, now=now)
         key = values["key"]
-        edit = config.set_setting(snapshot, key, values["value"], section=values.get("section"), now=now)
+        edit = set_setting(snapshot, key, values["value"], section=values.get("section"), now=now)
         return edit._replace(ref=_ref_of(key))
 
 

@@ -5,7 +5,7 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
-from memory.document import Document, Entry, Section
+from memory.document import Document
 from memory.document.nodes import bare
-from memory.errors import UsageError
 
 from .dress import LineFinding, entry_findings, plain_entry, unread_entries
-from .edit import Edit, EntryEdits, TitleRule, clean_values, one_line, started_document, with_changes
-from .refs import EntryItem, FieldText, Lookup, name_all
+from .refs import EntryItem, FieldText, name_all
 from .values import Schema, Value, cron, moment, moment_or_none, one_of
 
 if TYPE_CHECKING:
-    from .snapshot import Snapshot
+    pass
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -48,7 +46,6 @@ _OF_TYPES = dict.fromkeys(("host", "port", "path", "timeout", "environment"), Va
 SCHEMA = Schema({**FIELDS, **_OF_TYPES}, understood=False)
 """A field in another dress is never read: it makes its monitor an error."""
 HEALTHY = frozenset({"healthy", "ok", "up"})
-_TITLE = TitleRule(("name", "title"), "monitor.name", "the name of a monitor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,44 +187,6 @@ class Monitors:
 def read_monitors(file: str, document: Document) -> Monitors:
     """Return the monitors of monitors.md; never fails."""
     return Monitors(file, document)
-
-
-MONITORS: Lookup[Monitor] = Lookup(KIND, "monitor", lambda snapshot: snapshot.monitors.monitors)
-
-
-def find_monitor(snapshot: Snapshot, text: str) -> Monitor:
-    """Return the monitor that a ref, its digits or a part of its name means; errors as `Lookup.find`."""
-    return MONITORS.find(snapshot, text)
-
-
-def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
-    """Add a monitor at the end of the section Monitors; a missing section or file is created.
-
-    `values` are fields by their key in the file. Raises UsageError `monitor.name` for a name that is taken or
-    empty, `field.value`, BadCron, BadMoment.
-    """
-    title = one_line(_TITLE.code, _TITLE.what, name)
-    if any(monitor.name == title for monitor in snapshot.view("monitors.md", read_monitors).monitors):
-        raise UsageError("monitor.name", f"there is a monitor {title[:60]!r} already", "give it another name")
-    document = started_document(snapshot, FILE, now)
-    if not document.find(SECTION):
-        new = Section.compose(SECTION, newline=document.newline)
-        document = document.insert_section(len(document.sections), new)
-    section = document.find(SECTION)[0]
-    entry = Entry.compose(title, newline=document.newline)
-    entry = with_changes(entry, clean_values(values, FIELDS), SCHEMA)
-    return _EDITS.added(document, section, entry)
-
-
-_EDITS = EntryEdits(
-    FILE,
-    "monitor",
-    find_monitor,
-    lambda file, document: Monitors(file, document).monitors,
-    SCHEMA,
-    _TITLE,
-)
-edit_monitor, remove_monitor, replace_monitor_text = _EDITS.changed, _EDITS.removed, _EDITS.rewritten
 
 
 def monitor_findings(document: Document) -> Iterator[LineFinding]:

@@ -9,12 +9,13 @@ from memory.document import Document, Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit, started_document
+from .find import ENTRIES, PLANS, TASKS, Lookup
 from .journal.edits import section_for
 from .journal.model import JournalEntry, read_journal
 from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
 from .plans.model import Plan, read_plans
-from .refs import Lookup, read_ref, short
+from .refs import read_ref, short
 from .snapshot import Snapshot, kind_of, ref_of
 from .tasks.edits import with_section
 from .tasks.model import Task, read_tasks
@@ -64,23 +65,20 @@ def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     """Return the archived entry that a text names; errors as `restore_entry`."""
     scope, _ = read_ref(text.strip()) or (None, "")
     wanted = None if scope is None else kind_of(scope) or kind_of(f"{scope}.md")
+    pools = {"tasks": TASKS.archive, "journal": ENTRIES.archive, "plans": PLANS.archive}
 
-    def archived() -> Iterator[Task | JournalEntry | Plan]:
-        if wanted in (None, "tasks"):
-            yield from (task for tasks in snapshot.archived_tasks() for task in tasks.tasks)
-        if wanted in (None, "journal"):
-            yield from (entry for journal in snapshot.archived_journals() for entry in journal.entries())
-        if wanted in (None, "plans"):
-            yield from (plan for plans in snapshot.archived_plans() for plan in plans.plans)
+    def archived(_: Snapshot) -> Iterator[Task | JournalEntry | Plan]:
+        for kind, pool in pools.items():
+            if pool is not None and wanted in (None, kind):
+                yield from pool(snapshot)
 
-    if wanted in (None, "plans"):
-        named = [plan for plans in snapshot.archived_plans() for plan in plans.plans if plan.plan_id == text.strip()]
-        if len(named) == 1:
-            return named[0]
     # A scope that is no kind of entries names a file, and only that file is searched.
     kind = scope if scope is not None and f"{scope}.md" in HOMES.values() else ""
-    lookup: Lookup[Task | JournalEntry | Plan] = Lookup(kind, "archive", lambda _: archived(), traced=False)
-    return lookup.find(snapshot, text)
+    return Lookup(kind, "archive", archived, has_id=_has_id, traced=False).find(snapshot, text)
+
+
+def _has_id(item: Task | JournalEntry | Plan, text: str) -> bool:
+    return isinstance(item, Plan) and item.plan_id == text
 
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:

@@ -10,15 +10,9 @@ from memory.base.cron import describe
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
-from memory.files.monitors import (
-    FIELD_KEYS,
-    Monitor,
-    add_monitor,
-    edit_monitor,
-    find_monitor,
-    remove_monitor,
-    replace_monitor_text,
-)
+from memory.files.find import find_monitor
+from memory.files.monitor_edits import add_monitor, edit_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors import FIELD_KEYS, Monitor
 from memory.files.operations import Call, EntryGroup, given, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.deliver import ping_at_end, send_message

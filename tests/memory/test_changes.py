@@ -10,10 +10,9 @@ import pytest
 
 from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
-from memory.files.journal.model import find_entry
+from memory.files.find import find_entry, find_task
 from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import edits as task_edits
-from memory.files.tasks.model import find_task
 from memory.history.changes import row, views_of
 from memory.history.undo import revert_in, undo_in
 from memory.maintenance import maintain

@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
+from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
-from memory.files.journal.model import find_entry
-from memory.files.monitors import find_monitor
-from memory.files.plans.model import find_plan
 from memory.files.tasks import edits
-from memory.files.tasks.model import Task, find_task
+from memory.files.tasks.model import Task
 from memory.history.undo import redo_in, undo_in
 from memory.maintenance import maintain
 from memory.workspace import Workspace
@@ -273,8 +271,7 @@ def test_refs_hold_in_contacts_and_knowledge(opened: Callable[..., Workspace]) -
     wet = [one.ref for one in workspace.snapshot().knowledge.items]
     (workspace.memory / "contacts.md").write_text("## People\n- **Alice** (Sales): calls\n")
     (workspace.memory / "knowledge.md").write_text("## Facts\n- water is wet\n")
-    from memory.files.contacts.edits import find_contact
-    from memory.files.knowledge.edits import find_knowledge
+    from memory.files.find import find_contact, find_knowledge
 
     left = find_contact(workspace.snapshot(), alices[1])
     assert getattr(left, "role", None) == "Sales"

@@ -15,10 +15,9 @@ from memory.document.merge import kind_of, merge, ours_of
 from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
-from memory.files.journal.model import find_entry
+from memory.files.find import find_entry, find_task
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.model import find_task
 from memory.history.undo import undo_in
 from memory.storage.safe_open import FileVersion
 from memory.workspace import Workspace

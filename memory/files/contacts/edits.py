@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memory.document import Document
 from memory.document.lines import insert_line, read_bullets, split_lines
@@ -12,24 +11,12 @@ from memory.document.tables import Table, add_row, compose_table, find_tables, r
 from memory.errors import UsageError
 from memory.files.bullets import with_bullet, with_bullets
 from memory.files.edit import Edit, one_line, started_document, with_end, with_named_section
-from memory.files.refs import Lookup
+from memory.files.find import find_contact
+from memory.files.snapshot import Snapshot
 
-from .model import FILE, KIND, KINDS, Contact, Contacts, channel_id, places_of, read_person, tables_of
+from .model import FILE, KINDS, Contacts, channel_id, places_of, read_person, tables_of
 
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-
-CONTACTS: Lookup[Contact] = Lookup(KIND, "contact", lambda snapshot: snapshot.contacts.all())
 _CODE = "contact.value"
-
-
-def find_contact(snapshot: Snapshot, text: str) -> Contact:
-    """Return the channel, route or person that a ref, its digits, the id of a channel or a part of its name means.
-
-    Raises NotFoundError `contact.not_found`, AmbiguousError `contact.ambiguous`.
-    """
-    named = [one for one in snapshot.contacts.channels if channel_id(one.id) == channel_id(text)]
-    return named[0] if len(named) == 1 and channel_id(text) else CONTACTS.find(snapshot, text)
 
 
 def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:

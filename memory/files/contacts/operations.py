@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memory.files.edit import Edit
+from memory.files.find import find_contact
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.operations import Choice, Context, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result
 
-from .edits import add_contact, edit_contact, find_contact, remove_contact
+from .edits import add_contact, edit_contact, remove_contact
 
 KINDS = {"channel": "channels", "route": "routes", "person": "people"}
 _ref = argument("ref", type=Ref(("contacts",)))

@@ -13,19 +13,11 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, beside_others, entry_of_text, started_document
+from memory.files.find import find_entry
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import (
-    JournalEntry,
-    check_lines,
-    clean_line,
-    find_entry,
-    read_journal,
-    read_lines,
-    write_line,
-    write_lines,
-)
+from .model import JournalEntry, check_lines, clean_line, read_journal, read_lines, write_line, write_lines
 from .reading import plain_day, split_heading
 
 FILE = "journal.md"

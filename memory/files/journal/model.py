@@ -13,7 +13,7 @@ from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
 from memory.document.nodes import bare
 from memory.errors import UsageError
-from memory.files.refs import Lookup, PlacedEntry, identity_hex, tell_apart
+from memory.files.refs import PlacedEntry, identity_hex, tell_apart
 
 from .reading import plain_day, plain_entry, split_heading
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from memory.document import Document, Entry
-    from memory.files.snapshot import Snapshot
 
 
 KIND = "journal"
@@ -242,19 +241,6 @@ def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
     """Return the ten hex digits made of an entry's date, and of the time and title in its heading."""
     time, title = head
     return identity_hex(KIND, date or "", time or "", title)
-
-
-ENTRIES: Lookup[JournalEntry] = Lookup(
-    KIND,
-    "journal",
-    lambda snapshot: snapshot.journal.entries(),
-    lambda snapshot: (entry for journal in snapshot.archived_journals() for entry in journal.entries()),
-)
-
-
-def find_entry(snapshot: Snapshot, text: str, *, archived: bool = False) -> JournalEntry:
-    """Return the entry that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
-    return ENTRIES.find(snapshot, text, archived=archived)
 
 
 # -- the lines of an entry, written so that no line can become anything else ---------------------------------------

@@ -10,12 +10,13 @@ from memory.base.clock import BadMoment
 from memory.base.dates import parse_when
 from memory.errors import UsageError
 from memory.files.edit import Edit
+from memory.files.find import find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
 from .edits import add_entry, edit_entry, remove_entry, replace_entry_text
-from .model import JournalEntry, find_entry
+from .model import JournalEntry
 
 DEFAULT_LIMIT = 50
 _DAY = "a date, or today, yesterday, -7d"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memory.base.clock import read_moment
 from memory.base.values import folded, split_remark
@@ -13,23 +12,13 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.bullets import with_bullet, with_bullets
 from memory.files.edit import Edit, one_line, started_document
-from memory.files.refs import Lookup, short
+from memory.files.find import find_knowledge
+from memory.files.refs import short
+from memory.files.snapshot import Snapshot
 
-from .model import DECISION, DECISIONS, FILE, KIND, Knowledge, KnowledgeItem
+from .model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
 
-if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
-
-KNOWLEDGE: Lookup[KnowledgeItem] = Lookup(KIND, KIND, lambda snapshot: snapshot.knowledge.items)
 _CODE = "knowledge.text"
-
-
-def find_knowledge(snapshot: Snapshot, text: str) -> KnowledgeItem:
-    """Return the item that a ref, its digits or a part of its text means.
-
-    Raises NotFoundError `knowledge.not_found`, AmbiguousError `knowledge.ambiguous`.
-    """
-    return KNOWLEDGE.find(snapshot, text)
 
 
 def add_knowledge(

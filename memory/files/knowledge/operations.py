@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory.files.edit import Edit
+from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
 from memory.operations import Context, Day, Ref, Used, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
-from .edits import add_knowledge, edit_knowledge, find_knowledge, remove_knowledge
+from .edits import add_knowledge, edit_knowledge, remove_knowledge
 from .model import KnowledgeItem
 
 _ref = argument("ref", type=Ref(("knowledge",)))

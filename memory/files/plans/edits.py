@@ -20,9 +20,10 @@ from memory.files.edit import (
     with_changes,
     with_named_section,
 )
+from memory.files.find import find_plan
 from memory.files.snapshot import Snapshot
 
-from .model import FILE, SCHEMA, Plan, PlanSection, find_plan, read_plans, section_of
+from .model import FILE, SCHEMA, Plan, PlanSection, read_plans, section_of
 from .parts import TASK_KEYS, progress_of, read_plan_json, task_table, tasks_of
 
 _TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}

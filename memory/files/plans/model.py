@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memory.document.nodes import bare
 from memory.files.dress import LineFinding, plain_entry
-from memory.files.refs import EntryItem, FieldText, Lookup, name_all
+from memory.files.refs import EntryItem, FieldText, name_all
 from memory.files.values import Schema, Value, moment, one_of, read_progress
 
 from .parts import PlanPhase, PlanTask, phases_of, plan_problems, progress_of, read_plan_json, tasks_of
 
 if TYPE_CHECKING:
     from memory.document import Document, Section
-    from memory.files.snapshot import Snapshot
 
 FILE = "orchestration.md"
 KIND = "orchestration"
@@ -142,21 +141,3 @@ class Plans:
 def read_plans(file: str, document: Document) -> Plans:
     """Return the plans of orchestration.md or of an archive of it; never fails."""
     return Plans(file, document)
-
-
-PLANS: Lookup[Plan] = Lookup(
-    KIND,
-    "plan",
-    lambda snapshot: snapshot.plans.plans,
-    lambda snapshot: (plan for plans in snapshot.archived_plans() for plan in plans.plans),
-    is_open=lambda plan: plan.section == "active" and not plan.archived,
-)
-
-
-def find_plan(snapshot: Snapshot, text: str, *, archived: bool = False) -> Plan:
-    """Return the plan that a ref, its digits, its planId or a part of its title means; errors as `Lookup.find`."""
-    for plans in (snapshot.plans, *(snapshot.archived_plans() if archived else ())):
-        found = [plan for plan in plans.plans if plan.plan_id == text.strip()]
-        if len(found) == 1:
-            return found[0]
-    return PLANS.find(snapshot, text, archived=archived)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memory.errors import UsageError
 from memory.files.edit import Edit
+from memory.files.find import find_plan
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.operations import Context, Pairs, argument, option, under
 from memory.operations.result import Paint, Result, listing
@@ -21,7 +22,7 @@ from .edits import (
     replace_plan_text,
     start_plan,
 )
-from .model import Plan, find_plan
+from .model import Plan
 
 _set = option("--set", "changes", multiple=True, type=Pairs(), help="Set a field, or section; may be repeated.")
 

@@ -23,11 +23,12 @@ from memory.files.edit import (
     started_document,
     with_named_section,
 )
+from memory.files.find import find_task
 from memory.files.journal.edits import with_note
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import Task, find_task, read_tasks
+from .model import Task, read_tasks
 from .reading import SECTIONS, SectionName, items_as_entries, plain_section, section_name
 from .recurrence import next_due
 from .values import PRIORITIES, SCHEMA, DueValue, check_due, read_due, split_priority, write_tags

@@ -15,14 +15,14 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
-from memory.files.refs import FieldText, Lookup, PlacedEntry, tell_apart
+from memory.files.refs import FieldText, PlacedEntry, tell_apart
 from memory.files.values import moment_or_none, read_progress, text_or_none
 
 from .reading import Head, SectionName, is_checked, plain_section
 from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import Snapshot
+    pass
 
 DueState = Literal["overdue", "today", "week", "later"]
 
@@ -323,22 +323,6 @@ class TaskList:
 def read_tasks(file: str, document: Document) -> TaskList:
     """Return the tasks of tasks.md or of an archive file; never fails."""
     return TaskList(file, document)
-
-
-TASKS: Lookup[Task] = Lookup(
-    KIND,
-    "task",
-    lambda snapshot: snapshot.tasks.tasks,
-    lambda snapshot: (task for tasks in snapshot.archived_tasks() for task in tasks.tasks),
-    is_open=lambda task: task.section in ("pending", "in-progress"),
-    # A completed run of a recurring task has longer digits.
-    is_run=lambda task: is_run(task.entry),
-)
-
-
-def find_task(snapshot: Snapshot, text: str, *, archived: bool = False) -> Task:
-    """Return the task that a ref, its digits or a part of its title names; errors as `Lookup.find`."""
-    return TASKS.find(snapshot, text, archived=archived)
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:

@@ -13,6 +13,7 @@ from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit
+from memory.files.find import find_task
 from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something
 from memory.files.snapshot import Snapshot
 from memory.files.values import moment_or_none
@@ -44,7 +45,7 @@ from .edits import (
     replace_task_text,
     start_task,
 )
-from .model import Task, find_task, open_twins, twin_words
+from .model import Task, open_twins, twin_words
 from .order import SORTS, sort_key
 from .quick import checked_quick, recurrence_from
 from .values import FIELD_KEYS, PRIORITIES, read_due

@@ -10,9 +10,9 @@ from datetime import datetime
 from memory.base.safe_text import visible
 from memory.errors import BlockedError, NotFoundError
 from memory.files.edit import Edit
+from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import done_task, edit_task
-from memory.files.tasks.model import find_task
 from memory.monitoring.process.command import Finished, run_placed
 from memory.trust.asks import action_of, asks_of
 from memory.trust.consent import Trust, blocked_json

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.errors import AmbiguousError, NotFoundError
-from memory.files.journal.model import find_entry, read_journal, read_lines
+from memory.files.find import find_entry
+from memory.files.journal.model import read_journal, read_lines
 from memory.files.journal.reading import read_date, split_heading
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory.files.contacts.edits import find_contact
-from memory.files.journal.model import find_entry
+from memory.files.find import find_contact, find_entry, find_monitor, find_plan, find_task
 from memory.files.links import links_of
-from memory.files.monitors import find_monitor
-from memory.files.plans.model import find_plan
-from memory.files.tasks.model import find_task
 from tests.fixture_files import sample, sample_names, with_newlines
 from tests.memory_files import snapshot_of
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import AmbiguousError, NotFoundError
+from memory.files.find import find_task
 from memory.files.refs import read_ref, tell_apart
-from memory.files.tasks.model import find_task
 from tests.memory_files import snapshot_of
 
 TWINS = """\

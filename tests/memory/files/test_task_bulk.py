@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.errors import NotFoundError
+from memory.files.find import find_plan
 from memory.files.journal.model import Journal
-from memory.files.plans.model import find_plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import (
     done_task,

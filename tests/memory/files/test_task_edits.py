@@ -15,9 +15,9 @@ from memory.base.clock import BadMoment, read_moment
 from memory.base.cron import BadCron
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
+from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
-from memory.files.tasks.model import find_task
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 

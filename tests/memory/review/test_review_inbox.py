@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.files.find import find_task
 from memory.files.tasks import edits
-from memory.files.tasks.model import find_task
 from memory.history.undo import redo_in, undo_in
 from memory.review.inbox import Inbox
 from memory.review.model import row
