@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
-from functools import cached_property, lru_cache
+from datetime import datetime, timedelta
+from functools import cached_property
 from heapq import nsmallest
 from itertools import islice
 from operator import itemgetter
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.problems import Problem
-from memory.files.values import moment_or_none
 
 from .check import check_files
 from .journal.model import JournalEntry
@@ -80,13 +79,12 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
-    tasks, today = snapshot.tasks, now.astimezone(zone).date()
-    groups: dict[str, list[tuple[datetime, Task]]] = {"late": [], "today": [], "week": []}
+    tasks = snapshot.tasks
+    groups: dict[str | None, list[tuple[datetime, Task]]] = {"overdue": [], "today": [], "week": []}
     for task in tasks.open:
-        due = _due_at(task.due, zone)  # None where a task only recurs: then it is among the next runs
-        if due is not None and (due[0] <= now or (due[1] - today).days < 7):
-            group = "late" if due[0] <= now else "today" if due[1] <= today else "week"
-            groups[group].append((due[0], task))
+        due = task.due_moment(zone)  # None where a task only recurs: then it is among the next runs
+        if due is not None and (group := groups.get(task.due_state(now, zone))) is not None:
+            group.append((due.due_at(zone), task))
     overdue, due_today, due_week = [
         tuple([task for _, task in sorted(group, key=itemgetter(0))]) for group in groups.values()
     ]
@@ -106,15 +104,8 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
 def next_overdue(found: Brief) -> datetime:
     """Return when the next task becomes overdue if no file changes; at most seven days after the overview."""
     zone = found.snapshot.zone
-    ahead = [due[0] for task in (*found.due_today, *found.due_week) if (due := _due_at(task.due, zone)) is not None]
-    return min([*ahead, found.now + timedelta(days=7)])
-
-
-@lru_cache(4096)
-def _due_at(text: str | None, zone: tzinfo) -> tuple[datetime, date] | None:
-    """Return the time from which a `due` text is overdue, and its day; None where it names no day."""
-    moment = moment_or_none(text, zone)
-    return None if moment is None else (moment.due_at(zone), moment.date)
+    ahead = (task.due_moment(zone) for task in (*found.due_today, *found.due_week))
+    return min([*(due.due_at(zone) for due in ahead if due is not None), found.now + timedelta(days=7)])
 
 
 def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[str, int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from typing import NamedTuple
 
 from memory.base.clock import BadMoment, Moment, find_zone, read_moment
@@ -41,6 +42,7 @@ def read_truth(value: str | None) -> bool | None:
     return _YES.get((value or "").lower())
 
 
+@lru_cache(4096)
 def moment_or_none(text: str | None, zone: tzinfo) -> Moment | None:
     """Return the moment of a value, None where it is absent or does not exist."""
     if text is None:

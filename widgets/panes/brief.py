@@ -16,7 +16,7 @@ from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
-from memory.files.tasks.urgency import urgency_of
+from memory.files.tasks.order import urgency_of
 from memory.files.values import moment_or_none
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval

@@ -30,8 +30,7 @@ from memory.files.snapshot import Snapshot
 
 from .model import Task, read_tasks
 from .reading import SECTIONS, SectionName, items_as_entries, plain_section, section_name
-from .recurrence import next_due
-from .values import PRIORITIES, SCHEMA, DueValue, check_due, read_due, split_priority, write_tags
+from .values import PRIORITIES, SCHEMA, DueValue, check_due, next_due, read_due, split_priority, write_tags
 
 FILE = "tasks.md"
 Refs = str | Sequence[str]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -34,7 +33,6 @@ from memory.operations import (
 )
 from memory.operations.result import Paint, Result, fields_of, listing
 
-from .due_filter import due_when
 from .edits import (
     add_task,
     done_task,
@@ -46,7 +44,7 @@ from .edits import (
     start_task,
 )
 from .model import Task, open_twins, twin_words
-from .order import SORTS, sort_key
+from .order import SORTS, due_when, sort_key
 from .quick import checked_quick, recurrence_from
 from .values import FIELD_KEYS, PRIORITIES, read_due
 
@@ -151,19 +149,15 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
     """Yield the tasks under the headings of their sections; overdue ones are marked."""
     if not found:
         yield "no tasks"
-
-    @cache  # Many tasks share a date.
-    def is_over(due: str) -> bool:
-        moment = moment_or_none(due, context.snapshot.zone)
-        return moment is not None and moment.is_overdue(context.now, context.snapshot.zone)
-
+    zone = context.snapshot.zone
     parts = groupby(found, key=lambda task: (task.section, task.heading))
     for number, ((section, heading), part) in enumerate(parts):
         alerts: dict[int, int] = {}
         rows = []
         for index, task in enumerate(part):
             due = task.due_parts
-            late = section in OPEN and due.date is not None and is_over(due.date)
+            moment = moment_or_none(due.date, zone)
+            late = section in OPEN and moment is not None and moment.is_overdue(context.now, zone)
             if late:
                 alerts[index] = 2
             words = due.date or ""

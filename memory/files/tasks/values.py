@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
-from memory.base.clock import read_moment
-from memory.base.cron import check_cron
+from memory.base.clock import format_exact, read_moment
+from memory.base.cron import BadCron, check_cron, next_runs
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document.nodes import Entry
 from memory.errors import UsageError
-from memory.files.values import Schema, Value, moment, percent, text_or_none
+from memory.files.values import Schema, Value, moment, moment_or_none, percent, text_or_none
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 _PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
@@ -69,6 +69,29 @@ def check_due(value: str, zone: tzinfo) -> DueValue:
     if due.recurring is not None:
         check_cron(due.recurring)
     return due
+
+
+def next_due(due: DueValue, now: datetime, zone: tzinfo) -> DueValue:
+    """Return `due` at the first occurrence that is after now and not the one that `due` says already.
+
+    What is finished before it was due is done for that time, so the occurrence after it is the next; occurrences that
+    were missed are not made up for. Recurrence and remark stay; a local time that happens twice because clocks go back
+    is written as `format_exact` does. Raises BadCron for an expression that is none or never runs.
+    """
+    assert due.recurring is not None
+    day = moment_or_none(due.date, zone)
+    after = now
+    if day is not None:
+        # A date alone lasts until the midnight after it, and a run at that midnight is one of the next day.
+        after = max(now, day.due_at(zone) - timedelta(minutes=0 if day.instant is not None else 1))
+    try:
+        run = next_runs(due.recurring, after, zone)[0]
+    except BadCron:
+        if after == now:
+            raise
+        # Due at the end of the calendar, behind which nothing runs.
+        run = next_runs(due.recurring, now, zone)[0]
+    return due._replace(date=format_exact(run, zone))
 
 
 def split_priority(title: str) -> tuple[str | None, str]:

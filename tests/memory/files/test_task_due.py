@@ -9,8 +9,8 @@ import pytest
 
 from memory.base.clock import BadMoment
 from memory.document import parse
-from memory.files.tasks.due_filter import due_when
 from memory.files.tasks.model import read_tasks
+from memory.files.tasks.order import due_when
 
 NOW = datetime(2026, 11, 21, 15, 31, tzinfo=UTC)
 """A Saturday."""

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.tasks.model import Task, read_tasks
-from memory.files.tasks.order import GROUPS, SORTS, grouped, sort_key
-from memory.files.tasks.urgency import DUE_LEAST, DUE_POINTS, urgency_of
+from memory.files.tasks.order import DUE_LEAST, DUE_POINTS, GROUPS, SORTS, grouped, sort_key, urgency_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 

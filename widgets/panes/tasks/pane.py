@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
-from memory.files.tasks.due_filter import STATES, days_asked, due_when
-from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, grouped, sort_key
+from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
@@ -323,7 +322,7 @@ class TasksPane(Pane):
     def draw_row(self, item: Task, width: int) -> Line:
         """Draw priority, title, and date or progress; also the urgency if rows are sorted by it."""
         if self.sort == "urgency" and width >= WIDE_ENOUGH:
-            from memory.files.tasks.urgency import urgency_of
+            from memory.files.tasks.order import urgency_of
 
             points = urgency_of(item, self.now, self.zone)
             rest = task_row(item, width - 6, self.now, self.zone, self.glyphs)
