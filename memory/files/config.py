@@ -271,11 +271,6 @@ def _read_settings(document: Document) -> list[Setting]:
     return found
 
 
-def read_config(file: str, document: Document) -> Config:
-    """Return the settings of config.md; never fails."""
-    return Config(file, document)
-
-
 def value_problem(key: str, value: str) -> str | None:
     """Return what is wrong with the value (without remark) of a known key; None if nothing, or if it is unknown."""
     return SCHEMA.problem(key, value)

@@ -18,7 +18,7 @@ from .monitors import SCHEMA as MONITORS
 from .plans.model import SCHEMA as PLANS
 from .plans.model import Plans, section_of
 from .snapshot import Snapshot
-from .tasks.model import Task, read_tasks
+from .tasks.model import Task, TaskList
 from .tasks.values import SCHEMA as TASKS
 
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
@@ -37,7 +37,7 @@ def date_problem(text: str, zone: tzinfo) -> str | None:
 
 def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
     """Yield the findings of tasks.md or of an archive of it."""
-    tasks = snapshot.view(name, read_tasks)
+    tasks = snapshot.view(name, TaskList)
     seen: dict[tuple[str, str], Task] = {}
     under = Counter(task.at[0] for task in tasks if task.heading is not None)
     for task in tasks:

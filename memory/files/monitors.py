@@ -184,11 +184,6 @@ class Monitors:
         return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])
 
 
-def read_monitors(file: str, document: Document) -> Monitors:
-    """Return the monitors of monitors.md; never fails."""
-    return Monitors(file, document)
-
-
 def monitor_findings(document: Document) -> Iterator[LineFinding]:
     """Yield the lines that look like a field of a monitor and are none, and the monitors in other sections, which are
     not run; lines count from 0 in the file.

@@ -11,14 +11,14 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError
 from .edit import Edit, started_document
 from .find import ENTRIES, PLANS, TASKS, Lookup
 from .journal.edits import section_for
-from .journal.model import JournalEntry, read_journal
+from .journal.model import Journal, JournalEntry
 from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
-from .plans.model import Plan, read_plans
+from .plans.model import Plan, Plans
 from .refs import read_ref, short
 from .snapshot import Snapshot, kind_of, ref_of
 from .tasks.edits import with_section
-from .tasks.model import Task, read_tasks
+from .tasks.model import Task, TaskList
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""
@@ -51,13 +51,13 @@ def _ref_at(file: str, document: Document, place: tuple[int, int]) -> str | None
     """Return the ref of the entry at a place, in the long form where it has twins."""
     kind = kind_of(file)
     if kind == "tasks":
-        task = read_tasks(file, document).at(*place)
+        task = TaskList(file, document).at(*place)
         return None if task is None else task.ref
     if kind == "journal":
-        return read_journal(file, document).at(*place).ref
+        return Journal(file, document).at(*place).ref
     section = document.section(place[0])
     short = ref_of(file, section.title or None, section.entries[place[1]])
-    plans = read_plans(file, document).plans if kind == "plans" else ()
+    plans = Plans(file, document).plans if kind == "plans" else ()
     return next((plan.ref for plan in plans if plan.at == place), short)
 
 

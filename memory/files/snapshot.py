@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from memory.document import Document, Entry, parse
 from memory.errors import MemdeckError
 from memory.files.journal.model import identity_of as journal_identity
 from memory.storage.safe_open import Unlisted
 
-from .config import Config, read_config
-from .contacts.model import Contacts, read_contacts
-from .journal.model import Journal, read_journal
+from .config import Config
+from .contacts.model import Contacts
+from .journal.model import Journal
 from .journal.reading import read_date, split_heading
-from .knowledge.model import Knowledge, read_knowledge
-from .monitors import Monitors, read_monitors
-from .plans.model import Plans, read_plans
+from .knowledge.model import Knowledge
+from .monitors import Monitors
+from .plans.model import Plans
 from .refs import Past, identity_hex
-from .tasks.model import TaskList, read_tasks
+from .tasks.model import TaskList
 from .tasks.reading import Head
 from .tasks.values import split_priority
 
@@ -67,6 +67,18 @@ class Views:
         return view
 
 
+class _View(Generic[V]):
+    """A property of a snapshot: the typed view of one file."""
+
+    def __init__(self, name: str, read: Callable[[str, Document], V]) -> None:
+        """Store the name of the file and its reader."""
+        self._name, self._read = name, read
+
+    def __get__(self, snapshot: Snapshot, owner: object) -> V:
+        """Return the view of the file in a snapshot."""
+        return snapshot.view(self._name, self._read)
+
+
 class Snapshot:
     """The memory files at one moment; immutable for the reader, files are read on first use.
 
@@ -93,6 +105,7 @@ class Snapshot:
         self._systems = systems
         self._zone_refused = zone_refused
         self._looks: dict[str, object] = {}
+        self._refused: dict[str, MemdeckError] | None = None
         self.past: Past | None = None
         """Looks up an outdated ref in the change log; None where there is no log."""
         self.remarks: list[str] = []
@@ -121,22 +134,32 @@ class Snapshot:
 
     def found(self, name: str) -> Document | None:
         """Return the document of a file, None where there is no such file."""
-        if name not in self._documents:
-            self._documents.setdefault(name, self._source.document(name))
-        return self._documents[name]
+        if name not in self._documents and name not in self.refusals:
+            try:
+                self._documents.setdefault(name, self._source.document(name))
+            except MemdeckError as error:
+                if self._refused is None:
+                    raise
+                self._refused[name] = error
+        return self._documents.get(name)
 
     def readable(self) -> Snapshot:
         """Return the same snapshot in which a file that must not or cannot be read counts as missing; see `refused`."""
-        return _Readable(self)
+        if self._refused is not None:
+            return self
+        same = Snapshot(self._source, self._machine_zone, self._views, self._systems, lambda _: None)
+        same.past, same.remarks, same._documents, same._refused = self.past, self.remarks, self._documents, {}
+        return same
 
-    def refused(self, name: str) -> MemdeckError | None:  # noqa: ARG002 - a plain look raises it instead
+    def refused(self, name: str) -> MemdeckError | None:
         """Return why a file of a `readable` snapshot could not be read, None where it could."""
-        return None
+        self.found(name)
+        return self.refusals.get(name)
 
     @property
     def refusals(self) -> Mapping[str, MemdeckError]:
         """Why files of a `readable` snapshot could not be read, for those read so far."""
-        return {}
+        return dict(self._refused or {})
 
     @property
     def folder(self) -> Folder | None:
@@ -172,52 +195,25 @@ class Snapshot:
             return self._machine_zone()
         return config.zone(self._machine_zone)
 
-    @property
-    def tasks(self) -> TaskList:
-        """The tasks of tasks.md."""
-        return self.view("tasks.md", read_tasks)
-
-    @property
-    def journal(self) -> Journal:
-        """The journal of journal.md."""
-        return self.view("journal.md", read_journal)
-
-    @property
-    def knowledge(self) -> Knowledge:
-        """The items of knowledge.md."""
-        return self.view("knowledge.md", read_knowledge)
-
-    @property
-    def contacts(self) -> Contacts:
-        """The contacts of contacts.md."""
-        return self.view("contacts.md", read_contacts)
-
-    @property
-    def plans(self) -> Plans:
-        """The plans of orchestration.md."""
-        return self.view("orchestration.md", read_plans)
-
-    @property
-    def monitors(self) -> Monitors:
-        """The monitors of monitors.md."""
-        return self.view("monitors.md", read_monitors)
-
-    @property
-    def config(self) -> Config:
-        """The settings of config.md."""
-        return self.view("config.md", read_config)
+    tasks = _View("tasks.md", TaskList)
+    journal = _View("journal.md", Journal)
+    knowledge = _View("knowledge.md", Knowledge)
+    contacts = _View("contacts.md", Contacts)
+    plans = _View("orchestration.md", Plans)
+    monitors = _View("monitors.md", Monitors)
+    config = _View("config.md", Config)
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        return self.archived("tasks", read_tasks)
+        return self.archived("tasks", TaskList)
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        return self.archived("journal", read_journal)
+        return self.archived("journal", Journal)
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        return self.archived("orchestration", read_plans)
+        return self.archived("orchestration", Plans)
 
     def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
         """Return the views of the archive files of one kind, newest month first."""
@@ -229,39 +225,6 @@ class Snapshot:
             # Of two threads that read it at once, both get what the first one read.
             self._seen.setdefault(name, self._views.get(name, self.document(name), read))
         return self._seen[name]  # type: ignore[return-value]
-
-
-class _Readable(Snapshot):
-    """A snapshot of the readable files; it shares documents and views with the plain snapshot."""
-
-    def __init__(self, plain: Snapshot) -> None:
-        super().__init__(plain._source, plain._machine_zone, plain._views, plain._systems)
-        self.past, self.remarks = plain.past, plain.remarks
-        self._shared = plain._documents
-        self._refused: dict[str, MemdeckError] = {}
-
-    def readable(self) -> Snapshot:
-        return self
-
-    @property
-    def refusals(self) -> Mapping[str, MemdeckError]:
-        return dict(self._refused)
-
-    def refused(self, name: str) -> MemdeckError | None:
-        if name not in self._documents:
-            self.found(name)
-        return self._refused.get(name)
-
-    def found(self, name: str) -> Document | None:
-        if name not in self._documents:
-            try:
-                if name not in self._shared:
-                    self._shared.setdefault(name, self._source.document(name))
-                self._documents[name] = self._shared[name]
-            except MemdeckError as error:
-                self._refused[name] = error
-                self._documents[name] = None
-        return self._documents[name]
 
 
 class WrittenFiles:

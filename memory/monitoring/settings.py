@@ -13,7 +13,7 @@ from memory.base.values import is_absent
 from memory.document.nodes import field_line
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.monitors import FILE, Monitor, read_monitors
+from memory.files.monitors import FILE, Monitor, Monitors
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.options import read_options
 from memory.monitoring.thresholds.threshold import (
@@ -202,7 +202,7 @@ def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
     def checked(snapshot: Snapshot) -> Edit:
         edit = build(snapshot)
         document = edit.documents.get(FILE)
-        monitors = () if document is None else read_monitors(FILE, document).monitors
+        monitors = () if document is None else Monitors(FILE, document).monitors
         monitor = next((one for one in monitors if one.ref == edit.ref), None)
         if monitor is not None and (error := _setting_error(monitor, snapshot.root)) is not None:
             before = next((one for one in snapshot.monitors.monitors if one.at == monitor.at), None)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from memory.document import Document
 from memory.errors import MemdeckError
-from memory.files.journal.model import read_journal
-from memory.files.plans.model import read_plans
+from memory.files.journal.model import Journal
+from memory.files.plans.model import Plans
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.model import read_tasks
+from memory.files.tasks.model import TaskList
 from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns
@@ -121,11 +121,11 @@ def _read(kind: str, name: str, document: Document) -> Iterator[Record]:
     """Yield the entries of a file, tasks by the day of their completion."""
     match kind:
         case "tasks":
-            entries: Sequence[Any] = sorted(read_tasks(name, document).tasks, key=_day, reverse=True)
+            entries: Sequence[Any] = sorted(TaskList(name, document).tasks, key=_day, reverse=True)
         case "journal":
-            entries = read_journal(name, document).entries()
+            entries = Journal(name, document).entries()
         case _:
-            entries = read_plans(name, document).plans
+            entries = Plans(name, document).plans
     for entry in entries:
         values = {"part": kind, "date": _day(entry), "title": entry.title}
         if kind == "tasks":

@@ -164,11 +164,6 @@ def read_person(text: str) -> dict[str, Any]:
     return {"name": found[1].strip(), "role": role, "text": found[3].strip(), "plain": False}
 
 
-def read_contacts(file: str, document: Document) -> Contacts:
-    """Return what contacts.md holds; never fails."""
-    return Contacts(file, document)
-
-
 # -- by which channels a contact is reached -------------------------------------------------------------------------
 
 

@@ -17,7 +17,7 @@ from memory.files.find import find_entry
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import JournalEntry, check_lines, clean_line, read_journal, read_lines, write_line, write_lines
+from .model import Journal, JournalEntry, check_lines, clean_line, read_lines, write_line, write_lines
 from .reading import plain_day, split_heading
 
 FILE = "journal.md"
@@ -36,7 +36,7 @@ def add_entry(
     date, time = _when(snapshot, at, now)
     document = started_document(snapshot, FILE, now)
     document, place = _with_entry(document, date, time, title, lines)
-    added = read_journal(FILE, document).at(*place)
+    added = Journal(FILE, document).at(*place)
     return Edit({FILE: document}, f"added {date} {time} {short(added.title)} to the journal", added.ref)
 
 
@@ -118,7 +118,7 @@ def entry_to_edit(snapshot: Snapshot, ref: str) -> JournalEntry:
         return entry
     index, read = entry.at[0], entry.document.section(entry.at[0]).memo(plain_day)
     document = with_items(entry.document, index, read.items, read.title)
-    return read_journal(FILE, document).at(index, entry.at[1] + len(read.items))
+    return Journal(FILE, document).at(index, entry.at[1] + len(read.items))
 
 
 def section_for(document: Document, date: str) -> tuple[Document, int]:
@@ -236,5 +236,5 @@ def _replaced(entry: JournalEntry, new: Entry) -> Edit:
     if new.raw == entry.entry.raw:
         return Edit({}, "nothing changed", entry.ref)
     document = entry.document.replace_entry(*entry.at, new)
-    changed = read_journal(FILE, document).at(*entry.at)
+    changed = Journal(FILE, document).at(*entry.at)
     return Edit({FILE: document}, f"changed {short(changed.title)} in the journal", changed.ref)

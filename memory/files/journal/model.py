@@ -232,11 +232,6 @@ class Journal:
         return next(one for one in found if one.at == (section, entry))
 
 
-def read_journal(file: str, document: Document) -> Journal:
-    """Return the journal of journal.md or of an archive file; never fails."""
-    return Journal(file, document)
-
-
 def identity_of(date: str | None, head: tuple[str | None, str]) -> str:
     """Return the ten hex digits made of an entry's date, and of the time and title in its heading."""
     time, title = head

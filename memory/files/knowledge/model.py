@@ -110,11 +110,6 @@ def _parts(section: str, raw: str) -> dict[str, Any]:
     return {"text": raw, "date": None, "reason": None, "kind": kind}
 
 
-def read_knowledge(file: str, document: Document) -> Knowledge:
-    """Return what knowledge.md holds; never fails."""
-    return Knowledge(file, document)
-
-
 class Twin(NamedTuple):
     """Another item that says nearly the same: `shared` of `words` different words of both are the same."""
 

@@ -23,7 +23,7 @@ from memory.files.edit import (
 from memory.files.find import find_plan
 from memory.files.snapshot import Snapshot
 
-from .model import FILE, SCHEMA, Plan, PlanSection, read_plans, section_of
+from .model import FILE, SCHEMA, Plan, Plans, PlanSection, section_of
 from .parts import TASK_KEYS, progress_of, read_plan_json, task_table, tasks_of
 
 _TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}
@@ -213,5 +213,5 @@ def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, 
     )
 
 
-_EDITS = EntryEdits(FILE, "plan", find_plan, lambda file, document: read_plans(file, document).plans, SCHEMA, _TITLE)
+_EDITS = EntryEdits(FILE, "plan", find_plan, lambda file, document: Plans(file, document).plans, SCHEMA, _TITLE)
 remove_plan, replace_plan_text = _EDITS.removed, _EDITS.rewritten

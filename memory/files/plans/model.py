@@ -136,8 +136,3 @@ class Plans:
         for plan in self.plans:
             found["failed" if (plan.status or "").casefold() == "failed" else plan.section] += 1
         return found
-
-
-def read_plans(file: str, document: Document) -> Plans:
-    """Return the plans of orchestration.md or of an archive of it; never fails."""
-    return Plans(file, document)

@@ -28,7 +28,7 @@ from memory.files.journal.edits import with_note
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import Task, read_tasks
+from .model import Task, TaskList
 from .reading import SECTIONS, SectionName, items_as_entries, plain_section, section_name
 from .values import PRIORITIES, SCHEMA, DueValue, check_due, next_due, read_due, split_priority, write_tags
 
@@ -274,7 +274,7 @@ def _left(document: Document, summary: str, place: tuple[int, int] | None) -> Ed
     """Return the edit that leaves a document, with the task at a place to show next."""
     if place is None:
         return Edit({FILE: document}, summary)
-    task = read_tasks(FILE, document).at(*place)
+    task = TaskList(FILE, document).at(*place)
     assert task is not None
     return Edit({FILE: document}, summary, task.ref, task.entry)
 
@@ -305,7 +305,7 @@ def as_entries(tasks: Sequence[Task]) -> list[Task]:
         # The items of a section count down to -1, the last one before its first entry.
         count = len(document.section(index).memo(plain_section).items)
         document = items_as_entries(document, index, [count + number for number in items])
-    changed = read_tasks(FILE, document)
+    changed = TaskList(FILE, document)
     return [found for place in places if (found := changed.at(*place)) is not None]
 
 

@@ -320,11 +320,6 @@ class TaskList:
         return None if entry is None else next((task for task in self.tasks if task.entry is entry), None)
 
 
-def read_tasks(file: str, document: Document) -> TaskList:
-    """Return the tasks of tasks.md or of an archive file; never fails."""
-    return TaskList(file, document)
-
-
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
     """Return the open tasks by what titles share that a person would take for one."""
     found: dict[str, list[Task]] = {}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.tasks.agenda import Agenda, month_bounds, month_of, weeks_of
-from memory.files.tasks.model import read_tasks
+from memory.files.tasks.model import TaskList
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\
@@ -44,7 +44,7 @@ TEXT = """\
 
 def agenda(text: str = TEXT) -> Agenda:
     """The agenda of a file."""
-    return Agenda(read_tasks("tasks.md", parse(text.encode())).tasks, NOW, UTC)
+    return Agenda(TaskList("tasks.md", parse(text.encode())).tasks, NOW, UTC)
 
 
 def words(found: Agenda, first: date, last: date) -> list[tuple[str, str, str]]:
@@ -80,7 +80,7 @@ def test_nothing_recurs_in_the_past() -> None:
 
 def test_days_are_those_of_the_zone() -> None:
     """A time with an offset stands on the day that it is here."""
-    tasks = read_tasks("tasks.md", parse(b"## Pending\n\n### a\n- due: 2024-01-20T23:30:00Z\n")).tasks
+    tasks = TaskList("tasks.md", parse(b"## Pending\n\n### a\n- due: 2024-01-20T23:30:00Z\n")).tasks
     found = Agenda(tasks, NOW, ZoneInfo("Asia/Tokyo"))
     (one,) = found.span(date(2024, 1, 1), date(2024, 1, 31)).occasions
     assert (one.day, one.at) == (date(2024, 1, 21), time(8, 30))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.journal.heat import entries_by_day, step_of, weeks_until
-from memory.files.journal.model import read_journal
+from memory.files.journal.model import Journal
 from widgets.calendar.year import LABEL, ROWS, heat_line
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
@@ -19,8 +19,8 @@ JOURNAL = b"## 2024-01-15\n### 10:00 - a\n### 09:00 - b\n## 2024-02-31\n### 09:0
 
 def test_entries_are_counted_by_day() -> None:
     """Several files add up; days that do not exist, headings without one, and empty days count for nothing."""
-    journal = read_journal("journal.md", parse(JOURNAL))
-    older = read_journal("archive/journal-2024-01.md", parse(b"## 2024-01-15\n### 08:00 - d\n"))
+    journal = Journal("journal.md", parse(JOURNAL))
+    older = Journal("archive/journal-2024-01.md", parse(b"## 2024-01-15\n### 08:00 - d\n"))
     assert entries_by_day([journal, older]) == {date(2024, 1, 15): 3}
 
 

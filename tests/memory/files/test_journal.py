@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.document import parse
 from memory.errors import AmbiguousError, NotFoundError
 from memory.files.find import find_entry
-from memory.files.journal.model import read_journal, read_lines
+from memory.files.journal.model import Journal, read_lines
 from memory.files.journal.reading import read_date, split_heading
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
@@ -37,7 +37,7 @@ type: activity-journal
 
 def test_the_sample_has_every_entry_right() -> None:
     """Date, time, title, lines and line of the format's sample."""
-    journal = read_journal("journal.md", parse(sample("journal.md")))
+    journal = Journal("journal.md", parse(sample("journal.md")))
     entries = [entry.json() for day in journal.days for entry in journal.of_day(day)]
     assert [list(entry) for entry in entries] == [["ref", "date", "time", "title", "lines", "line"]] * 5
     assert {**entries[0], "ref": None} == {
@@ -103,7 +103,7 @@ def test_a_day_is_a_heading_that_begins_with_a_date(title: str, expected: str | 
 
 def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:
     """By date and time, two sections of a day together; what has no date comes last."""
-    journal = read_journal("journal.md", parse(MIXED.encode()))
+    journal = Journal("journal.md", parse(MIXED.encode()))
     titles = ["impossible", "new c", "new b", "new a", "old", "before any section", "undated"]
     assert titles == [entry.title for entry in journal.entries()]
     assert titles == [entry.title for entry in journal.newest_first()]
@@ -126,7 +126,7 @@ def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:
 )
 def test_entries_are_chosen_by_date_and_text(arguments: dict[str, str], titles: list[str]) -> None:
     """Both ends of a span count; a text is looked for in the whole entry, in any case."""
-    journal = read_journal("journal.md", parse(MIXED.encode()))
+    journal = Journal("journal.md", parse(MIXED.encode()))
     assert titles == [entry.title for entry in journal.entries(**arguments)]  # type: ignore[arg-type]
 
 
@@ -182,7 +182,7 @@ def test_equal_entries_of_a_day_have_longer_refs() -> None:
 @given(st.binary(max_size=300))
 def test_reading_never_fails(data: bytes) -> None:
     """Any bytes give a journal whose every entry has its JSON, and lines that cover the text."""
-    journal = read_journal("journal.md", parse(b"## 2024-01-15\n### 10:00 - a\n" + data))
+    journal = Journal("journal.md", parse(b"## 2024-01-15\n### 10:00 - a\n" + data))
     entries = journal.entries()
     assert journal.count == len(entries) == len({entry.ref for entry in entries})
     for entry in entries:
@@ -195,7 +195,7 @@ def test_a_time_that_does_not_exist_is_not_the_newest() -> None:
         "## 2024-01-15\n### 25:99 — no such time\n### 24:00 — nor this\n### 9:30:15 — with seconds\n"
         "### 09:30 — before it\n### 23:59 — latest\n### none\n\n## 2024-01-14\n### 23:59 — old\n"
     )
-    entries = read_journal("journal.md", parse(text.encode())).entries()
+    entries = Journal("journal.md", parse(text.encode())).entries()
     wanted = ["latest", "with seconds", "before it", "no such time", "nor this", "none", "old"]
     assert [entry.title for entry in entries] == wanted
     assert [entry.clock for entry in entries][:4] == ["23:59", "09:30:15", "09:30", None]

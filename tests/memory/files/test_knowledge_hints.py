@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from memory.document import parse
-from memory.files.knowledge.model import Knowledge, near_twins, read_knowledge
+from memory.files.knowledge.model import Knowledge, near_twins
 
 
 def knowledge(*bullets: str, section: str = "Facts") -> Knowledge:
     """Knowledge of one section."""
     text = f"## {section}\n\n" + "".join(f"- {bullet}\n" for bullet in bullets)
-    return read_knowledge("knowledge.md", parse(text.encode()))
+    return Knowledge("knowledge.md", parse(text.encode()))
 
 
 def twice(*bullets: str) -> dict[str, list[str]]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from memory.document import Document, parse
 from memory.files.check import check_files
 from memory.files.dress import UNREAD
-from memory.files.journal.model import read_journal
+from memory.files.journal.model import Journal
 from memory.files.plain import PLAIN, line_findings, write_plainly
-from memory.files.tasks.model import read_tasks
+from memory.files.tasks.model import TaskList
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names
 from tests.memory.document.documents import documents
@@ -70,9 +70,9 @@ SETTINGS = settings(max_examples=examples(250), deadline=None, suppress_health_c
 
 def _read(name: str, document: Document) -> list[object]:
     if name == "tasks.md":
-        return [(one.section, one.title, one.priority, dict(one.fields)) for one in read_tasks(name, document)]
+        return [(one.section, one.title, one.priority, dict(one.fields)) for one in TaskList(name, document)]
     if name == "journal.md":
-        return [(one.date, one.time, one.title) for one in read_journal(name, document).entries()]
+        return [(one.date, one.time, one.title) for one in Journal(name, document).entries()]
     return []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory.document import parse
-from memory.files.contacts.model import Contacts, channels_of, is_gone, mentions, read_contacts, unreachable
+from memory.files.contacts.model import Contacts, channels_of, is_gone, mentions, unreachable
 
 TEXT = """## Channels
 
@@ -32,7 +32,7 @@ TEXT = """## Channels
 
 def contacts() -> Contacts:
     """The contacts of these tests."""
-    return read_contacts("contacts.md", parse(TEXT.encode()))
+    return Contacts("contacts.md", parse(TEXT.encode()))
 
 
 def test_channels_come_in_the_order_in_which_they_are_named() -> None:

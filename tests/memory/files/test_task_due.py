@@ -9,13 +9,13 @@ import pytest
 
 from memory.base.clock import BadMoment
 from memory.document import parse
-from memory.files.tasks.model import read_tasks
+from memory.files.tasks.model import TaskList
 from memory.files.tasks.order import due_when
 
 NOW = datetime(2026, 11, 21, 15, 31, tzinfo=UTC)
 """A Saturday."""
 
-TASKS = read_tasks(
+TASKS = TaskList(
     "tasks.md",
     parse(
         b"# Tasks\n## Pending\n"

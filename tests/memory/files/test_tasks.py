@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.tasks import edits
-from memory.files.tasks.model import Task, read_tasks
+from memory.files.tasks.model import Task, TaskList
 from memory.files.tasks.values import DueValue, read_due, split_priority
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
@@ -24,12 +24,12 @@ KEYS = [
 
 def one(fields: str, section: str = "Pending") -> Task:
     """Return the only task of a file with these field lines."""
-    return read_tasks("tasks.md", parse(f"## {section}\n### T\n{fields}".encode())).tasks[0]
+    return TaskList("tasks.md", parse(f"## {section}\n### T\n{fields}".encode())).tasks[0]
 
 
 def test_the_sample_has_every_field_right() -> None:
     """All five tasks of the format's sample are read with the keys of the interface."""
-    tasks = [task.json() for task in read_tasks("tasks.md", parse(sample("tasks.md")))]
+    tasks = [task.json() for task in TaskList("tasks.md", parse(sample("tasks.md")))]
     assert [list(task) for task in tasks] == [KEYS] * 5
     nothing = dict.fromkeys(KEYS) | {"tags": [], "extra": {}}
     expected = [
@@ -181,7 +181,7 @@ def test_entries_under_other_headings_are_pending_tasks() -> None:
         "### before\n# Pending\n### level one\n## PENDING\n### a\n## Pending review\n### no\n## In Progress (2)\n"
         "### b\n## pending\n### c\n## Completed (last 7 days)\n### d\n## Notes\n### no\n"
     )
-    tasks = read_tasks("tasks.md", parse(text.encode()))
+    tasks = TaskList("tasks.md", parse(text.encode()))
     assert [(task.title, task.section, task.heading) for task in tasks] == [
         ("before", "pending", ""),
         ("level one", "pending", "Pending"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.tasks.model import Task, read_tasks
+from memory.files.tasks.model import Task, TaskList
 from memory.files.tasks.order import DUE_LEAST, DUE_POINTS, GROUPS, SORTS, grouped, sort_key, urgency_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -17,7 +17,7 @@ NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 
 def tasks_of(text: str) -> tuple[Task, ...]:
     """The tasks of a file."""
-    return read_tasks("tasks.md", parse(text.encode())).tasks
+    return TaskList("tasks.md", parse(text.encode())).tasks
 
 
 def task_of(text: str, section: str = "Pending") -> Task:

@@ -11,7 +11,7 @@ import pytest
 from memory.base.clock import find_zone
 from memory.base.cron import latest_run, next_runs
 from memory.document import parse
-from memory.files.monitors import Monitor, read_monitors
+from memory.files.monitors import Monitor, Monitors
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.schedule import due_instant, due_monitors, next_due
 from memory.storage.own_folders import StateFolder
@@ -31,7 +31,7 @@ def changes(zone: tzinfo) -> list[datetime]:
 def monitor(name: str = "One", interval: str = "*/5 * * * *") -> Monitor:
     """Return a monitor with an interval."""
     text = f"## Monitors\n\n### {name}\n- type: command\n- command: true\n- interval: {interval}\n"
-    return read_monitors("monitors.md", parse(text.encode())).monitors[0]
+    return Monitors("monitors.md", parse(text.encode())).monitors[0]
 
 
 def ledger_in(folder: Path) -> MonitorLedger:

@@ -9,7 +9,7 @@ import pytest
 from memory.base.clock import find_zone
 from memory.document import parse
 from memory.errors import UsageError
-from memory.files.monitors import read_monitors
+from memory.files.monitors import Monitors
 from memory.monitoring.alerts.options import ends_at, parse_windows, read_options, read_span
 from memory.monitoring.settings import monitor_problems
 from tests.memory_files import snapshot_of
@@ -67,7 +67,7 @@ def test_options_of_a_monitor() -> None:
 - maintenance: SUN 02:00-04:00, nonsense
 - alertPriority: HIGH
 """
-    found = read_options(read_monitors("monitors.md", parse(text.encode())).monitors[0])
+    found = read_options(Monitors("monitors.md", parse(text.encode())).monitors[0])
     assert (found.settings.failures_before, found.settings.successes_before) == (3, 1)
     assert found.settings.remind == timedelta(hours=4)
     assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())
