@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, tzinfo
 from itertools import chain
 from operator import attrgetter
 
 from memory.base.problems import Level, Problem
 from memory.base.sync_copies import copy_problem, original_of
-from memory.document import Document, Section
+from memory.document import Document
 from memory.document.check import structure_problems
-from memory.document.lines import split_lines
-from memory.document.tables import Table
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES
-from .config import meant_key, unknown_key_words
-from .config import value_problem as config_problem
 from .edit import secret_problems
 from .entry_checks import (
     date_problem,
-    journal_problems,
-    knowledge_problems,
-    monitor_file_problems,
-    plan_file_problems,
-    task_problems,
 )
 from .links import link_problems
-from .plain import line_findings
+from .plain import kind_of_file
 from .snapshot import Snapshot
 from .templates import TYPES
 
@@ -88,11 +79,9 @@ def _check_file(snapshot: Snapshot, name: str, document: Document | None) -> tup
 
 def _document_problems(snapshot: Snapshot, name: str, document: Document) -> list[Problem]:
     found = [*_structure(name, document), *secret_problems(name, document)]
-    found += [Problem(one.level, name, one.line + 1, one.code, one.message) for one in line_findings(name, document)]
-    kind = name.removesuffix(".md") if not name.startswith("archive/") else name[8:].split("-")[0]
-    rule = _RULES.get(kind)
-    if rule is not None:
-        found += rule(snapshot, name, document)
+    if (kind := kind_of_file(name)) is not None:
+        found += [one.of(name) for one in kind.findings(document)]
+        found += kind.problems(snapshot, name, document)
     return found
 
 
@@ -120,83 +109,6 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
     if wrong:
         yield Problem("error", name, (meta.line_of("updated") or 0) + 1, "front.updated", wrong)
 
-
-def _contacts(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    for person in snapshot.contacts.people:
-        if person.plain:
-            message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
-            yield Problem("warning", name, person.line + 1, "contact.form", message)
-    for index, section in enumerate(document.sections):
-        tables = section.tables
-        yield from _table_problems(name, document.line_of(index) + 2, section, tables)
-        for table in tables:
-            for row in table.rows:
-                if len(row.cells) > len(table.header):
-                    line = document.line_of(index) + 2 + row.line
-                    yield Problem(
-                        "warning", name, line, "contact.cells", "the row has more cells than the table columns"
-                    )
-
-
-def _table_problems(name: str, top: int, section: Section, tables: Sequence[Table]) -> Iterator[Problem]:
-    """Yield a warning where a section of channels or routes has rows outside a table, or a table without names."""
-    need = _NEED.get(section.name)
-    if need is None:
-        return
-    if not tables:
-        number = next((at for at, (line, _) in enumerate(split_lines(section.body)) if "|" in line), None)
-        if number is not None:
-            message = (
-                f"no table is here: it needs a header, a row of dashes with as many cells, and no fence ({need}, …)"
-            )
-            yield Problem("warning", name, top + number, "contact.table", message)
-    elif all(table.column(need) is None for table in tables):
-        message = f"the table has no column {need}"
-        yield Problem("warning", name, top + tables[0].line, "contact.column", message)
-    for table in tables:
-        names = [title.casefold() for title in table.header if title]
-        if len(set(names)) != len(names):
-            message = "two columns have the same name; the first counts"
-            yield Problem("warning", name, top + table.line, "contact.column", message)
-
-
-def _config(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
-    config = snapshot.config
-    doubtful = config.doubtful
-    yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
-    said = {line for line, _, _ in doubtful}
-    again = set(map(id, config.duplicates))
-    # Two in one section are already reported as duplicate fields.
-    found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
-    for setting in config.settings:
-        if id(setting) in again:
-            if setting.line in found:
-                continue
-            first = config.setting(setting.key)
-            message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
-            yield Problem("warning", name, setting.line + 1, "config.twice", message)
-            continue
-        wrong = config_problem(setting.key, setting.value)
-        if wrong is not None:
-            yield Problem("error", name, setting.line + 1, "config.value", wrong)
-        elif setting.line not in said and (meant := meant_key(setting.key, _MISSPELLED)) is not None:
-            words = unknown_key_words(setting.key, meant)
-            yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)
-
-
-_Rule = Callable[["Snapshot", str, Document], Iterable[Problem]]
-_RULES: dict[str, _Rule] = {
-    "tasks": task_problems,
-    "journal": journal_problems,
-    "knowledge": knowledge_problems,
-    "contacts": _contacts,
-    "monitors": monitor_file_problems,
-    "config": _config,
-    "orchestration": plan_file_problems,
-}
-_MISSPELLED = 0.93
-"""The likeness to a known setting from which an unknown one counts as a misspelling."""
-_NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 
 # -- other files beside the memory files: copies left by a sync, archives under other names, dangling links ----------
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from memory.document import Entry
@@ -35,11 +36,11 @@ class ChangeView:
     time: datetime
     actor: str
     operation: str
+    summary: str
     file: str
     entry: str | None
     title: str
     kind: Kind
-    summary: str
     fields: tuple[FieldChange, ...]
     lines: tuple[str, ...]
     section: str | None = None
@@ -61,6 +62,10 @@ class ChangeView:
         }
 
 
+_MakeView = Callable[..., ChangeView]
+"""Makes a view of a change, given what is its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileRegions:
     """The regions that a change replaced in one file; `file` is relative to the memory folder."""
@@ -80,6 +85,7 @@ def change_views(
 ) -> tuple[ChangeView, ...]:
     """Return the view of each changed entry, in the order of the files; an entry moved to another file is one view."""
     found: list[ChangeView] = []
+    view = partial(ChangeView, id, time, actor, operation, summary)
     units = [
         (one.file, unit) for one in files for unit in units_of(one.regions, by_place=is_by_place(actor, operation))
     ]
@@ -90,13 +96,9 @@ def change_views(
             continue
         other = pairs.get(index)
         new_file, after = (file, unit) if other is None else units[other]
-        found.append(_entry_view(file, unit, new_file, after, (id, time, actor, operation, summary)))
-    for one in files:
-        for region in one.regions:
-            view = _text_view(one.file, region, (id, time, actor, operation, summary))
-            if view is not None:
-                found.append(view)
-    return tuple(found)
+        found.append(_entry_view(view, file, unit, new_file, after))
+    texts = (_text_view(view, one.file, region) for one in files for region in one.regions)
+    return (*found, *(text for text in texts if text is not None))
 
 
 def _partners(units: Sequence[tuple[str, Unit]]) -> dict[int, int]:
@@ -118,9 +120,7 @@ def _ref(part: tuple[int, str, Unit]) -> str | None:
     return None if entry is None else ref_of(file, unit.section if unit.before else unit.new_section, entry)
 
 
-def _entry_view(
-    file: str, unit: Unit, new_file: str, other: Unit, head: tuple[str, datetime, str, str, str]
-) -> ChangeView:
+def _entry_view(view: _MakeView, file: str, unit: Unit, new_file: str, other: Unit) -> ChangeView:
     before, after = unit.before, other.after
     entry = after or before
     assert entry is not None
@@ -135,9 +135,11 @@ def _entry_view(
     else:
         kind = "moved"
         place = unit.section if file == new_file else f"{file}: {unit.section}" if unit.section else file
-    change_id, time, actor, operation, summary = head
-    return ChangeView(
-        *(change_id, time, actor, operation, new_file, ref_of(new_file, section, entry), entry.title, kind, summary),
+    return view(
+        new_file,
+        ref_of(new_file, section, entry),
+        entry.title,
+        kind,
         fields=tuple(_fields(before, after)),
         lines=line_changes(_shown(before), _shown(after)),
         section=section,
@@ -164,9 +166,8 @@ def _field_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[F
             yield key, one, other
 
 
-def _text_view(file: str, region: Region, head: tuple[str, datetime, str, str, str]) -> ChangeView | None:
+def _text_view(view: _MakeView, file: str, region: Region) -> ChangeView | None:
     """Return the view of a section's own text, of the front matter, or of part of a file without entries."""
-    change_id, time, actor, operation, summary = head
     before, after = decode(region.before), decode(region.after)
     if region.kind in ("entries", "sections"):
         return None
@@ -182,8 +183,11 @@ def _text_view(file: str, region: Region, head: tuple[str, datetime, str, str, s
     else:
         title = file
     kind: Kind = "added" if not before.strip() else "removed" if not after.strip() else "edited"
-    return ChangeView(
-        *(change_id, time, actor, operation, file, None, title, kind, summary),
+    return view(
+        file,
+        None,
+        title,
+        kind,
         fields=tuple(_field_changes(read_fields(before), read_fields(after))) if region.kind == "body" else (),
         lines=line_changes(before, after),
         section=region.section,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
-from memory.base.problems import Level
+from memory.base.problems import Level, Problem
 from memory.base.values import folded
 from memory.document.lines import Field, count_lines, encode, hidden_lines, may_hide, read_fields, split_lines
 from memory.document.model import Document
@@ -41,6 +41,10 @@ class LineFinding(NamedTuple):
     level: Level
     code: str
     message: str
+
+    def of(self, file: str) -> Problem:
+        """Return the finding as a problem of a file."""
+        return Problem(self.level, file, self.line + 1, self.code, self.message)
 
     def moved(self, by: int) -> LineFinding:
         """Return the finding so many lines further down."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, tzinfo
 from functools import lru_cache
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Problem
+from memory.document import Section
+from memory.document.check import structure_problems
+from memory.document.lines import split_lines
 from memory.document.model import Document
+from memory.document.tables import Table
 
+from .config import meant_key, unknown_key_words, value_problem
 from .dress import unread_entries
 from .journal.reading import plain_day, plain_heading, split_heading
 from .monitors import SCHEMA as MONITORS
@@ -21,6 +26,9 @@ from .snapshot import Snapshot
 from .tasks.model import Task, TaskList
 from .tasks.values import SCHEMA as TASKS
 
+_MISSPELLED = 0.93
+"""The likeness to a known setting from which an unknown one counts as a misspelling."""
+_NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
@@ -114,10 +122,9 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
     """Yield the findings of orchestration.md or of an archive of it."""
     known = [index for index, part in document.all_sections() if section_of(part)]
     why = "is read as active: it is in no section of plans"
-    for one in unread_entries(document, known, "error", "plan.unknown_section", why):
-        yield Problem(one.level, name, one.line + 1, one.code, one.message)
+    yield from (one.of(name) for one in unread_entries(document, known, "error", "plan.unknown_section", why))
     for plan in (snapshot.plans if name == "orchestration.md" else Plans(name, document)).plans:
-        yield from (Problem(one.level, name, one.line + 1, one.code, one.message) for one in plan.problems)
+        yield from (one.of(name) for one in plan.problems)
         yield from PLANS.problems(name, plan.entry, plan.line + 1, snapshot.zone)
         missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]
         if plan.section == "completed" and plan.completed is None:
@@ -125,3 +132,66 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
         if missing:
             message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
             yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
+
+
+def contact_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    for person in snapshot.contacts.people:
+        if person.plain:
+            message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
+            yield Problem("warning", name, person.line + 1, "contact.form", message)
+    for index, section in enumerate(document.sections):
+        tables = section.tables
+        yield from _table_problems(name, document.line_of(index) + 2, section, tables)
+        for table in tables:
+            for row in table.rows:
+                if len(row.cells) > len(table.header):
+                    line = document.line_of(index) + 2 + row.line
+                    yield Problem(
+                        "warning", name, line, "contact.cells", "the row has more cells than the table columns"
+                    )
+
+
+def _table_problems(name: str, top: int, section: Section, tables: Sequence[Table]) -> Iterator[Problem]:
+    """Yield a warning where a section of channels or routes has rows outside a table, or a table without names."""
+    need = _NEED.get(section.name)
+    if need is None:
+        return
+    if not tables:
+        number = next((at for at, (line, _) in enumerate(split_lines(section.body)) if "|" in line), None)
+        if number is not None:
+            message = (
+                f"no table is here: it needs a header, a row of dashes with as many cells, and no fence ({need}, …)"
+            )
+            yield Problem("warning", name, top + number, "contact.table", message)
+    elif all(table.column(need) is None for table in tables):
+        message = f"the table has no column {need}"
+        yield Problem("warning", name, top + tables[0].line, "contact.column", message)
+    for table in tables:
+        names = [title.casefold() for title in table.header if title]
+        if len(set(names)) != len(names):
+            message = "two columns have the same name; the first counts"
+            yield Problem("warning", name, top + table.line, "contact.column", message)
+
+
+def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    config = snapshot.config
+    doubtful = config.doubtful
+    yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
+    said = {line for line, _, _ in doubtful}
+    again = set(map(id, config.duplicates))
+    # Two in one section are already reported as duplicate fields.
+    found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
+    for setting in config.settings:
+        if id(setting) in again:
+            if setting.line in found:
+                continue
+            first = config.setting(setting.key)
+            message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
+            yield Problem("warning", name, setting.line + 1, "config.twice", message)
+            continue
+        wrong = value_problem(setting.key, setting.value)
+        if wrong is not None:
+            yield Problem("error", name, setting.line + 1, "config.value", wrong)
+        elif setting.line not in said and (meant := meant_key(setting.key, _MISSPELLED)) is not None:
+            words = unknown_key_words(setting.key, meant)
+            yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)

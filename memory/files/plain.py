@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from memory.base.problems import Problem
 from memory.document.lines import decode, split_lines
 from memory.document.model import Document
 from memory.errors import UsageError
@@ -17,6 +18,15 @@ from .config import config_findings
 from .contacts.model import contact_findings, plain_contacts
 from .dress import READ, UNREAD_CODES, LineFinding, entry_findings, plain_entries
 from .edit import Edit
+from .entry_checks import (
+    config_problems,
+    contact_problems,
+    journal_problems,
+    knowledge_problems,
+    monitor_file_problems,
+    plan_file_problems,
+    task_problems,
+)
 from .journal.reading import journal_findings, plain_journal
 from .knowledge.model import knowledge_findings, plain_knowledge
 from .monitors import monitor_findings
@@ -24,30 +34,37 @@ from .plans.model import SCHEMA as PLANS
 from .snapshot import Snapshot, kind_of
 from .tasks.reading import plain_tasks, task_findings
 
-FINDINGS: dict[str, Callable[[Document], Iterator[LineFinding]]] = {
-    "tasks": task_findings,
-    "journal": journal_findings,
-    "knowledge": knowledge_findings,
-    "contacts": contact_findings,
-    "plans": partial(entry_findings, schema=PLANS),
-    "monitors": monitor_findings,
-    "config": config_findings,
+
+class FileKind(NamedTuple):
+    """What `check` and `check --fix` do with a kind of file: what finds the lines that are not plain, what is wrong
+    with its entries, and what writes it plainly (None: such lines are only told).
+    """
+
+    findings: Callable[[Document], Iterable[LineFinding]]
+    problems: Callable[[Snapshot, str, Document], Iterable[Problem]]
+    plain: Callable[[Document], Document] | None = None
+
+
+KINDS = {
+    "tasks": FileKind(task_findings, task_problems, plain_tasks),
+    "journal": FileKind(journal_findings, journal_problems, plain_journal),
+    "knowledge": FileKind(knowledge_findings, knowledge_problems, plain_knowledge),
+    "contacts": FileKind(contact_findings, contact_problems, plain_contacts),
+    "plans": FileKind(partial(entry_findings, schema=PLANS), plan_file_problems, partial(plain_entries, schema=PLANS)),
+    "monitors": FileKind(monitor_findings, monitor_file_problems),
+    "config": FileKind(config_findings, config_problems),
 }
-"""What finds the lines of a kind of file that are not plain."""
-PLAIN: dict[str, Callable[[Document], Document]] = {
-    "tasks": plain_tasks,
-    "journal": plain_journal,
-    "knowledge": plain_knowledge,
-    "contacts": plain_contacts,
-    "plans": partial(plain_entries, schema=PLANS),
-}
-"""What writes a kind of file plainly."""
+
+
+def kind_of_file(name: str) -> FileKind | None:
+    """Return the kind of a memory file or of an archive; None for other files."""
+    return KINDS.get(kind_of(name) or name.removesuffix(".md"))
 
 
 def line_findings(name: str, document: Document) -> list[LineFinding]:
     """Return what was found in the lines of a file that are not plain; lines count from 0."""
-    find = FINDINGS.get(kind_of(name) or name.removesuffix(".md"))
-    return [] if find is None else list(find(document))
+    kind = kind_of_file(name)
+    return [] if kind is None else list(kind.findings(document))
 
 
 _LONGEST = 2000
@@ -93,12 +110,13 @@ def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edi
     looked = snapshot.readable()
     documents = {}
     for name in names or (*MEMORY_FILES, *snapshot.archive_names):
-        write = PLAIN.get(kind_of(name) or name.removesuffix(".md"))
-        document = looked.found(name)
-        if write is None or document is None or not any(one.code == READ for one in line_findings(name, document)):
+        kind, document = kind_of_file(name), looked.found(name)
+        if kind is None or kind.plain is None or document is None:
+            continue
+        if not any(one.code == READ for one in kind.findings(document)):
             continue
         with suppress(UsageError):
-            plain = write(document)
+            plain = kind.plain(document)
             if plain.dump() != document.dump():
                 documents[name] = plain
     count = len(documents)
