@@ -10,7 +10,7 @@ from typing import Any
 from memory.base.clock import BadMoment, read_moment
 from memory.document import Entry
 from memory.errors import UsageError
-from memory.operations import Context, Group, Operation, under
+from memory.operations import Context, Group, under
 from memory.operations.result import Result
 
 from .edit import Edit
@@ -22,7 +22,7 @@ class Call:
     """One attempt of a change: the files under the lock, the time, and what a person is told about it.
 
     `done` is what was done, `more` follows the title, and so does what `after` returns of the entry as it is then;
-    `notes` are warnings, and `item` is an entry that is removed. `base` is the entry that the caller saw, if any: what
+    `notes` are warnings. `base` is the entry that the caller saw, if any: what
     others changed since stays, and where both changed the same there is a ConflictError.
     """
 
@@ -32,7 +32,6 @@ class Call:
     more: str = ""
     after: Callable[[Any], str] = field(default=lambda _: "")
     notes: list[str] = field(default_factory=list)
-    item: Any = None
     base: Entry | None = None
 
     @property
@@ -59,25 +58,26 @@ class EntryGroup(Group):
         super().__init__(name, help)
         self.key, self.find, self.title = key, find, title
 
-    def changes(self, name: str, done: str, **settings: Any) -> Callable[[Callable[..., Edit]], Operation]:
+    def changes(self, name: str, done: str, **settings: Any) -> Callable[[Callable[..., Edit]], Callable[..., Edit]]:
         """Return a decorator that makes a function (call, **values) that returns an edit an operation.
 
-        The edit is made under the lock, so the function may be called again if another program changed the files.
+        The edit is made under the lock, so the function may be called again if another program changed the files. What
+        remains is a function (snapshot, **values, now) that returns the edit, for callers in Python.
         """
 
-        def decorate(edit: Callable[..., Edit]) -> Operation:
+        def decorate(edit: Callable[..., Edit]) -> Callable[..., Edit]:
             def run(context: Context, /, **values: Any) -> Result:
-                return self._changed(context, name, lambda call: edit(call, **values), done)
+                return self._changed(context, name, lambda call: edit(call, **values), done, values.get("ref", ""))
 
             run.__doc__ = edit.__doc__
             run.__dict__["parameters"] = edit.__dict__.get("parameters", ())
             made = under(self, name, serves="change", **settings)(run)
             made.edit = edit
-            return made
+            return lambda snapshot, *given, now, **values: edit(Call(snapshot, now), *given, **values)
 
         return decorate
 
-    def _changed(self, context: Context, name: str, edit: Callable[[Call], Edit], done: str) -> Result:
+    def _changed(self, context: Context, name: str, edit: Callable[[Call], Edit], done: str, ref: str) -> Result:
         attempts: list[Call] = []
 
         def build(snapshot: Snapshot) -> Edit:
@@ -86,7 +86,10 @@ class EntryGroup(Group):
 
         outcome = context.change(f"{self.name}.{name}", build)
         call = attempts[-1]
-        item = call.item or self.find(context.left_by(outcome), outcome.ref or "", outcome.entry)
+        if outcome.ref is None:
+            item = self.find(call.snapshot, ref, None)  # It was removed, and is shown as it was.
+        else:
+            item = self.find(context.left_by(outcome), outcome.ref, outcome.entry)
         words = call.done if outcome.change.files else "nothing to change in"
         return Result(
             lambda: {self.key: item.json()},

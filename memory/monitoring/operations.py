@@ -295,7 +295,6 @@ def edit(
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove a monitor from the file; it is printed as it was."""
-    call.item = find_monitor(call.snapshot, ref)
     return remove_monitor(call.snapshot, ref, now=call.now)
 
 

@@ -100,5 +100,4 @@ def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) 
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove a channel, a route or a person; it is printed as it was."""
-    call.item = find_contact(call.snapshot, ref)
     return remove_contact(call.snapshot, ref, now=call.now)

@@ -181,5 +181,4 @@ def edit(
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove an entry from the file; it is printed as it was."""
-    call.item = find_entry(call.snapshot, ref)
     return remove_entry(call.snapshot, ref, now=call.now)

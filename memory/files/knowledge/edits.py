@@ -6,43 +6,18 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memory.base.clock import read_moment
-from memory.base.values import folded, split_remark
+from memory.base.values import folded
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.bullets import with_bullet, with_bullets
-from memory.files.edit import Edit, one_line, started_document
+from memory.files.edit import Edit, one_line
 from memory.files.find import find_knowledge
-from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
+from .model import FILE, Knowledge, KnowledgeItem
 
-_CODE = "knowledge.text"
-
-
-def add_knowledge(
-    snapshot: Snapshot,
-    text: str,
-    *,
-    section: str,
-    topic: str | None = None,
-    date: str | None = None,
-    reason: str | None = None,
-    now: datetime,
-) -> Edit:
-    """Add a bullet behind the last one of a section, or of a topic in it; what is missing is made at the end.
-
-    With `date` (YYYY-MM-DD) or a `reason` it is a decision, `date: text (reason)`; a decision without a date gets
-    today's. Further lines of the text are indented below the bullet. Raises UsageError `knowledge.text`,
-    `knowledge.section`, BadMoment.
-    """
-    decides = reason is not None or section.strip().casefold() == DECISIONS.casefold()
-    if date is None and decides and DECISION.fullmatch(text.strip()) is None:
-        date = now.astimezone(snapshot.zone).date().isoformat()
-    raw = compose(text, date, reason)
-    document, place = with_knowledge(started_document(snapshot, FILE, now), section, topic, [raw])
-    return Edit({FILE: document}, f"added {short(raw)}", _last(document, place).ref)
+CODE = "knowledge.text"
 
 
 def with_knowledge(
@@ -66,45 +41,12 @@ def with_knowledge(
         place = next(topics, (places[0], len(document.section(places[0]))))
         if place == (places[0], len(document.section(places[0]))):
             document = document.insert_entry(*place, Entry.compose(name, newline=document.newline))
-    return with_bullets(document, *place, raws, _CODE), place
+    return with_bullets(document, *place, raws, CODE), place
 
 
-def _last(document: Document, place: tuple[int, int | None]) -> KnowledgeItem:
+def last_in(document: Document, place: tuple[int, int | None]) -> KnowledgeItem:
+    """Return the last item of a section or a topic."""
     return [item for item in Knowledge(FILE, document).items if item.at[:2] == place][-1]
-
-
-def edit_knowledge(
-    snapshot: Snapshot,
-    ref: str,
-    text: str,
-    *,
-    date: str | None = None,
-    reason: str | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Write another text into a bullet; a decision keeps its date and reason unless others are given.
-
-    A text that itself reads `date: text (reason)` replaces all of it; an empty `reason` takes the reason away.
-    """
-    item = find_knowledge(snapshot, ref)
-    new = text.strip()
-    if item.date is not None and DECISION.fullmatch(new) is None:
-        date = date or item.date
-        reason = item.reason if reason is None and split_remark(new)[1] is None else reason
-    raw = compose(new, date, reason)
-    before = snapshot.document(FILE)
-    document = with_bullet(before, item.at, raw, _CODE)
-    if document is before:
-        return Edit({}, "nothing changed", item.ref)
-    found = next(one for one in Knowledge(FILE, document).items if one.at == item.at)
-    return Edit({FILE: document}, f"changed {short(raw)}", found.ref)
-
-
-def remove_knowledge(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Take a bullet out, with what is indented below it; its section and topic stay."""
-    item = find_knowledge(snapshot, ref)
-    document = with_bullet(snapshot.document(FILE), item.at, None, _CODE)
-    return Edit({FILE: document}, f"removed {short(item.text)}")
 
 
 def move_knowledge(
@@ -117,7 +59,7 @@ def move_knowledge(
 ) -> Edit:
     """Put facts and decisions at the end of a section, or of a topic in it; both are made where they are missing.
 
-    What they say stays. Raises UsageError `knowledge.here` where nothing would move, and as `add_knowledge` and
+    What they say stays. Raises UsageError `knowledge.here` where nothing would move, and as `with_knowledge` and
     `find_knowledge`; then nothing is moved.
     """
     wanted = section.casefold(), topic or None
@@ -128,10 +70,10 @@ def move_knowledge(
     document = snapshot.document(FILE)
     # From the end, so that places before it stay as they are.
     for item in sorted(items, key=lambda one: one.line, reverse=True):
-        document = with_bullet(document, item.at, None, _CODE)
+        document = with_bullet(document, item.at, None, CODE)
     document, place = with_knowledge(document, section, topic, [item.raw for item in items])
     words = "moved a line" if len(items) == 1 else f"moved {len(items)} lines"
-    ref = _last(document, place).ref if len(items) == 1 else None
+    ref = last_in(document, place).ref if len(items) == 1 else None
     return Edit({FILE: document}, f"{words} to {(f'{section} / {topic}' if topic else section)[:80]}", ref)
 
 

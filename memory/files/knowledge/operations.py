@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memory.files.edit import Edit
+from memory.base.values import split_remark
+from memory.files.bullets import with_bullet
+from memory.files.edit import Edit, started_document
 from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
+from memory.files.refs import short
 from memory.operations import Context, Day, Ref, Used, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
-from .edits import add_knowledge, edit_knowledge, remove_knowledge
-from .model import KnowledgeItem
+from .edits import CODE, compose, last_in, with_knowledge
+from .model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
 
 _ref = argument("ref", type=Ref(("knowledge",)))
 _DAY = Day()
@@ -90,7 +93,7 @@ def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
 @option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
 @option("--date", metavar="D", type=_DAY, help="When it was decided (default of --decision: today).")
 @option("--reason", metavar="R", help="Why it was decided.")
-def add(
+def add_knowledge(
     call: Call,
     text: str,
     section: str | None = None,
@@ -100,11 +103,14 @@ def add(
     reason: str | None = None,
 ) -> Edit:
     """Add a fact or a decision at the end of its section."""
-    if date is None and decision:
+    # UsageError `knowledge.text`, `knowledge.section`, BadMoment. A decision without a date gets today's.
+    place = section or (DECISIONS if decision else "Technical Facts")
+    decides = decision or reason is not None or place.strip().casefold() == DECISIONS.casefold()
+    if date is None and decides and DECISION.fullmatch(text.strip()) is None:
         date = "today"
-    day = None if date is None else _DAY.written(date, call.now, call.zone)
-    place = section or ("Decisions Made" if decision else "Technical Facts")
-    return add_knowledge(call.snapshot, text, section=place, topic=topic, date=day, reason=reason, now=call.now)
+    raw = compose(text, None if date is None else _DAY.written(date, call.now, call.zone), reason)
+    document, at = with_knowledge(started_document(call.snapshot, FILE, call.now), place, topic, [raw])
+    return Edit({FILE: document}, f"added {short(raw)}", last_in(document, at).ref)
 
 
 @knowledge.changes("edit", "changed", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
@@ -112,15 +118,28 @@ def add(
 @argument("text", help="The fact, in a sentence.")
 @option("--date", metavar="D", type=_DAY, help="Another date of a decision.")
 @option("--reason", metavar="R", help="Another reason of a decision; empty for none.")
-def edit(call: Call, ref: str, text: str, date: str | None = None, reason: str | None = None) -> Edit:
+def edit_knowledge(call: Call, ref: str, text: str, date: str | None = None, reason: str | None = None) -> Edit:
     """Replace the text of one item."""
+    # A decision keeps its date and reason unless others are given, or the text is a whole decision.
+    item = find_knowledge(call.snapshot, ref)
     day = None if date is None else _DAY.written(date, call.now, call.zone)
-    return edit_knowledge(call.snapshot, ref, text, date=day, reason=reason, now=call.now)
+    new = text.strip()
+    if item.date is not None and DECISION.fullmatch(new) is None:
+        day = day or item.date
+        reason = item.reason if reason is None and split_remark(new)[1] is None else reason
+    raw = compose(new, day, reason)
+    before = call.snapshot.document(FILE)
+    document = with_bullet(before, item.at, raw, CODE)
+    if document is before:
+        return Edit({}, "nothing changed", item.ref)
+    found = next(one for one in Knowledge(FILE, document).items if one.at == item.at)
+    return Edit({FILE: document}, f"changed {short(raw)}", found.ref)
 
 
 @knowledge.changes("remove", "removed", examples=("memdeck knowledge remove 5b2c9d1",))
 @_ref
-def remove(call: Call, ref: str) -> Edit:
+def remove_knowledge(call: Call, ref: str) -> Edit:
     """Remove one item; it is printed as it was."""
-    call.item = find_knowledge(call.snapshot, ref)
-    return remove_knowledge(call.snapshot, ref, now=call.now)
+    item = find_knowledge(call.snapshot, ref)
+    document = with_bullet(call.snapshot.document(FILE), item.at, None, CODE)
+    return Edit({FILE: document}, f"removed {short(item.text)}")

@@ -168,5 +168,4 @@ def remove(call: Call, ref: str, task: str | None = None) -> Edit:
     if task is not None:
         call.done = f"removed task {task} of"
         return remove_plan_task(call.snapshot, ref, task, now=call.now)
-    call.item = find_plan(call.snapshot, ref)
     return remove_plan(call.snapshot, ref, now=call.now)

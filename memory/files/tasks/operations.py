@@ -366,7 +366,6 @@ def reopen(call: Call, ref: str) -> Edit:
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove a task from the file; it is printed as it was."""
-    call.item = find_task(call.snapshot, ref)
     return remove_task(call.snapshot, ref, now=call.now)
 
 
