@@ -26,7 +26,8 @@ from memory.files.knowledge.operations import knowledge
 from memory.files.operations import Call
 from memory.files.plans.operations import orchestration
 from memory.files.refs import identity_hex
-from memory.files.tasks.operations import OPEN, SECTIONS, tasks
+from memory.files.tasks.edits import tasks
+from memory.files.tasks.operations import OPEN, SECTIONS
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation

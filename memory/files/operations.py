@@ -62,7 +62,7 @@ class EntryGroup(Group):
         """Return a decorator that makes a function (call, **values) that returns an edit an operation.
 
         The edit is made under the lock, so the function may be called again if another program changed the files. What
-        remains is a function (snapshot, **values, now) that returns the edit, for callers in Python.
+        remains is a function (snapshot, **values, now, base) that returns the edit, for callers in Python.
         """
 
         def decorate(edit: Callable[..., Edit]) -> Callable[..., Edit]:
@@ -73,7 +73,13 @@ class EntryGroup(Group):
             run.__dict__["parameters"] = edit.__dict__.get("parameters", ())
             made = under(self, name, serves="change", **settings)(run)
             made.edit = edit
-            return lambda snapshot, *given, now, **values: edit(Call(snapshot, now), *given, **values)
+
+            def direct(
+                snapshot: Snapshot, *given: Any, now: datetime, base: Entry | None = None, **values: Any
+            ) -> Edit:
+                return edit(Call(snapshot, now, base=base), *given, **values)
+
+            return direct
 
         return decorate
 

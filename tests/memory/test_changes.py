@@ -12,6 +12,7 @@ from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
 from memory.files.find import find_entry, find_task
 from memory.files.knowledge import operations as knowledge
+from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import row, views_of
 from memory.history.undo import revert_in, undo_in
@@ -54,7 +55,7 @@ def edit(workspace: Workspace, ref: str, actor: str = "human", at: datetime = NO
     """Change fields of a task and return the id of the change."""
     let_agents(workspace.store)
     outcome = workspace.change(
-        "edit", lambda snapshot: task_edits.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
+        "edit", lambda snapshot: task_changes.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
     )
     return outcome.change.id
 

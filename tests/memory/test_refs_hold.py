@@ -13,6 +13,7 @@ import pytest
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
 from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
+from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits
 from memory.files.tasks.model import Task
 from memory.history.undo import redo_in, undo_in
@@ -108,7 +109,7 @@ def test_a_twin_keeps_answering_while_its_fields_change(opened: Callable[..., Wo
     workspace = opened(tasks=TWINS["one section"])
     refs = [task.ref for task in same(workspace)]
     for word, ref in zip("xyz", refs, strict=True):
-        do(workspace, edits.edit_task, ref, set={"assigned": word})
+        do(workspace, task_changes.edit_task, ref, set={"assigned": word})
         do(workspace, edits.start_task, ref)
         do(workspace, edits.progress_task, ref, percent=50)
     found = [find_task(workspace.snapshot(), ref) for ref in refs]
@@ -122,7 +123,7 @@ def test_an_undone_removal_gives_the_ref_back(opened: Callable[..., Workspace]) 
     do(workspace, edits.remove_task, ref)
     undo_in(workspace.together, actor="cli", now=NOW)
     assert find_task(workspace.snapshot(), ref).notes == "b"
-    do(workspace, edits.edit_task, ref, set={"assigned": "x"})
+    do(workspace, task_changes.edit_task, ref, set={"assigned": "x"})
     undo_in(workspace.together, actor="cli", now=NOW)
     redo_in(workspace.together, actor="cli", now=NOW)
     assert find_task(workspace.snapshot(), ref).assigned == "x"
@@ -149,7 +150,7 @@ def test_without_a_log_a_changed_twin_is_an_error(opened: Callable[..., Workspac
     """A ref that only the log could follow lists the candidates where there is no log."""
     workspace = opened(tasks=TWINS["one section"])
     ref = same(workspace)[0].ref
-    do(workspace, edits.edit_task, ref, set={"assigned": "x"})
+    do(workspace, task_changes.edit_task, ref, set={"assigned": "x"})
     bare = Workspace.open(tmp_path / "shop", state_home=None, machine_zone=UTC)
     with pytest.raises(AmbiguousError):
         find_task(bare.snapshot(), ref)
@@ -159,7 +160,7 @@ def test_a_renamed_or_removed_entry_says_so(opened: Callable[..., Workspace]) ->
     """A ref whose entry has another title names the new ref; one that is removed names the change."""
     workspace = opened(tasks="## Pending\n### Alone\n- created: 2024-01-01\n### Other\n")
     ref = find_task(workspace.snapshot(), "Alone").ref
-    new = do(workspace, edits.edit_task, ref, set={"title": "Renamed"}).ref
+    new = do(workspace, task_changes.edit_task, ref, set={"title": "Renamed"}).ref
     with pytest.raises(NotFoundError) as caught:
         find_task(workspace.snapshot(), ref)
     assert (caught.value.code, caught.value.details["ref"]) == ("task.renamed", new)

@@ -21,8 +21,8 @@ from memory.files.journal.reading import split_heading
 from memory.files.knowledge import model as knowledge
 from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.snapshot import Snapshot, WrittenFiles
-from memory.files.tasks import edits as tasks
-from memory.files.tasks.edits import heading, with_section, with_text
+from memory.files.tasks.changes import FILE as TASKS
+from memory.files.tasks.changes import heading, with_section, with_text
 from memory.files.tasks.model import SECTIONS
 from memory.files.tasks.reading import Head
 from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags
@@ -100,7 +100,7 @@ class DraftDocuments:
         said = item.fields
         section = said.get("section", "pending")
         section = "completed" if section == "archived" else section if section in SECTIONS else "pending"
-        newline = self._document(tasks.FILE).newline
+        newline = self._document(TASKS).newline
         if item.raw:
             entry = _as_written(item.raw, newline)
         else:
@@ -120,8 +120,8 @@ class DraftDocuments:
             losses.append(Loss(item.what, "heading", "a task stands under Pending, In Progress or Completed"))
         if _is_known(entry, self._tasks) or not self._is_new("task", section, bare(entry)):
             return _THERE
-        document, place = with_section(self._document(tasks.FILE), section)
-        self.documents[tasks.FILE] = document.insert_entry(place, len(document.sections[place]), entry)
+        document, place = with_section(self._document(TASKS), section)
+        self.documents[TASKS] = document.insert_entry(place, len(document.sections[place]), entry)
         return None
 
     def _task_fields(self, item: Item, losses: list[Loss]) -> Mapping[str, str]:

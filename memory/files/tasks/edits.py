@@ -1,171 +1,190 @@
-"""Edits of tasks: each takes a snapshot and returns the new documents; what it does not set keeps its bytes.
-
-Edits that take `refs` work on one task or on several: one look at the file for all of them, one change, one undo.
-"""
+"""The operations that change tasks: each returns the edit it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, tzinfo
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from memory.base.clock import format_local
-from memory.base.cron import check_cron
-from memory.base.values import folded, is_absent
-from memory.document import Document, Entry, Section
+from memory.base.cron import describe
+from memory.base.values import alike, is_absent
+from memory.document import Entry
 from memory.errors import ConflictError, UsageError
-from memory.files.dress import plain_name, without_twins
-from memory.files.edit import (
-    Edit,
-    beside_others,
-    check_field_value,
-    entry_of_text,
-    started_document,
-    with_named_section,
-)
+from memory.files.edit import Edit, started_document
 from memory.files.find import find_task
-from memory.files.journal.edits import with_note
+from memory.files.operations import Call, given, in_words, pairs, something
 from memory.files.refs import short
-from memory.files.snapshot import Snapshot
+from memory.files.values import moment_or_none
+from memory.operations import DUE, RECURRING, Choice, Pairs, Ref, Tag, Used, Whole, argument, option
 
-from .model import Task, TaskList
-from .reading import SECTIONS, SectionName, items_as_entries, plain_section, section_name
-from .values import PRIORITIES, SCHEMA, DueValue, check_due, next_due, read_due, split_priority, write_tags
+from .changes import (
+    FILE,
+    Refs,
+    TaskPlan,
+    done,
+    edit_task,
+    edited,
+    heading,
+    left,
+    put,
+    read_priority,
+    replace_task_text,
+    with_value,
+)
+from .model import Task, open_twins, twin_words
+from .operations import tasks as tasks
+from .quick import checked_quick, recurrence_from
+from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
-FILE = "tasks.md"
-Refs = str | Sequence[str]
-"""The ref of one task, or those of several."""
-TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
-"""The headings of sections that memdeck creates."""
-
-
-class _Plan(NamedTuple):
-    """What becomes of a task.
-
-    `here` is the entry in its place (None: it leaves), `put` what goes on top of which sections, `verb` what was done,
-    `more` follows the title in the summary, and `told` are the lines of a journal entry about it.
-    """
-
-    here: Entry | None
-    put: Sequence[tuple[SectionName, Entry]] = ()
-    verb: str = "changed"
-    more: str = ""
-    told: Sequence[str] = ()
+_PRIORITY = Choice(PRIORITIES, case_sensitive=False)
+_ref = argument("ref", type=Ref(("tasks",)))
 
 
+@tasks.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
+        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
+    ),
+)
+@argument("title", help="What to do.")
+@option(
+    "--quick",
+    is_flag=True,
+    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
+)
+@option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
+@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option(
+    "--recurring",
+    type=RECURRING,
+    metavar="R",
+    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
+)
+@option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
+@option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
+@option("--notes", metavar="N", help="More about it.")
+@option("--action", metavar="A", help="The command or step to take.")
+@option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add_task(
-    snapshot: Snapshot,
+    call: Call,
     title: str,
-    *,
-    priority: str | None = "NORMAL",
+    quick: bool = False,
+    priority: str | None = None,
     due: str | None = None,
     recurring: str | None = None,
     assigned: str | None = None,
     tags: Sequence[str] = (),
     notes: str | None = None,
     action: str | None = None,
-    extra: Mapping[str, str] | None = None,
-    now: datetime,
+    extra: Sequence[str] | Mapping[str, str] = (),
 ) -> Edit:
-    """Add a task on top of its priority group in Pending; `created` is now, in the workspace's zone.
-
-    `due` is a date, a date and time, or either with `(recurring: CRON)`; `extra` holds further fields. A missing
-    section or file is made. Raises UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
-    """
-    values = {
-        "due": due,
-        "recurring": recurring or None,
-        "assigned": assigned,
-        "created": format_local(now, snapshot.zone),
-        "tags": write_tags(tags),
-        "notes": notes,
-        "action": action,
-    }
-    document = started_document(snapshot, FILE, now)
-    entry = Entry.compose(heading(read_priority(priority), title), "", document.newline)
-    for key, value in [*values.items(), *(extra or {}).items()]:
+    """Add a task to Pending, on top of its priority."""
+    # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
+    day = None if due is None else DUE.written(due, call.now, call.zone)
+    if quick:
+        said = checked_quick(title, call.now, call.zone)
+        title, priority, day = said.title, priority or said.priority, day or said.due
+        recurring = said.recurring if recurring is None else recurring
+        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
+    cron = None if recurring is None else _recurs(call, recurring, day)
+    _tell_due(call, day)
+    if cron:
+        call.more += f"  recurs {describe(cron)}"
+    _warn_of_twins(call, title)
+    document = started_document(call.snapshot, FILE, call.now)
+    entry = Entry.compose(heading(read_priority(priority or "NORMAL"), title), "", document.newline)
+    created = format_local(call.now, call.zone)
+    values = {"due": day, "recurring": cron or None, "assigned": assigned, "created": created, "tags": write_tags(tags)}
+    for key, value in {**values, "notes": notes, "action": action, **pairs(extra)}.items():
         if value is not None:
-            entry = with_value(entry, key, value, snapshot.zone)
-    document, place = _put(document, "pending", entry)
-    return _left(document, f"added {short(title.strip())}", place)
+            entry = with_value(entry, key, value, call.zone)
+    document, place = put(document, "pending", entry)
+    return left(document, f"added {short(title.strip())}", place)
 
 
-def edit_task(
-    snapshot: Snapshot,
-    refs: Refs,
-    *,
-    set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
-    unset: Iterable[str] = (),
-    base: Entry | None = None,
-    now: datetime,
+def _fields() -> tuple[str, ...]:
+    """Return the names that `--set` accepts."""
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
+@tasks.changes(
+    "edit",
+    "changed",
+    fields=_fields,
+    examples=(
+        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
+    ),
+)
+@_ref
+@option(
+    "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
+)
+@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@option("--due", type=DUE, metavar="D", help="The same as --set due=D.")
+@option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+@option("--text", metavar="TEXT", help="The whole text of the task in the file, instead of its fields.")
+def edit(
+    call: Call,
+    ref: str,
+    changes: Sequence[str] | Mapping[str, str] = (),
+    unset: Sequence[str] = (),
+    due: str | None = None,
+    priority: str | None = None,
+    text: str | None = None,
 ) -> Edit:
-    """Set and unset fields, title, priority and section; an empty value takes a field away.
-
-    `section` moves a task: to Pending as `reopen_task` does, to In Progress as `start_task`, to Completed as
-    `done_task`. `base` is the entry that the person started from: what somebody else changed meanwhile is kept, and
-    ConflictError `document.conflict` with `fields` and `conflicts` raised where both changed the same.
-    """
-    changes: dict[str, str | None] = {**(set or {}), **dict.fromkeys(unset)}
-    section = _wanted_section(changes)
-    zone = snapshot.zone
-
-    def planned(task: Task) -> _Plan:
-        values = dict(changes)
-        finishes = section == "completed" and task.section != "completed"
-        # The outcome belongs to what is completed, not to a recurring task that stays open.
-        outcome = values.pop("outcome") if finishes and values.get("outcome") else None
-        entry = base or task.entry
-        for key, value in values.items():
-            entry = with_value(entry, key, value, zone)
-        entry = beside_others(base, entry, task.entry, task.title)
-        if section is None or (section == task.section and task.heading is None):
-            return _Plan(entry, more=f", at {entry.fields.get('progress')}" if values.get("progress") else "")
-        if section == "in-progress":
-            return _started(task, entry, now, zone)
-        return _done(task, entry, outcome, now, zone) if section == "completed" else _reopened(task, entry)
-
-    return _edited(snapshot, refs, planned, now)
+    """Change fields of a task; each changes its own line and no other."""
+    values = pairs(changes) | given(due=due, priority=priority)
+    something((values, unset, text))
+    if text is not None:
+        if values or unset:
+            raise UsageError("usage.arguments", "--text replaces the whole task", "give either --text or fields")
+        return replace_task_text(call.snapshot, ref, text, now=call.now)
+    if "due" in values:
+        values["due"] = DUE.written(values["due"], call.now, call.zone)
+        _tell_due(call, values["due"])
+    if values.get("recurring"):
+        day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
+        values["recurring"] = _recurs(call, values["recurring"], day)
+    made = edit_task(call.snapshot, ref, set=values, unset=unset, base=call.base, now=call.now)
+    if "title" in values and made.documents:
+        _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
+    return made
 
 
-def start_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
-    """Move a task to In Progress: sets `started`, and `progress: 0%` if there is none.
+@tasks.changes("start", "started", examples=("memdeck tasks start 3fa94c1",))
+@_ref
+def start_task(call: Call, ref: Refs) -> Edit:
+    """Move a task to In Progress."""
+    return edit_task(call.snapshot, ref, set={"section": "in-progress"}, now=call.now)
 
-    A task in progress stays as it is; a completed one raises UsageError `task.completed`.
-    """
-    return edit_task(snapshot, refs, set={"section": "in-progress"}, now=now)
 
-
-def progress_task(
-    snapshot: Snapshot,
-    refs: Refs,
-    percent: int | str,
-    *,
-    note: str | None = None,
-    base: Entry | None = None,
-    now: datetime,
-) -> Edit:
-    """Set the progress (0 to 100) and, with a note, `lastUpdate`; a pending task is started by it.
-
-    Raises UsageError `task.progress` for another number, `task.completed` for a completed task, and with `base` (the
-    entry that the person saw) ConflictError `document.conflict` where somebody else set another progress since.
-    """
-    values = {"section": "in-progress", "progress": SCHEMA.written("progress", str(percent))}
+@tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@_ref
+@argument("percent", type=Whole(0, 100, "%"))
+@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = None) -> Edit:
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
+    # UsageError `task.progress` for another number, `task.completed` for a completed task.
+    values = {"section": "in-progress", "progress": str(percent)}
     if note and note.strip():
         values["lastUpdate"] = note
-    return edit_task(snapshot, refs, set=values, base=base, now=now)
+    made = edit_task(call.snapshot, ref, set=values, base=call.base, now=call.now)
+    begun = isinstance(ref, str) and find_task(call.snapshot, ref).section == "pending"
+    call.done = f"started, at {percent}%:" if begun else f"at {percent}%:"
+    return made
 
 
-def done_task(snapshot: Snapshot, refs: Refs, *, outcome: str | None = None, now: datetime) -> Edit:
-    """Complete a task: on top of Completed, with `completed` and `outcome`, without `progress`.
+@tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@_ref
+@option("--outcome", metavar="O", help="What came of it.")
+def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
+    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
 
-    A recurring one leaves a completed copy there, and the task itself stays in (or goes back to) Pending with `due`
-    at the first occurrence after now and after the `due` that it had: what is finished early is done for that time,
-    and occurrences that were missed are not made up for. The two are equal in title and `created` from then on: the
-    ref of the open one stays what it was through every further run, and the copy gets a longer one of its own.
-    A task that is completed already raises ConflictError `task.completed`: its outcome is somebody's.
-    """
-
-    def planned(task: Task) -> _Plan:
+    def planned(task: Task) -> TaskPlan:
         if task.section == "completed":
             raise ConflictError(
                 "task.completed",
@@ -174,329 +193,54 @@ def done_task(snapshot: Snapshot, refs: Refs, *, outcome: str | None = None, now
                 ref=task.ref,
                 completed=task.completed,
             )
-        return _done(task, task.entry, outcome, now, snapshot.zone)
+        return done(task, task.entry, outcome, call.now, call.zone)
 
-    return _edited(snapshot, refs, planned, now)
+    return edited(call.snapshot, ref, planned, call.now)
 
 
-def reopen_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
-    """Move a task back to Pending, on top of its priority group.
+@tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
+@_ref
+def reopen_task(call: Call, ref: Refs) -> Edit:
+    """Move a task back to Pending; its outcome is kept in the notes."""
+    return edit_task(call.snapshot, ref, set={"section": "pending"}, now=call.now)
 
-    Drops `completed` and `progress` (and `started`, if it was in progress); the outcome moves into `notes`. A pending
-    task stays as it is.
+
+@tasks.changes("remove", "removed", examples=("memdeck tasks remove 3fa94c1",))
+@_ref
+def remove_task(call: Call, ref: Refs) -> Edit:
+    """Remove a task from the file; it is printed as it was."""
+    return edited(call.snapshot, ref, lambda _: TaskPlan(None, verb="removed"), call.now)
+
+
+def _recurs(call: Call, text: str, due: str | None) -> str:
+    """Return a recurrence in words as cron, with a note how it was understood; cron and absent values stay.
+
+    `due` is the date, in the form of the files, from which it recurs. Raises BadCron.
     """
-    return edit_task(snapshot, refs, set={"section": "pending"}, now=now)
-
-
-def remove_task(snapshot: Snapshot, refs: Refs, *, now: datetime) -> Edit:
-    """Remove tasks; no journal entry is written."""
-    return _edited(snapshot, refs, lambda _: _Plan(None, verb="removed"), now)
-
-
-def replace_task_text(snapshot: Snapshot, ref: str, text: str, *, base: Entry | None = None, now: datetime) -> Edit:
-    """Replace the whole source of a task, as an editor returns it; values are not checked, as in any editor.
-
-    What somebody else changed since `base` is merged by fields and lines. Raises UsageError `document.structure`
-    unless the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
-    """
-
-    def planned(task: Task) -> _Plan:
-        return _Plan(entry_of_text(text, task.entry, base, task.title) or task.entry)
-
-    return _edited(snapshot, ref, planned, now)
-
-
-def retag_tasks(
-    snapshot: Snapshot, refs: Refs, *, add: Sequence[str] = (), remove: Collection[str] = (), now: datetime
-) -> Edit:
-    """Give tags to tasks and take others away; what else each of them has stays. Case does not count."""
-    gone = set(map(folded, remove))
-
-    def planned(task: Task) -> _Plan:
-        tags = [tag for tag in task.tags if folded(tag) not in gone]
-        have = set(map(folded, tags))
-        tags += [tag for tag in dict.fromkeys(add) if folded(tag) not in have]
-        same = tuple(tags) == task.tags
-        return _Plan(task.entry if same else with_text(task.entry, "tags", write_tags(tags) or None), verb="tagged")
-
-    return _edited(snapshot, refs, planned, now)
-
-
-def shift_priorities(snapshot: Snapshot, refs: Refs, by: int, *, now: datetime) -> Edit:
-    """Raise (`by` above 0) or lower the priorities of tasks by so many steps, up to HIGH and down to LOW.
-
-    A task without a known priority counts as one between NORMAL and what is asked for: it gets HIGH or LOW.
-    """
-
-    def planned(task: Task) -> _Plan:
-        rank = PRIORITIES.index(task.priority or "NORMAL")
-        wanted = PRIORITIES[min(max(rank - by, 0), len(PRIORITIES) - 1)]
-        return _Plan(with_heading(task.entry, wanted, task.title), verb="raised" if by > 0 else "lowered")
-
-    return _edited(snapshot, refs, planned, now)
-
-
-# -- the one way in which tasks change --------------------------------------------------------------------------------
-
-
-def _edited(snapshot: Snapshot, refs: Refs, planned: Callable[[Task], _Plan], now: datetime) -> Edit:
-    """Return the edit that does with each task what is planned for it; all are found before the first is changed."""
-    tasks = as_entries(_named(snapshot, refs))
-    plans = [planned(task) for task in tasks]
-    first, plan = tasks[0], plans[0]
-    several = len(tasks) > 1
-    summary = f"{plan.verb} {len(tasks)} tasks" if several else f"{plan.verb} {short(first.title)}{plan.more}"
-    document = first.document
-    # From the end, so that places before it stay as they are.
-    for task, (here, *_) in zip(reversed(tasks), reversed(plans), strict=True):
-        if here is None:
-            document = document.remove_entry(*task.at)
-        elif here.raw != task.entry.raw:
-            document = document.replace_entry(*task.at, task.written(here))
-    if document is first.document:
-        return Edit({}, summary, first.ref, first.entry)
-    place = None
-    for name, entry in (one for each in reversed(plans) for one in each.put):
-        document, place = _put(document, name, entry)
-    if plan.here is not None:
-        section, number = first.at
-        made = len(document.sections) > len(first.document.sections) and place is not None and place[0] <= section
-        place = None if several else (section + made, number)
-    told = [line for each in plans for line in each.told]
-    edit = _left(document, summary, place)
-    if not told or not snapshot.config.truth("journalTaskChanges"):
-        return edit
-    note = with_note(snapshot, f"Task {plan.verb.title()}", told, now)
-    return edit._replace(documents={**edit.documents, "journal.md": note})
-
-
-def _left(document: Document, summary: str, place: tuple[int, int] | None) -> Edit:
-    """Return the edit that leaves a document, with the task at a place to show next."""
-    if place is None:
-        return Edit({FILE: document}, summary)
-    task = TaskList(FILE, document).at(*place)
-    assert task is not None
-    return Edit({FILE: document}, summary, task.ref, task.entry)
-
-
-def _named(snapshot: Snapshot, refs: Refs) -> list[Task]:
-    """Return the tasks of refs, each once and in the order of the file; NotFoundError `task.not_found`."""
-    if isinstance(refs, str) or len(refs) == 1:
-        return [find_task(snapshot, refs if isinstance(refs, str) else refs[0])]
-    known = {task.ref: task for task in snapshot.readable().tasks}
-    wanted = {task.at: task for task in (known.get(ref) or find_task(snapshot, ref) for ref in refs)}
-    return [wanted[at] for at in sorted(wanted)]
-
-
-def as_entries(tasks: Sequence[Task]) -> list[Task]:
-    """Return tasks of one file as entries of one document: items of a checklist among them are written as entries."""
-    document = tasks[0].document
-    chosen: dict[int, list[int]] = {}
-    for index, number in sorted(task.at for task in tasks if task.is_item):
-        chosen.setdefault(index, []).append(number)
-    if not chosen:
-        return list(tasks)
-    places: list[tuple[int, int]] = []
-    for task in tasks:
-        index, number = task.at
-        items = chosen.get(index, [])
-        places.append((index, items.index(number) if task.is_item else number + len(items)))
-    for index, items in chosen.items():
-        # The items of a section count down to -1, the last one before its first entry.
-        count = len(document.section(index).memo(plain_section).items)
-        document = items_as_entries(document, index, [count + number for number in items])
-    changed = TaskList(FILE, document)
-    return [found for place in places if (found := changed.at(*place)) is not None]
-
-
-def _started(task: Task, entry: Entry, now: datetime, zone: tzinfo) -> _Plan:
-    if task.section == "completed":
-        raise UsageError("task.completed", f"{short(task.title)} is completed", "reopen it first")
-    entry = with_text(entry, "started", format_local(now, zone))
-    if entry.fields.get("progress") is None:
-        entry = with_text(entry, "progress", "0%")
-    return _Plan(None, [("in-progress", entry)], "started", told=[f'"{_title(entry)}" started'])
-
-
-def _done(task: Task, entry: Entry, outcome: str | None, now: datetime, zone: tzinfo) -> _Plan:
-    completed = with_text(with_text(entry, "progress", None), "completed", format_local(now, zone))
-    told = [f'"{_title(entry)}" completed']
-    if outcome and outcome.strip():
-        completed = with_text(completed, "outcome", outcome.strip())
-        told.append(f"Outcome: {outcome.strip()}")
-    due = read_due(entry.fields.get("due"))
-    if due.recurring is None:
-        return _Plan(None, [("completed", completed)], "completed", told=told)
-    following = next_due(due, now, zone)
-    again = with_value(entry, "due", str(following), zone)
-    # The next time has not begun yet.
-    again = with_text(with_text(again, "started", None), "progress", None)
-    stays = task.section == "pending"
-    put: list[tuple[SectionName, Entry]] = [("completed", completed)]
-    return _Plan(
-        again if stays else None,
-        put if stays else [*put, ("pending", again)],
-        "completed",
-        f", due again {following.date}",
-        [*told, f"Next: {following.date}"],
-    )
-
-
-def _reopened(task: Task, entry: Entry) -> _Plan:
-    outcome = entry.fields.get("outcome")
-    if outcome:
-        notes = entry.fields.get("notes")
-        entry = with_text(entry, "notes", f"{notes}\nOutcome: {outcome}" if notes else f"Outcome: {outcome}")
-    for key in ("completed", "progress", "outcome", *(("started",) if task.section == "in-progress" else ())):
-        entry = with_text(entry, key, None)
-    return _Plan(None, [("pending", entry)], "reopened", told=[f'"{_title(entry)}" reopened'])
-
-
-def _put(document: Document, name: SectionName, entry: Entry) -> tuple[Document, tuple[int, int]]:
-    """Return the document with an entry on top of a section, or of its priority group there, and its place."""
-    document, section = with_section(document, name)
-    number = 0 if name == "completed" else _group_top(document.sections[section], entry)
-    return document.insert_entry(section, number, entry), (section, number)
-
-
-def with_section(document: Document, name: SectionName) -> tuple[Document, int]:
-    """Return the document with that section, made where it is missing, and the index of the first of the name."""
-    known = ((index, section_name(section)) for index, section in enumerate(document.sections))
-    return with_named_section(document, name, TITLES, known)
-
-
-def _group_top(section: Section, entry: Entry) -> int:
-    """Return the place on top of the entries of that priority, or where such a group would begin."""
-    rank = _rank(entry)
-    below = None
-    for index, other in enumerate(section.entries):
-        other_rank = _rank(other)
-        if other_rank == rank:
-            return index
-        if below is None and other_rank > rank:
-            below = index
-    return len(section.entries) if below is None else below
-
-
-def _rank(entry: Entry) -> int:
-    priority = split_priority(entry.title)[0]
-    return len(PRIORITIES) if priority is None else PRIORITIES.index(priority)
-
-
-# -- editing --------------------------------------------------------------------------------------------------
-
-
-def _wanted_section(changes: dict[str, str | None]) -> SectionName | None:
-    """Take `section` out of the changes; raises UsageError `task.section` for a name that is none."""
-    if "section" not in changes:
-        return None
-    text = changes.pop("section") or ""
-    name = plain_name(text, SECTIONS)
-    if name is None:
-        raise UsageError("task.section", f"{text[:40]!r} is not a section", "use pending, in-progress or completed")
-    return name
-
-
-def _title(entry: Entry) -> str:
-    return split_priority(entry.title)[1]
-
-
-# -- values, checked and in the form of the file ------------------------------------------------------------------
-
-_NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
-
-
-def with_value(entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:
-    """Return the entry with one value set; None or an empty one takes the field away.
-
-    `key` is a key of the interface that is a field, `title`, `priority`, or a field that the format does not know.
-    Raises BadMoment, BadCron, and UsageError `task.title`, `task.priority`, `task.progress`, `field.key`,
-    `field.value` for what cannot be written.
-    """
-    wanted = None if value is None or not value.strip() else value.strip()
-    if key == "title":
-        return with_heading(entry, split_priority(entry.title)[0], wanted or "")
-    if key == "priority":
-        return with_heading(entry, read_priority(wanted), split_priority(entry.title)[1])
-    if key in ("due", "recurring"):
-        old = read_due(entry.fields.get("due"))
-        due = _changed_date(old, wanted, zone) if key == "due" else _changed_cron(old, wanted)
-        return with_text(entry, "due", str(due) or None)
-    if key in _NOT_FIELDS:
-        raise UsageError("field.key", f"{key!r} is not a field of a task", "set a field, title, priority or section")
-    return with_text(entry, key, SCHEMA.written(key, wanted, zone) or None if wanted else None)
-
-
-def with_text(entry: Entry, key: str, value: str | None) -> Entry:
-    """Return the entry with a field that reads as `value`, or without it; no other field may read differently.
-
-    Of several lines that mean the key one is left. Raises UsageError `field.key` for a key that is none, `field.value`
-    for a value that would not stay one.
-    """
-    entry = without_twins(entry, key, SCHEMA)
-    if value is None:
-        return entry.unset_field(key) if key in entry.fields else entry
-    return check_field_value(entry, key, value)
-
-
-def heading(priority: str | None, title: str) -> str:
-    """Return the heading of a priority (None: none) and a title; raises UsageError `task.title`."""
-    clean = title.strip()
-    if not clean:
-        raise UsageError("task.title", "a task needs a title", "say in a few words what is to be done")
-    line = f"[{priority}] {clean}" if priority else clean
-    if split_priority(line) != (priority, clean):
-        raise UsageError(
-            "task.title", f"the title {clean[:60]!r} begins with a priority", "set the priority, or another title"
-        )
-    return line
-
-
-def with_heading(entry: Entry, priority: str | None, title: str) -> Entry:
-    """Return the entry under another priority or title; what stays keeps its spelling."""
-    old = entry.title
-    old_priority, old_title = split_priority(old)
-    clean = title.strip()
-    if (old_priority, old_title) == (priority, clean):
-        return entry
-    if old_priority == priority:
-        heading(priority, clean)
-        line = old[: len(old) - len(old_title)] + clean
-    elif clean or old_title:
-        line = heading(priority, clean)
-    else:
-        # A heading that never had a title gets none now.
-        line = f"[{priority}]" if priority else ""
-    new = entry.with_title(line)
-    if split_priority(new.title) != (priority, clean):
-        raise UsageError("task.title", f"the title {clean[:60]!r} would not be read as it is written", "change it")
-    return new
-
-
-def read_priority(text: str | None) -> str | None:
-    """Return HIGH, NORMAL or LOW, None for an absent one; raises UsageError `task.priority` for another word."""
-    if text is None or is_absent(text):
-        return None
-    if text.strip().upper() in PRIORITIES:
-        return text.strip().upper()
-    raise UsageError("task.priority", f"{text[:40]!r} is not a priority", "use HIGH, NORMAL or LOW")
-
-
-def _changed_date(old: DueValue, value: str | None, zone: tzinfo) -> DueValue:
-    """Return `due` with another date; the recurrence stays unless the value has its own."""
-    if value is None:
-        return DueValue(None, old.recurring)
-    new = check_due(value, zone)
-    cron = new.recurring or old.recurring
-    # A remark on "no date" is wrong beside a date, one on another schedule beside a new one.
-    stays = old.date is not None and new.date is not None and cron == old.recurring
-    return DueValue(new.date, cron, new.remark or (old.remark if stays else None))
-
-
-def _changed_cron(old: DueValue, value: str | None) -> DueValue:
-    if value is None or is_absent(value):
-        return DueValue(old.date, None, old.remark if old.date is not None else None)
-
-    check_cron(value)
-    cron = " ".join(value.split())
-    return DueValue(old.date, cron, old.remark if old.recurring in (None, cron) and old.date is not None else None)
+    if is_absent(text):
+        return text
+    found = recurrence_from(text, due, call.zone)
+    if found.note:
+        call.notes.append(found.note)
+    return found.cron
+
+
+def _tell_due(call: Call, due: str | None) -> None:
+    """Tell how a given date was understood; if it is over, warn."""
+    parts = None if due is None else read_due(due)
+    moment = None if parts is None else moment_or_none(parts.date, call.zone)
+    if parts is None or parts.date is None or moment is None:
+        return
+    words = in_words(parts.date, call.now, call.zone)
+    if moment.is_overdue(call.now, call.zone):
+        call.notes.append(f"warning: it is due already: {words}")
+    call.more += f"  due {words}"
+
+
+def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
+    """Warn that another open task has the given title."""
+    twins = [
+        task for task in open_twins(call.snapshot.tasks.tasks).get(alike(title), ()) if own is None or task.at != own.at
+    ]
+    if words := twin_words(twins, title):
+        call.notes.append(f"warning: {words}")

@@ -3,50 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from memory.base.cron import describe
-from memory.base.values import alike, folded, is_absent
+from memory.base.values import folded
 from memory.document import Entry
-from memory.errors import UsageError
-from memory.files.edit import Edit
 from memory.files.find import find_task
-from memory.files.operations import Call, EntryGroup, given, in_words, pairs, something
+from memory.files.operations import EntryGroup
 from memory.files.snapshot import Snapshot
 from memory.files.values import moment_or_none
 from memory.operations import (
-    DUE,
-    RECURRING,
     Choice,
     Context,
-    Pairs,
     Ref,
     Suggested,
     Tag,
-    Used,
-    Whole,
     argument,
     option,
     under,
 )
 from memory.operations.result import Paint, Result, fields_of, listing
 
-from .edits import (
-    add_task,
-    done_task,
-    edit_task,
-    progress_task,
-    remove_task,
-    reopen_task,
-    replace_task_text,
-    start_task,
-)
-from .model import Task, open_twins, twin_words
+from .model import Task
 from .order import SORTS, due_when, sort_key
-from .quick import checked_quick, recurrence_from
-from .values import FIELD_KEYS, PRIORITIES, read_due
+from .values import PRIORITIES
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
@@ -205,199 +186,3 @@ def show(context: Context, ref: str) -> Result:
         return fields_of(paint, title, first | values)
 
     return Result(lambda: {"task": task.json()}, lines)
-
-
-# -- changes -------------------------------------------------------------------------------------------------------
-
-
-@tasks.changes(
-    "add",
-    "added",
-    examples=(
-        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
-        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
-        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
-    ),
-)
-@argument("title", help="What to do.")
-@option(
-    "--quick",
-    is_flag=True,
-    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
-)
-@option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
-@option(
-    "--recurring",
-    type=RECURRING,
-    metavar="R",
-    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
-)
-@option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
-@option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
-@option("--notes", metavar="N", help="More about it.")
-@option("--action", metavar="A", help="The command or step to take.")
-@option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
-def add(
-    call: Call,
-    title: str,
-    quick: bool = False,
-    priority: str | None = None,
-    due: str | None = None,
-    recurring: str | None = None,
-    assigned: str | None = None,
-    tags: Sequence[str] = (),
-    notes: str | None = None,
-    action: str | None = None,
-    extra: Sequence[str] | Mapping[str, str] = (),
-) -> Edit:
-    """Add a task to Pending, on top of its priority."""
-    day = None if due is None else DUE.written(due, call.now, call.zone)
-    if quick:
-        said = checked_quick(title, call.now, call.zone)
-        title, priority, day = said.title, priority or said.priority, day or said.due
-        recurring = said.recurring if recurring is None else recurring
-        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
-    cron = None if recurring is None else _recurs(call, recurring, day)
-    _tell_due(call, day)
-    if cron:
-        call.more += f"  recurs {describe(cron)}"
-    _warn_of_twins(call, title)
-    return add_task(
-        call.snapshot,
-        title,
-        priority=priority or "NORMAL",
-        due=day,
-        recurring=cron,
-        assigned=assigned,
-        tags=tags,
-        notes=notes,
-        action=action,
-        extra=pairs(extra),
-        now=call.now,
-    )
-
-
-def _fields() -> tuple[str, ...]:
-    """Return the names that `--set` accepts."""
-    return (*FIELD_KEYS, "title", "section", "recurring")
-
-
-@tasks.changes(
-    "edit",
-    "changed",
-    fields=_fields,
-    examples=(
-        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
-        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
-    ),
-)
-@_ref
-@option(
-    "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
-)
-@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-@option("--due", type=DUE, metavar="D", help="The same as --set due=D.")
-@option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
-@option("--text", metavar="TEXT", help="The whole text of the task in the file, instead of its fields.")
-def edit(
-    call: Call,
-    ref: str,
-    changes: Sequence[str] | Mapping[str, str] = (),
-    unset: Sequence[str] = (),
-    due: str | None = None,
-    priority: str | None = None,
-    text: str | None = None,
-) -> Edit:
-    """Change fields of a task; each changes its own line and no other."""
-    values = pairs(changes) | given(due=due, priority=priority)
-    something((values, unset, text))
-    if text is not None:
-        if values or unset:
-            raise UsageError("usage.arguments", "--text replaces the whole task", "give either --text or fields")
-        return replace_task_text(call.snapshot, ref, text, now=call.now)
-    if "due" in values:
-        values["due"] = DUE.written(values["due"], call.now, call.zone)
-        _tell_due(call, values["due"])
-    if values.get("recurring"):
-        day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
-        values["recurring"] = _recurs(call, values["recurring"], day)
-    made = edit_task(call.snapshot, ref, set=values, unset=unset, base=call.base, now=call.now)
-    if "title" in values and made.documents:
-        _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
-    return made
-
-
-@tasks.changes("start", "started", examples=("memdeck tasks start 3fa94c1",))
-@_ref
-def start(call: Call, ref: str) -> Edit:
-    """Move a task to In Progress."""
-    return start_task(call.snapshot, ref, now=call.now)
-
-
-@tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
-@_ref
-@argument("percent", type=Whole(0, 100, "%"))
-@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
-def progress(call: Call, ref: str, percent: int, note: str | None = None) -> Edit:
-    """Note how far a task is, from 0 to 100; a pending one is started by it."""
-    made = progress_task(call.snapshot, ref, percent, note=note, now=call.now)
-    begun = find_task(call.snapshot, ref).section == "pending"
-    call.done = f"started, at {percent}%:" if begun else f"at {percent}%:"
-    return made
-
-
-@tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
-@_ref
-@option("--outcome", metavar="O", help="What came of it.")
-def done(call: Call, ref: str, outcome: str | None = None) -> Edit:
-    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
-    return done_task(call.snapshot, ref, outcome=outcome, now=call.now)
-
-
-@tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
-@_ref
-def reopen(call: Call, ref: str) -> Edit:
-    """Move a task back to Pending; its outcome is kept in the notes."""
-    return reopen_task(call.snapshot, ref, now=call.now)
-
-
-@tasks.changes("remove", "removed", examples=("memdeck tasks remove 3fa94c1",))
-@_ref
-def remove(call: Call, ref: str) -> Edit:
-    """Remove a task from the file; it is printed as it was."""
-    return remove_task(call.snapshot, ref, now=call.now)
-
-
-def _recurs(call: Call, text: str, due: str | None) -> str:
-    """Return a recurrence in words as cron, with a note how it was understood; cron and absent values stay.
-
-    `due` is the date, in the form of the files, from which it recurs. Raises BadCron.
-    """
-    if is_absent(text):
-        return text
-    found = recurrence_from(text, due, call.zone)
-    if found.note:
-        call.notes.append(found.note)
-    return found.cron
-
-
-def _tell_due(call: Call, due: str | None) -> None:
-    """Tell how a given date was understood; if it is over, warn."""
-    parts = None if due is None else read_due(due)
-    moment = None if parts is None else moment_or_none(parts.date, call.zone)
-    if parts is None or parts.date is None or moment is None:
-        return
-    words = in_words(parts.date, call.now, call.zone)
-    if moment.is_overdue(call.now, call.zone):
-        call.notes.append(f"warning: it is due already: {words}")
-    call.more += f"  due {words}"
-
-
-def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
-    """Warn that another open task has the given title."""
-    twins = [
-        task for task in open_twins(call.snapshot.tasks.tasks).get(alike(title), ()) if own is None or task.at != own.at
-    ]
-    if words := twin_words(twins, title):
-        call.notes.append(f"warning: {words}")

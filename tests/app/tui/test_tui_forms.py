@@ -7,7 +7,7 @@ from pathlib import Path
 from textual.widgets import Input
 
 from app.tui.spine import Changed
-from memory.files.tasks.edits import edit_task
+from memory.files.tasks.changes import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text

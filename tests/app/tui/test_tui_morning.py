@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from memory.files.tasks.edits import add_task, edit_task
+from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text

@@ -10,13 +10,8 @@ from memory.errors import NotFoundError
 from memory.files.find import find_plan
 from memory.files.journal.model import Journal
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.edits import (
-    done_task,
-    edit_task,
-    remove_task,
-    retag_tasks,
-    shift_priorities,
-)
+from memory.files.tasks.changes import edit_task, retag_tasks, shift_priorities
+from memory.files.tasks.edits import done_task, remove_task
 from tests.memory_files import after, snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

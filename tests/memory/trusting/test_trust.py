@@ -16,9 +16,9 @@ import pytest
 import memory
 from memory.document import parse
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
+from memory.files.monitors import Monitors
 from memory.trust.asks import Ask, monitor_asks
 from memory.trust.consent import Trust
-from memory.files.monitors import Monitors
 from tests.examples import examples
 from tests.memory.trusting.conftest import MONITORS, NOW, Place
 from tests.patience import PATIENCE
