@@ -171,7 +171,7 @@ class MemdeckApp(Spine):
             return
         from .welcome import start_screen
 
-        self.push_screen(start_screen(self.setup.path, self.environ), self._started)
+        self.push_screen(start_screen(self.setup.path, self.environ, self.clock()), self._started)
 
     def _started(self, choice: str | None) -> None:
         """Create or open what was chosen on the start screen."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
@@ -138,32 +138,34 @@ class FleetPane(RecordPane):
             self.post_message(self.Chosen(item.thing))
 
 
+def attention(one: WorkspaceOverview) -> str:
+    """Return what needs attention in a workspace, or why that is not known; empty where nothing does."""
+    if one.error is not None:
+        return str(one.error.get("message", ""))
+    silence = "never heard of" if one.age is None else f"silent for {say_span(one.age) or 'a moment'}"
+    words = [silence] if one.silent else []
+    for name in COUNTED:
+        count = 0 if name == "problems" and one.alerts else getattr(one, name)
+        if count:
+            words.append(f"{count:,} {name[:-1] if count == 1 and name.endswith('s') else name}")
+    return ", ".join(words)
+
+
 def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -> Record:
-    counts = {name: getattr(one, name) for name in COUNTED}
-    if one.alerts:
-        counts["problems"] = 0
-    words = [
-        f"{count:,} {name[:-1] if count == 1 and name.endswith('s') else name}"
-        for name, count in counts.items()
-        if count
-    ]
     broken = one.error is not None
     holds = (broken or one.problems, one.overdue, one.failing, one.stale, one.waiting, one.silent)
     values = {
         "host": one.host, "path": str(one.path), "system": " ".join(one.systems),
         "is": " ".join(word for word, held in zip(IS, holds, strict=True) if held),
     }  # fmt: skip
-    silence = "never heard of" if one.age is None else f"silent for {say_span(one.age) or 'a moment'}"
-    silent = silence if one.silent else ""
-    about = str(one.error.get("message", "")) if one.error is not None else ", ".join(filter(None, (silent, *words)))
     done = one.last_maintenance
     kept = "never" if done is None else say_span(max(0, int((now - done).total_seconds()))) or "now"
+    # Without the length of the silence, which grows all the time and must not flash.
+    mark = (attention(replace(one, age=0)), one.systems, done, one.size, one.silent, one.looked, here)
     return Record(
         f"{one.host}:{one.path}", (one.path.name or str(one.path)) + (" (open)" if here else ""),
-        one.host if hosts else "", about, "" if broken or not one.looked else kept,
+        one.host if hosts else "", attention(one), "" if broken or not one.looked else kept,
         sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
         tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",
-        values=values, thing=one,
-        # Without the length of the silence, which grows all the time and must not flash.
-        mark=(*words, one.systems, done, one.size, str(one.error), one.silent, one.looked, here),
+        values=values, thing=one, mark=mark,
     )  # fmt: skip

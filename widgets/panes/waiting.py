@@ -76,6 +76,10 @@ class WaitingPane(RecordPane):
                 yield Heading(title, f"{len(found)}  {hint}")
                 yield from found
 
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """Return nothing: the headings say how many there are."""
+        return ""
+
     def copied_ref(self, item: Record) -> str:
         """Return the id of a proposal, as `memdeck review` accepts it."""
         return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref
