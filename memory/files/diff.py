@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
 from typing import Any, Literal
 
 from memory.document import Entry
@@ -32,11 +30,6 @@ class ChangeView:
     `lines` begin with `-` if removed, `+` if added, and a space if they are unchanged context.
     """
 
-    id: str
-    time: datetime
-    actor: str
-    operation: str
-    summary: str
     file: str
     entry: str | None
     title: str
@@ -62,33 +55,14 @@ class ChangeView:
         }
 
 
-_MakeView = Callable[..., ChangeView]
-"""Makes a view of a change, given what is its own."""
+def change_views(files: Sequence[tuple[str, Sequence[Region]]], actor: str, operation: str) -> tuple[ChangeView, ...]:
+    """Return the view of each changed entry, in the order of the files; an entry moved to another file is one view.
 
-
-@dataclass(frozen=True, slots=True)
-class FileRegions:
-    """The regions that a change replaced in one file; `file` is relative to the memory folder."""
-
-    file: str
-    regions: Sequence[Region]
-
-
-def change_views(
-    files: Sequence[FileRegions],
-    *,
-    id: str,  # noqa: A002 - the name of the attribute
-    time: datetime,
-    actor: str,
-    operation: str,
-    summary: str,
-) -> tuple[ChangeView, ...]:
-    """Return the view of each changed entry, in the order of the files; an entry moved to another file is one view."""
+    `files` are the names of files, relative to the memory folder, with the regions that the change replaced in each.
+    """
     found: list[ChangeView] = []
-    view = partial(ChangeView, id, time, actor, operation, summary)
-    units = [
-        (one.file, unit) for one in files for unit in units_of(one.regions, by_place=is_by_place(actor, operation))
-    ]
+    by_place = is_by_place(actor, operation)
+    units = [(file, unit) for file, regions in files for unit in units_of(regions, by_place=by_place)]
     pairs = _partners(units)
     taken = set(pairs.values())
     for index, (file, unit) in enumerate(units):
@@ -96,9 +70,13 @@ def change_views(
             continue
         other = pairs.get(index)
         new_file, after = (file, unit) if other is None else units[other]
-        found.append(_entry_view(view, file, unit, new_file, after))
-    texts = (_text_view(view, one.file, region) for one in files for region in one.regions)
-    return (*found, *(text for text in texts if text is not None))
+        found.append(_entry_view(file, unit, new_file, after))
+    for file, regions in files:
+        for region in regions:
+            view = _text_view(file, region)
+            if view is not None:
+                found.append(view)
+    return tuple(found)
 
 
 def _partners(units: Sequence[tuple[str, Unit]]) -> dict[int, int]:
@@ -120,7 +98,7 @@ def _ref(part: tuple[int, str, Unit]) -> str | None:
     return None if entry is None else ref_of(file, unit.section if unit.before else unit.new_section, entry)
 
 
-def _entry_view(view: _MakeView, file: str, unit: Unit, new_file: str, other: Unit) -> ChangeView:
+def _entry_view(file: str, unit: Unit, new_file: str, other: Unit) -> ChangeView:
     before, after = unit.before, other.after
     entry = after or before
     assert entry is not None
@@ -135,7 +113,7 @@ def _entry_view(view: _MakeView, file: str, unit: Unit, new_file: str, other: Un
     else:
         kind = "moved"
         place = unit.section if file == new_file else f"{file}: {unit.section}" if unit.section else file
-    return view(
+    return ChangeView(
         new_file,
         ref_of(new_file, section, entry),
         entry.title,
@@ -166,7 +144,7 @@ def _field_changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[F
             yield key, one, other
 
 
-def _text_view(view: _MakeView, file: str, region: Region) -> ChangeView | None:
+def _text_view(file: str, region: Region) -> ChangeView | None:
     """Return the view of a section's own text, of the front matter, or of part of a file without entries."""
     before, after = decode(region.before), decode(region.after)
     if region.kind in ("entries", "sections"):
@@ -183,7 +161,7 @@ def _text_view(view: _MakeView, file: str, region: Region) -> ChangeView | None:
     else:
         title = file
     kind: Kind = "added" if not before.strip() else "removed" if not after.strip() else "edited"
-    return view(
+    return ChangeView(
         file,
         None,
         title,

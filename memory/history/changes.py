@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
@@ -19,15 +19,8 @@ INSIDE = MEMORY_FOLDER + "/"
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; empty where its bytes are no longer kept."""
-    files = [FileRegions(file_name(file.path), history.regions(record, file)) for file in record.files]
-    return change_views(
-        files,
-        id=record.id,
-        time=record.time,
-        actor=record.actor,
-        operation=record.operation,
-        summary=record.summary,
-    )
+    files = [(file_name(file.path), history.regions(record, file)) for file in record.files]
+    return change_views(files, record.actor, record.operation)
 
 
 def file_name(path: str) -> str:

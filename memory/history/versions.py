@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memory.document import Entry
 from memory.files import restore
-from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.diff import ChangeView, change_views
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
 from memory.storage.changes import ChangeRecord
@@ -115,8 +115,5 @@ def rehearse_revert(log: SharedLog, change_id: str, now: datetime) -> tuple[Merg
     """
     record = log.history.get(change_id)
     merged = undo.rehearse_revert(log, change_id, now=now)
-    regions = [FileRegions(file_name(file.path), log.history.touched_by(file)) for file in merged.files]
-    views = change_views(
-        regions, id=record.id, time=now, actor=record.actor, operation="revert", summary=record.summary
-    )
-    return merged, views
+    regions = [(file_name(file.path), log.history.touched_by(file)) for file in merged.files]
+    return merged, change_views(regions, record.actor, "revert")

@@ -10,14 +10,14 @@ from memory.base.retry import retry
 from memory.document import Entry
 from memory.document.match import units_of
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.files.diff import ChangeView, FileRegions, change_views
+from memory.files.diff import ChangeView, change_views
 from memory.files.edit import entry_of_text
 from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
 from memory.storage.merging import MergedChange, Take, merge_change
 from memory.storage.store import SharedLog, Store
 from memory.storage.transaction import AcceptedProposal
 
-from .model import STATES, Proposal
+from .model import MEMORY, STATES, Proposal
 from .policy import Policy, change_policy, read_policy
 from .proposals import Proposals
 
@@ -104,14 +104,8 @@ class Inbox:
         """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
         history = self._log_of(proposal).history
         wanted = self.files(proposal) if files is None else files
-        return change_views(
-            [FileRegions(file.path.removeprefix(".aiter/memory/"), history.touched_by(file)) for file in wanted],
-            id=proposal.id,
-            time=proposal.time,
-            actor=proposal.actor,
-            operation=proposal.operation,
-            summary=proposal.summary,
-        )
+        files_of = [(file.path.removeprefix(MEMORY), history.touched_by(file)) for file in wanted]
+        return change_views(files_of, proposal.actor, proposal.operation)
 
     def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> MergedChange:
         """Return what accepting a proposal would do now; nothing is written."""

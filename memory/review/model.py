@@ -15,7 +15,7 @@ from memory.storage.merging import State as Standing
 
 State = Literal["waiting", "accepted", "rejected"]
 STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
-_MEMORY = ".aiter/memory/"
+MEMORY = ".aiter/memory/"
 WORDS: dict[Standing, str] = {
     "ready": "the files are as the agent saw them",
     "moved": "the files moved on; both changes go together",
@@ -64,7 +64,7 @@ class Proposal:
     def files(self) -> tuple[str, ...]:
         """The files by their names in the memory folder; those outside the workspace with their folder."""
         within = f"{self.place}/" if self.place else ""
-        return tuple(f"{within}{path.removeprefix(_MEMORY)}" for path in self.paths)
+        return tuple(f"{within}{path.removeprefix(MEMORY)}" for path in self.paths)
 
 
 class Judged(NamedTuple):
@@ -85,13 +85,13 @@ def row(proposal: Proposal) -> dict[str, Any]:
     """Return a proposal under the keys of the interface; `file` and `ref` are those of its first entry."""
     named = [one for one in proposal.touched if one.ref is not None]
     first = next((one for one in named if not one.file.endswith("/journal.md")), named[0] if named else None)
-    files = [path.removeprefix(_MEMORY) for path in proposal.paths]
+    files = [path.removeprefix(MEMORY) for path in proposal.paths]
     return {
         "id": proposal.id,
         "time": _time(proposal.time),
         "actor": proposal.actor,
         "operation": proposal.operation,
-        "file": first.file.removeprefix(_MEMORY) if first else (files[0] if files else None),
+        "file": first.file.removeprefix(MEMORY) if first else (files[0] if files else None),
         "ref": None if first is None else first.old_ref or first.ref,
         "summary": proposal.summary,
         "state": proposal.state,
@@ -99,7 +99,7 @@ def row(proposal: Proposal) -> dict[str, Any]:
         "files": files,
         "store": proposal.place or None,
         "entries": [
-            {"file": one.file.removeprefix(_MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind}
+            {"file": one.file.removeprefix(MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind}
             for one in proposal.touched
         ],
         "edited": proposal.edited,
