@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import stat as st
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cache
@@ -27,9 +27,6 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
-
-KEPT = ".kept"
-"""The name suffix of a displaced file with bytes that no other file holds."""
 
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP})  # It has no such call.
 _NO_LINKS = frozenset({*_UNSUPPORTED, errno.EPERM, errno.EMLINK})  # The file system has no hard links.
@@ -120,21 +117,6 @@ def private_folder(name: str, parent: int, path: str) -> int:
     except OSError as error:
         raise write_failed(error, path) from error
     return fd
-
-
-def empty_folder(folder: int, spare: Collection[str] = ()) -> int:
-    """Unlink what a crash left in one of memdeck's own folders and return the number of files.
-
-    Folders in it stay, and so do the names in `spare` and files that end in `KEPT`.
-    """
-    count = 0
-    for name in os.listdir(folder):
-        if name.endswith(KEPT) or name in spare:
-            continue
-        with suppress(IsADirectoryError, PermissionError):
-            os.unlink(name, dir_fd=folder)
-            count += 1
-    return count
 
 
 def remove_folders(paths: Iterable[str | os.PathLike[str]], beneath: str | os.PathLike[str] = "/") -> None:

@@ -1,4 +1,4 @@
-"""The journal of a store: what a change is about to do, and which displaced files it left; and the recovery by it.
+"""The journal of a store: what a change is about to do, and the recovery by it.
 
 The record is in the private state folder: one that came with a clone would be an order to write files. Even so, each
 path in it is checked like any path of a transaction before it is used. The files themselves show how far a change had
@@ -15,17 +15,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memory.errors import MemdeckError, RefusedError, write_failed
 
 from . import fsio
 from .own_folders import STATE, StateFolder
-from .step import Displaced, Step
+from .step import Step, label_of
 
-_HEAD = b"memdeck 2 "
+_HEAD = b"memdeck 3 "
 _ID = re.compile(r"[0-9A-Z]{26}")
-_STAGED = re.compile(r"[0-9A-Z]{26}\.[0-9]{1,6}(\.kept)?")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class Intent(NamedTuple):
@@ -40,41 +40,33 @@ class Intent(NamedTuple):
     files: tuple[tuple[str, str | None, str | None], ...]
     folders: tuple[str, ...] = ()
 
-
-class Record(NamedTuple):
-    """The content of the journal: the change under way, if any, and the displaced files in the stage folder."""
-
-    intent: Intent | None = None
-    displaced: tuple[Displaced, ...] = ()
-
     def encode(self) -> bytes:
-        """Return the bytes of the record, with length and checksum: an incomplete one must count as none."""
-        intent = None if self.intent is None else {**self.intent._asdict(), "time": self.intent.time.isoformat()}
-        body = json.dumps({"intent": intent, "displaced": self.displaced}, separators=(",", ":")).encode()
+        """Return the bytes of the intent, with length and checksum: an incomplete one must count as none."""
+        body = json.dumps({**self._asdict(), "time": self.time.isoformat()}, separators=(",", ":")).encode()
         return _HEAD + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
     @classmethod
-    def decode(cls, data: bytes) -> Record:
-        """Read a record back; an empty one where the bytes are torn or not a record."""
+    def decode(cls, data: bytes) -> Intent | None:
+        """Read an intent back; None where the bytes are torn or not an intent.
+
+        Its id becomes a name in the stage folder and must not lead elsewhere.
+        """
         head, _, body = data.partition(b"\n")
         if head != _HEAD + f"{len(body)} {zlib.crc32(body):08x}".encode():
-            return cls()
+            return None
         try:
             values = json.loads(body)
-            displaced = tuple(Displaced(*map(str, one)) for one in values["displaced"])
-            intent = None if values["intent"] is None else _intent(values["intent"])
+            time = datetime.fromisoformat(values["time"])
+            files = tuple((str(path), before, after) for path, before, after in values["files"])
+            folders = tuple(str(path) for path in values["folders"])
+            good = time.tzinfo is not None and _ID.fullmatch(values["id"]) and all(map(_are_digests, files))
         except (KeyError, TypeError, ValueError, RecursionError):
-            return cls()
-        return cls(intent, tuple(one for one in displaced if _STAGED.fullmatch(one.name)))
+            return None
+        return cls(values["id"], time, files, folders) if good else None
 
 
-def _intent(values: dict[str, Any]) -> Intent:
-    """Read an intent back; its id becomes a name in the stage folder and must not lead elsewhere."""
-    time = datetime.fromisoformat(values["time"])
-    files = tuple((str(path), before, after) for path, before, after in values["files"])
-    if time.tzinfo is None or not _ID.fullmatch(values["id"]):
-        raise ValueError("not an intent")
-    return Intent(values["id"], time, files, tuple(str(path) for path in values["folders"]))
+def _are_digests(file: tuple[str, str | None, str | None]) -> bool:
+    return all(one is None or _DIGEST.fullmatch(one) for one in file[1:])
 
 
 class Journal:
@@ -87,17 +79,14 @@ class Journal:
         self._name = f"journal-{system}"
         self.where = f"{folder.path}/{self._name}"  # For messages.
         self.folder = -1  # The private folder, open.
-        self.record = Record()
-        """The record as it was last read or written."""
 
     def open(self) -> None:
-        """Open the private folder and read the record; remove what a crash left of a record that was being written."""
+        """Open the private folder; remove what a crash left of an intent that was being written."""
         self.folder = self._place.open()
         # The lock is that of this system, so another system may be writing its own files.
         with _io(self.where):
             for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
                 fsio.remove(name, self.folder)
-        self.record = self.read()
 
     def close(self) -> None:
         """Close the folder."""
@@ -105,59 +94,58 @@ class Journal:
         if folder >= 0:
             os.close(folder)
 
-    def read(self) -> Record:
-        """Return the record; the lock is not needed."""
-        return Record.decode(self._place.read(self._name) or b"")
+    def read(self) -> Intent | None:
+        """Return the change under way, if any; the lock is not needed."""
+        return Intent.decode(self._place.read(self._name) or b"")
 
     def under_way(self) -> Intent | None:
         """Return the change under way, None where there is none or the record is not readable; needs no lock."""
         try:
-            return self.read().intent
+            return self.read()
         except MemdeckError:
             return None
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
         """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
-        self._write(Record(intent, self.record.displaced), durable=durable)
+        with _io(self.where):
+            fsio.put(self._name, self.folder, intent.encode(), durable=durable)
 
-    def end(self, displaced: tuple[Displaced, ...], *, durable: bool) -> None:
-        """Write that no change is under way, and which files are displaced. MemdeckError `file.io`.
+    def end(self, *, durable: bool) -> None:
+        """Remove the intent: no change is under way. MemdeckError `file.io`.
 
         It is durable where the intent must not come back after a power cut, when the files have gone on.
         """
-        if self.record != Record(None, displaced):
-            self._write(Record(None, displaced), durable=durable)
-
-    def _write(self, record: Record, *, durable: bool) -> None:
         with _io(self.where):
-            fsio.put(self._name, self.folder, record.encode(), durable=durable)
-        self.record = record
+            fsio.remove(self._name, self.folder)
+            if durable:
+                fsio.sync(self.folder)
 
-    def recover(self, workspace: Path, stage: int, check_path: Callable[[str], None]) -> None:
-        """Complete or take back a change that was interrupted, and forget it; MemdeckError `file.io`, RefusedError for
-        a path that no change could have named.
+    def recover(self, workspace: Path, stage: int, check_path: Callable[[str], None]) -> bool:
+        """Complete or take back a change that was interrupted, and forget it; return whether there was one.
+
+        MemdeckError `file.io`, RefusedError for a path that no change could have named.
         """
-        intent, displaced = self.record
+        intent = self.read()
         if intent is None:
-            return
+            return False
         try:
             for path in (*[path for path, _, _ in intent.files], *intent.folders):
                 check_path(path)
-            left = _recover(intent, workspace, stage)
+            _recover(intent, workspace, stage)
         except OSError as error:
             raise write_failed(error, intent.files[0][0] if intent.files else str(workspace)) from error
         except RefusedError as error:
             error.details.setdefault("record", self.where)
             error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {self.where}"
             raise
-        known = {one.name for one in displaced}
-        self.end(displaced + tuple(one for one in left if one.name not in known), durable=True)
+        self.end(durable=True)
+        return True
 
 
-def _recover(intent: Intent, workspace: Path, stage: int) -> list[Displaced]:
-    """Complete a change where all its files allow it, else take back what it did; return the files that it leaves."""
+def _recover(intent: Intent, workspace: Path, stage: int) -> None:
+    """Complete a change where all its files allow it, else take back what it did."""
     steps = [
-        Step(path, before, after, f"{intent.id}.{number}", stage)
+        Step(path, before, after, label_of(intent.id, number, before, after), stage)
         for number, (path, before, after) in enumerate(intent.files)
     ]
     try:
@@ -174,10 +162,8 @@ def _recover(intent: Intent, workspace: Path, stage: int) -> list[Displaced]:
         else:
             go_back(steps)
             _sync(steps, stage)
-        left = [one for step in steps for one in step.left()]
         if not complete and not any(step.done for step in steps):
             fsio.remove_folders(list(intent.folders), workspace)
-        return left
     finally:
         for step in steps:
             step.close()

@@ -10,20 +10,21 @@ from typing import NamedTuple
 from memory.errors import MemdeckError
 
 from . import fsio, safe_open
-from .journal import Journal
+from .log.log import ChangeLog
 from .own_folders import PrivateState, WorkFolder
+from .safe_open import names_in
+from .step import KEPT
 
 
 class LateBytes(NamedTuple):
     """Bytes that another program wrote to a file that a change had just displaced.
 
-    `path` is relative to the store's root, `change` the id of that change, `name` that of the file in the stage
-    folder; `data` is None where it cannot be read.
+    `path` is relative to the store's root, `name` that of the file in the stage folder; `data` is None where it cannot
+    be read.
     """
 
     name: str
     path: str
-    change: str
     data: bytes | None
 
 
@@ -58,23 +59,30 @@ def _try(root: Path) -> list[str]:
                 for one in ("a", "b"):
                     fsio.put(one, folder, one.encode(), durable=False)
                 reasons = [] if fsio.exchanged("a", folder, "b", folder) else [_NO_EXCHANGE]
-                fsio.empty_folder(folder)
+                for one in ("a", "b"):
+                    fsio.remove(one, folder)
                 return reasons
         finally:
             fsio.remove_folders([name], root)
 
 
-def late_bytes(journal: Journal, place: WorkFolder, prefix: str) -> tuple[LateBytes, ...]:
-    """Return the late bytes that a store kept and recorded; unrecorded files of the stage folder are left out.
+def late_bytes(place: WorkFolder, prefix: str, log: ChangeLog) -> tuple[LateBytes, ...]:
+    """Return the late bytes that a store kept; files of the stage folder that belong to no change in the log are left
+    out, because a clone may have brought them.
 
     `prefix` is the path of the store's root in the workspace.
     """
+    names = names_in(place.workspace / place.path / "stage", place.workspace)
     found = []
-    for file in journal.read().displaced:
-        if not file.digest and file.path.startswith(prefix):
-            try:
-                data = safe_open.read(f"{place.path}/stage/{file.name}", place.workspace).base
-            except MemdeckError:
-                data = None
-            found.append(LateBytes(file.name, file.path.removeprefix(prefix), file.change, data))
+    for name in names if isinstance(names, tuple) else ():
+        change, _, rest = name.partition(".")
+        for record in log.records("id = ?", [change], 1) if name.endswith(KEPT) else ():
+            number = rest.partition(".")[0]
+            path = record.paths[int(number)] if number.isdecimal() and int(number) < len(record.paths) else ""
+            if path.startswith(prefix):
+                try:
+                    data = safe_open.read(f"{place.path}/stage/{name}", place.workspace).base
+                except MemdeckError:
+                    data = None
+                found.append(LateBytes(name, path.removeprefix(prefix), data))
     return tuple(found)

@@ -7,10 +7,11 @@ the file had come. `FileStep` adds what only the running change knows: the bytes
 from __future__ import annotations
 
 import os
+import re
 import stat as st
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 
@@ -18,26 +19,13 @@ from . import fsio
 from .changes import FileChange
 from .safe_open import ABSENT, FileVersion, Stored, digest, open_target, read_open
 
+KEPT = ".kept"
+"""The name suffix of a displaced file with bytes that no other file holds."""
+_SHORT, _NONE = 16, "0" * 16  # Characters of a digest in a name, and those for no file.
+_LABEL = re.compile(rf"[0-9A-Z]{{26}}\.[0-9]{{1,6}}\.([0-9a-f]{{{_SHORT}}})\.([0-9a-f]{{{_SHORT}}})")
 HALF_DONE = "change.incomplete"
 """The code of the error for a change some of whose files could not be put back."""
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-
-
-class Displaced(NamedTuple):
-    """A file in the stage folder that a change replaced, and to which a program that had it open may still write.
-
-    `name` is its name there, `path` the file's path in the workspace. `digest` is the SHA-256 of its bytes as they
-    were replaced; empty for a file with other bytes, which is kept for the user.
-    """
-
-    name: str
-    path: str
-    digest: str
-
-    @property
-    def change(self) -> str:
-        """The id of the change that replaced the file."""
-        return self.name.partition(".")[0]
 
 
 def digest_of(data: bytes | None) -> str | None:
@@ -59,6 +47,14 @@ def digest_in(name: str, folder: int, known: Sequence[bytes | None] = ()) -> str
             return digest_of(next((one for one in known if one == data), data))
     except FileNotFoundError:
         return None
+
+
+def label_of(change_id: str, number: int, before: str | None, after: str | None) -> str:
+    """Return the name in the stage folder of a file of a change, by its place in it and its digests.
+
+    They say later whether a program that had the replaced file open wrote to it.
+    """
+    return f"{change_id}.{number}.{(before or _NONE)[:_SHORT]}.{(after or _NONE)[:_SHORT]}"
 
 
 class Step:
@@ -144,19 +140,6 @@ class Step:
         fsio.sync(self.folder)
         return True
 
-    def left(self) -> list[Displaced]:
-        """Return the file of this step in the stage folder when the change has ended, if there is one; a name that is
-        no longer needed is removed.
-        """
-        found = digest_in(self.label, self.stage_folder, self.known)
-        if found is None:
-            return []
-        if os.lstat(self.label, dir_fd=self.stage_folder).st_nlink > 1:
-            fsio.remove(self.label, self.stage_folder)  # The second name of a file that is in its place.
-            return []
-        left = Displaced(self.label, self.path, found)
-        return [left if found in (self.before, self.after) else keep(left, self.stage_folder)]
-
     def close(self) -> None:
         """Close the folder."""
         folder, self.folder = self.folder, -1
@@ -164,27 +147,23 @@ class Step:
             os.close(folder)
 
 
-def keep(file: Displaced, stage: int) -> Displaced:
-    """Rename a displaced file with bytes of another program, so that it is never cleared away."""
-    name = file.name + fsio.KEPT
-    fsio.rename(file.name, stage, name, stage)
-    return Displaced(name, file.path, "")
-
-
-def sweep(files: tuple[Displaced, ...], stage: int) -> tuple[Displaced, ...]:
-    """Remove the displaced files that no program wrote to, keep the others; return those that stay."""
-    left: list[Displaced] = []
-    for file in files:
-        found = digest_in(file.name, stage)
-        if found is None:
+def sweep(stage: int) -> None:
+    """Clear the stage folder, but for displaced files to which another program wrote late: these are kept."""
+    for name in os.listdir(stage):
+        if name.endswith(KEPT):
             continue
-        if not file.digest:
-            left.append(file)
-        elif found != file.digest:
-            left.append(keep(file, stage))
+        label = _LABEL.fullmatch(name)
+        found = digest_in(name, stage) if label is not None else None
+        if label is None or not found or found[:_SHORT] in label.groups() or _has_other_name(name, stage):
+            with suppress(IsADirectoryError, PermissionError):
+                fsio.remove(name, stage)
         else:
-            fsio.remove(file.name, stage)
-    return tuple(left)
+            fsio.rename(name, stage, name + KEPT, stage)
+
+
+def _has_other_name(name: str, folder: int) -> bool:
+    """Return whether a file is in its place as well: one that was created keeps its staged name until it is synced."""
+    return os.lstat(name, dir_fd=folder).st_nlink > 1
 
 
 class FileStep(Step):
@@ -249,12 +228,14 @@ class FileStep(Step):
             if moved is not None:
                 source, found = moved
             try:
-                staged = fsio.write_new(self.label, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
+                new = f"{self.label}.new"  # A torn file must not have the name of a whole one.
+                staged = fsio.write_new(new, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
                 with fsio.closing(staged):
                     if source >= 0:
                         fsio.copy_attributes(source, staged)
                     if moved is not None:
                         fsio.keep_time(moved[1], staged)
+                    fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
                     self._written = FileVersion.of(os.fstat(staged))
             finally:
                 if moved is not None:

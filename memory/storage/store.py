@@ -104,7 +104,7 @@ class Store(StoreFiles):
 
     def kept(self) -> tuple[LateBytes, ...]:
         """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
-        return late_bytes(self.journal, self.place, self.prefix)
+        return late_bytes(self.place, self.prefix, self.history)
 
 
 class SharedLog(Stores[Store]):

@@ -21,7 +21,7 @@ from .journal import Intent, go_back
 from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
-from .step import HALF_DONE, Displaced, FileStep, conflict, half_done, sweep
+from .step import HALF_DONE, FileStep, conflict, digest_of, half_done, label_of, sweep
 from .store_files import StoreFiles
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
@@ -94,7 +94,6 @@ class Transaction:
         self._open: OpenFolder | None = None
         self._entered = ExitStack()
         self._journal = store.journal
-        self._displaced: tuple[Displaced, ...] = ()
         self._committed = False
         self._made = False  # The change is made: later errors do not make it fail.
 
@@ -137,20 +136,15 @@ class Transaction:
                 self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
 
     def _recover(self, places: OpenFolder) -> None:
-        """Complete or take back an interrupted change, check the displaced files, clear the stage folder."""
+        """Complete or take back an interrupted change, and clear the stage folder."""
         store, journal = self._store, self._journal
         journal.open()
-        if journal.record.intent is not None:
-            journal.recover(store.workspace, places.stage, self._check_shown)
+        if journal.recover(store.workspace, places.stage, self._check_shown):
             store.let_go()
         try:
-            displaced = sweep(journal.record.displaced, places.stage)
-            fsio.empty_folder(places.stage, {file.name for file in displaced})
+            sweep(places.stage)
         except OSError as error:
             raise write_failed(error, store.place.path) from error
-        self._displaced = displaced
-        if set(displaced) - set(journal.record.displaced):
-            journal.end(displaced, durable=False)
 
     def _check_shown(self, path: str) -> None:
         """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
@@ -306,7 +300,7 @@ class Transaction:
                 store.workspace,
                 store.shown(file.path),
                 places.stage,
-                f"{change.id}.{number}",
+                label_of(change.id, number, digest_of(file.before), digest_of(file.after)),
                 store.shown(self._like[file.path]) if file.path in self._like else "",
             )
             for number, file in enumerate(change.files)
@@ -354,16 +348,14 @@ class Transaction:
         return change._replace(files=tuple(shown))
 
     def _end(self, steps: list[FileStep], *, durable: bool) -> None:
-        """Clear the stage folder, and write that no change is under way."""
+        """Remove staged names that have no use any more, and the intent; displaced files wait for the next change."""
         for step in steps:
-            with suppress(OSError):  # A file that cannot be read is left to the next start.
-                if step.begun:
-                    self._displaced += tuple(step.left())
-                else:
+            with suppress(OSError):  # A name that cannot be removed is left to the next start.
+                if not step.begun or step.before is None:
                     fsio.remove(step.label, step.stage_folder)
         # The change is done or taken back: if that cannot be written, the next start finds it so.
         with suppress(MemdeckError):
-            self._journal.end(self._displaced, durable=durable)
+            self._journal.end(durable=durable)
 
     def _check(self, steps: list[FileStep]) -> None:
         """Compare all files with what the caller started from."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .case import Case, refuses
 from .place import ORDINARY, Place
-from .records import FORGED, forged, journal
+from .records import FORGED, forged
 
 _STAGED = "01HM0000000000000000000000.0"
 
@@ -109,7 +109,6 @@ CASES = (
     _case("intent", "an intent, its staged file and a lock that says its holder died", _records),
     _case("change-log", "a change log with triggers", _log),
     _case("state", "whole state folders, in the places where one might look", _whole_state),
-    _case("displaced", "a list of displaced files that names others", _put("journal-.aiter", journal(None))),
     _case(
         "kept", "bytes that claim to have come too late", _put(f"stage/{_STAGED}.kept", b"## Pending\n### planted\n")
     ),

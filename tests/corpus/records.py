@@ -105,10 +105,10 @@ def _other_owner(place: Place, record: Path) -> None:
     os.chown(record, ORDINARY, ORDINARY)
 
 
-def journal(intent: object, displaced: object = ()) -> bytes:
+def journal(intent: object) -> bytes:
     """Return a record with a checksum that holds."""
-    body = json.dumps({"intent": intent, "displaced": displaced}).encode()
-    return b"memdeck 2 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
+    body = json.dumps(intent).encode()
+    return b"memdeck 3 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
 
 
 def forged(path: str) -> bytes:
@@ -281,14 +281,9 @@ CASES = (
         expect=refuses("file.not_regular 1"),
     ),
     state(
-        "displaced-garbage",
-        "nonsense in the list of displaced files",
-        lambda place, record: (record / "journal-.aiter").write_bytes(journal(None, [1, ["../x", "a", ""]])),
-    ),
-    state(
-        "displaced-wrong-type",
-        "a number as the list of displaced files",
-        lambda place, record: (record / "journal-.aiter").write_bytes(journal(None, 7)),
+        "intent-wrong-type",
+        "a number as an intent",
+        lambda place, record: (record / "journal-.aiter").write_bytes(journal(7)),
     ),
     _home(
         "state-writable-by-all",

@@ -81,7 +81,7 @@ def _intent_ends_early() -> None:
     put = Transaction._put_in_place
 
     def ended(self: Any, *args: Any, **words: Any) -> None:
-        self._journal.end((), durable=True)
+        self._journal.end(durable=True)
         put(self, *args, **words)
 
     _set(Transaction, "_put_in_place", ended)
@@ -135,18 +135,23 @@ def _two_renames() -> None:
     _forgetting_recovery()
 
 
+def _emptied(folder: int) -> None:
+    for name in os.listdir(folder):
+        fsio.remove(name, folder)
+
+
 def _stage_first_cleared() -> None:
     real = Transaction._recover
 
     def cleared(self: Any, places: Any) -> None:
-        fsio.empty_folder(places.stage)
+        _emptied(places.stage)
         real(self, places)
 
     _set(Transaction, "_recover", cleared)
 
 
 def _forgetting_recovery() -> None:
-    _set(journal, "_recover", lambda *_: [])
+    _set(journal, "_recover", _nothing)
 
 
 def _recovery_only_looks() -> None:
@@ -186,15 +191,6 @@ def _error_hidden() -> None:
 def _begin(**fixed: Any) -> None:
     real = Journal.begin
     _set(Journal, "begin", lambda self, intent, **_: real(self, intent, **fixed))
-
-
-def _never_ended() -> None:
-    """The record of a change stays open when the change is done."""
-
-    def end(self: Journal, displaced: Any, **_: Any) -> None:
-        self._write(journal.Record(self.record.intent, displaced), durable=False)
-
-    _set(Journal, "end", end)
 
 
 def _add_without_sync() -> None:
@@ -264,7 +260,7 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "no intent": ("kill", lambda: _set(Journal, "begin", _nothing)),
     "intent written after the move": ("kill", _intent_too_late),
     "intent taken away before the move": ("kill", _intent_ends_early),
-    "intent never taken away": ("kill", _never_ended),
+    "intent never taken away": ("kill", lambda: _set(Journal, "end", _nothing)),
     "plain rename": ("late", _plain_rename),
     "rewritten in place": ("kill", _in_place),
     "two renames with a gap": ("kill", _two_renames),
@@ -297,8 +293,8 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "recovery after clearing up": ("kill", _stage_first_cleared),
     "recovery knows no digests": ("kill", lambda: _set(step, "digest_in", lambda *_: "")),
     "recovery leaves folders behind": ("failed syncs", lambda: _set(fsio, "remove_folders", _nothing)),
-    "the stage is not cleared": ("kill", lambda: _set(fsio, "empty_folder", _nothing)),
-    "displaced files go at once": ("late", lambda: _set(transaction, "sweep", lambda *_: ())),
+    "the stage is not cleared": ("kill", lambda: _set(transaction, "sweep", _nothing)),
+    "displaced files go at once": ("late", lambda: _set(transaction, "sweep", _emptied)),
     "no lock": ("torture", _no_lock),
     "short writes accepted": ("short writes", _short_write),
     "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),

@@ -28,7 +28,7 @@ from memory.state.files.model import STATE as STATE_FILE
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.storage import PrivateState, Store
-from memory.storage.journal import Record
+from memory.storage.journal import Intent
 from memory.storage.transaction import Transaction
 from memory.workspace import Workspace
 from tests.fixture_files import SAMPLE
@@ -139,7 +139,7 @@ class Place:
 
 def _is_open(path: Path) -> bool:
     """Tell whether a file is a journal with a change under way."""
-    return path.name.startswith("journal-") and Record.decode(path.read_bytes()).intent is not None
+    return path.name.startswith("journal-") and Intent.decode(path.read_bytes()) is not None
 
 
 def _copied(source: str, target: str) -> None:

@@ -75,7 +75,7 @@ def test_a_planted_record_has_no_effect(top: Path) -> None:
     place = Place(top / "place")
     sample(place)
     for folder in (place.shop, place.shop / ".aiter/.memdeck", place.shop / ".aiter/.memdeck/stage"):
-        (folder / name).write_bytes(b'memdeck 2 2 99999999\n{"id": "x"}')
+        (folder / name).write_bytes(b'memdeck 3 2 99999999\n{"id": "x"}')
     before = {path: data for path, data in place.memory().items() if path != name}
     place.recover()
     assert {path: data for path, data in place.memory().items() if path != name} == before

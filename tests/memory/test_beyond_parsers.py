@@ -22,7 +22,7 @@ from memory.monitoring.alerts.options import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold
 from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
-from memory.storage.journal import Record
+from memory.storage.journal import Intent
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
@@ -76,12 +76,12 @@ NOW = datetime(2024, 1, 15, tzinfo=UTC)
 
 
 def _sealed(text: str) -> bytes:
-    return b"memdeck 2 " + f"{len(text)} {zlib.crc32(text.encode()):08x}\n{text}".encode()
+    return b"memdeck 3 " + f"{len(text)} {zlib.crc32(text.encode()):08x}\n{text}".encode()
 
 
 def _intent(value: str) -> object:
     parts = f'"id": "01HM0000000000000000000000", "folders": [], "time": {value}'
-    return Record.decode(_sealed(f'{{"displaced": [], "intent": {{{parts}, "files": {value}}}}}')).intent
+    return Intent.decode(_sealed(f'{{{parts}, "files": {value}}}'))
 
 
 def _draft(value: str) -> object:

@@ -10,7 +10,6 @@ import pytest
 
 from memory.maintenance import maintain
 from memory.storage.journal import Journal
-from memory.storage.step import Displaced
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -49,7 +48,7 @@ def test_recovery_without_the_stage_folder_takes_no_archive_back(
         (memory / "archive").mkdir(exist_ok=True)
         (memory / "archive/tasks-2024-01.md").write_bytes(archive)
 
-    def ends(_self: Journal, _displaced: tuple[Displaced, ...], *, durable: bool) -> None:
+    def ends(_self: Journal, *, durable: bool) -> None:
         raise Crash(durable)
 
     with monkeypatch.context() as patch:

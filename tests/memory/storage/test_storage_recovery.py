@@ -10,13 +10,13 @@ import pytest
 
 from memory.errors import RefusedError
 from memory.files.tasks import edits as task_edits
-from memory.storage.journal import Intent, Record
+from memory.storage.journal import Intent
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import KILLED, killed_at
 from tests.crash.operations import NOW, OPERATIONS, Operation, Place, sample
 
-INTENT = Intent("01HM8VDA8042RVZ0WXA3DA4TGM", NOW, (("a", None, "5"),))
+INTENT = Intent("01HM8VDA8042RVZ0WXA3DA4TGM", NOW, (("a", None, "5" * 64),))
 TWO_FILES = next(one for one in OPERATIONS if one.name == "start with a journal entry")
 
 
@@ -71,7 +71,7 @@ def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
     store = place.store()
     before = place.memory()
     record = store.state.folder.path / "journal-.aiter"
-    record.write_bytes(Record(INTENT._replace(files=((path, None, "0" * 64),))).encode())
+    record.write_bytes(INTENT._replace(files=((path, None, "0" * 64),)).encode())
     with pytest.raises(RefusedError) as caught:
         place.recover()
     assert caught.value.code == "file.outside"
@@ -81,12 +81,12 @@ def test_no_path_of_a_record_is_believed(place: Place, path: str) -> None:
 @pytest.mark.parametrize("name", ["../x", "01HM8VDA8042RVZ0WXA3DA4TGM/../../x", "lock", ""])
 def test_no_staged_name_of_a_record_is_believed(name: str) -> None:
     """A record whose staged names are not of the form that changes give them counts as none."""
-    assert Record.decode(Record(INTENT._replace(id=name)).encode()) == Record()
+    assert Intent.decode(INTENT._replace(id=name).encode()) is None
 
 
 @pytest.mark.parametrize("cut", [0, 5, 20, -1])
 def test_a_torn_record_counts_as_none(cut: int) -> None:
     """A record that is not whole promised nothing yet."""
-    data = Record(INTENT).encode()
-    assert Record.decode(data) == Record(INTENT)
-    assert Record.decode(data[:cut]) == Record()
+    data = INTENT.encode()
+    assert Intent.decode(data) == INTENT
+    assert Intent.decode(data[:cut]) is None
