@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.contract.place import Place
+from tests.examples import in_turn
 from tests.fixture_files import sample, sample_names
 
 NOW = "2024-01-15T12:00:00Z"
@@ -56,6 +57,7 @@ DRESSES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.thorough(but=in_turn([*EDITS], [*DRESSES]))
 @pytest.mark.parametrize("dress", DRESSES)
 @pytest.mark.parametrize("line", EDITS)
 def test_an_edit_changes_its_lines_and_undo_takes_them_back(place: Place, line: str, dress: str) -> None:

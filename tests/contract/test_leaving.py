@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.contract.place import NOW, Place
-from tests.examples import in_turn
 from tests.patience import until
 from tests.terminal.pseudo import Pseudo
 from tests.terminal.tmux import memdeck
@@ -108,7 +107,7 @@ def editor_in(place: Place) -> str:
 MOMENTS = [starting, drawing, reading, in_a_form, in_the_editor, asked_to_leave, leaving]
 
 
-@pytest.mark.thorough(but=in_turn([moment.__name__ for moment in MOMENTS], ["alone", "below a shell"]))
+@pytest.mark.thorough(but=("reading-alone", "in_a_form-below a shell"))
 @pytest.mark.parametrize("leader", [(), UNMOVED], ids=["alone", "below a shell"])
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.__name__)
 def test_it_ends_with_its_terminal(large: Place, moment: Callable[[Pseudo], None], leader: tuple[str, ...]) -> None:
@@ -127,7 +126,7 @@ def test_it_ends_with_its_terminal_while_it_is_suspended(large: Place) -> None:
         assert terminal.ended() < SECONDS
 
 
-@pytest.mark.thorough(but=in_turn(["reading", "in_the_editor", "leaving"], ["SIGTERM", "SIGHUP", "SIGINT"]))
+@pytest.mark.thorough(but=("in_the_editor-SIGTERM",))
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name)
 @pytest.mark.parametrize("moment", [reading, in_the_editor, leaving], ids=lambda moment: moment.__name__)
 def test_a_signal_ends_it(large: Place, moment: Callable[[Pseudo], None], number: signal.Signals) -> None:

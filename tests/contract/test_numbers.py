@@ -132,6 +132,7 @@ def test_no_text_that_looks_like_a_number_is_an_internal_error(filled: Place) ->
                 assert answer.error != "internal", (words, value, answer.err)
 
 
+@pytest.mark.thorough
 def test_numbers_over_http_have_bounds(filled: Place) -> None:
     """Each number of each route refuses what is outside; `rows` and `cursor` too, also where the answer is no list."""
     schema = schema_of(filled)

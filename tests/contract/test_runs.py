@@ -79,6 +79,7 @@ HIDDEN = [
 ]
 
 
+@pytest.mark.thorough(but=tuple(HIDDEN[::6]))
 @pytest.mark.parametrize("command", HIDDEN)
 def test_no_spelling_runs_a_script_of_the_workspace(workspace: Place, command: str) -> None:
     """What no approval covers does not run, however a command reaches for it: the folder that it runs in is empty."""

@@ -396,6 +396,7 @@ def test_a_source_that_leads_out_leaves_the_list(state: Place) -> None:
     assert json.loads(state.read(SOURCES)) == []
 
 
+@pytest.mark.thorough
 def test_a_recall_takes_the_oldest_events_and_says_how_many_wait(state: Place) -> None:
     """Of very many events one recall takes 5,000, the oldest first; the others wait for the next."""
     waiting(state, *("Uploads go through nginx" for _ in range(5000)), "Errors are sent to a queue")

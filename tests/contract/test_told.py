@@ -158,6 +158,7 @@ def test_an_index_that_a_person_or_a_clone_wrote_is_scanned(workspace: Place) ->
     ]
 
 
+@pytest.mark.thorough(but=tuple(ENDS[::5]))
 @pytest.mark.parametrize("end", ENDS)
 def test_nothing_in_memory_ends_the_fence(workspace: Place, end: str) -> None:
     """Whatever spelling of its end, or of another product's tag, an entry holds: it is escaped."""

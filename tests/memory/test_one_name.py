@@ -68,8 +68,7 @@ LOOKS: dict[str, Callable[[Workspace, Trust], object]] = {
 
 
 SAMPLE = (
-    *(f"{kind} of one name-check" for kind in FILES),
-    *(f"{kind} of many names-maintenance" for kind in FILES),
+    *("tasks of one name-check", "journal of many names-maintenance"),
     *(f"monitors of one name-{look}" for look in LOOKS),
 )
 

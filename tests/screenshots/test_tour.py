@@ -47,6 +47,7 @@ def test_any_program_is_recorded() -> None:
     assert "hello me" in "".join(text for _, text in events)
 
 
+@pytest.mark.thorough
 @pytest.mark.terminal
 @needs_tmux
 def test_the_cast_shows_what_was_drawn(tmp_path: Path) -> None:
