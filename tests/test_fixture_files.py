@@ -11,7 +11,6 @@ from tests.fixture_files import (
     read_cases,
     sample,
     sample_names,
-    variants,
 )
 
 FILES = sorted((FIXTURES / "document").glob("*.txt"))
@@ -42,12 +41,3 @@ def test_samples_are_the_seven_files() -> None:
     names = ["config", "contacts", "journal", "knowledge", "monitors", "orchestration", "tasks"]
     assert [f"{name}.md" for name in names] == sample_names()
     assert all(sample(name).startswith(b"---\ntype: ") for name in sample_names())
-
-
-@pytest.mark.parametrize("name", sample_names())
-def test_variants_differ_from_the_sample(name: str) -> None:
-    """Each variant is another byte string, so that a test over them tests something."""
-    found = variants(sample(name))
-    same = {form for form, data in found.items() if data == sample(name)}
-    assert same == {"as it is"}
-    assert len(set(found.values())) == len(found)

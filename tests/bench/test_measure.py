@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
-from bench import reference
 from bench.measure import Case, Figure, Unavailable, measure, table
 from bench.terminal import Screen
 
@@ -48,17 +46,6 @@ def test_the_table_shows_medians_and_ratios() -> None:
     line = table(figures).splitlines()[-1]
     assert "3.00 ms" in line
     assert "1.50 × floor (target 3)" in line
-
-
-def test_floors_keep_the_bytes(tmp_path: Path) -> None:
-    """Every floor gives back what it was given, stray bytes and line ends included."""
-    data = b"a\r\nb\rc\xff\n\x0cd"
-    assert data == reference.split_and_join(data) == reference.decode_and_encode(data)
-    path = tmp_path / "file"
-    path.write_bytes(b"old")
-    reference.durable_replace(path, data)
-    assert path.read_bytes() == data
-    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_the_terminal_sees_text_keys_and_the_end() -> None:

@@ -141,18 +141,6 @@ def test_a_breaker_opens_after_five_failures(curated: Curated, toy: Any) -> None
     assert (state["status"], state["failure_count"]) == ("active", 0)
 
 
-def test_a_breaker_opens_and_closes_as_the_settings_say(den: Den, toy: Any) -> None:
-    """`provider.failure_threshold` failures open it, for `provider.cooldown`."""
-    den.settings('[memory.provider]\nname = "echo"\nfailure_threshold = 2\ncooldown = "5s"\n')
-    curated = den.open()
-    write(den, curated, "project", "Coffee", "likes oat milk in the morning", scope="workspace")
-    toy.ECHO.mode = "raises"
-    begun = len(told(toy))
-    for second in (10, 11, 12, 13, 17):
-        run(curated, "search", NOW + timedelta(seconds=second), query_text="what about oat milk")
-    assert told(toy)[begun:] == ["recall"] * 3
-
-
 def test_a_provider_that_does_not_answer_is_left(den: Den, toy: Any) -> None:
     """After its time the recall goes on without it."""
     den.settings('[memory.provider]\ntimeout = "100ms"\nname = "echo"\n')

@@ -175,19 +175,6 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
         ]
 
 
-def test_a_long_change_is_found_by_its_entries(workspace: Workspace) -> None:
-    """Of a long change a hundred entries are listed, and it is found by all of them."""
-    path = workspace.memory / "tasks.md"
-    many = "".join(f"### Task {number}\n- created: 2024-01-15\n- notes: {'x' * 300}\n\n" for number in range(1000))
-    path.write_text(path.read_text().replace("## In Progress", many + "## In Progress"))
-    assert workspace.notice(NOW) == 1
-    ref = find_task(workspace.snapshot(), "Task 77").ref
-    (record,) = workspace.store.history.list(entry=ref)
-    assert not record.named
-    assert len(record.touched) == 100
-    assert workspace.store.history.list(entry="Task 999") == (record,)
-
-
 def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
     """A path that is none of a memory file is refused, whatever the log says."""
     (workspace.root / ".aiter" / "secret.md").write_text("mine")

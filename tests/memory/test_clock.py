@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -18,7 +18,6 @@ from memory.base.clock import (
     UnknownZone,
     find_zone,
     format_local,
-    format_utc,
     humanize,
     machine_zone,
     read_moment,
@@ -30,9 +29,6 @@ from tests.patience import PATIENCE
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
 NOW = datetime(2024, 1, 15, 11, 0, tzinfo=UTC)  # a Monday, 12:00 in Berlin
-INSTANTS = st.integers(-62_135_400_000, 253_402_100_000).map(
-    lambda seconds: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-)
 ZONES = st.sampled_from([UTC, BERLIN, NEW_YORK, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Asia/Kathmandu")])
 
 
@@ -116,30 +112,6 @@ def test_due_at(text: str, due: str) -> None:
     moment = read_moment(text, BERLIN)
     assert moment is not None
     assert due == moment.due_at(BERLIN).isoformat()
-
-
-@given(INSTANTS, ZONES)
-def test_written_times_read_back(now: datetime, zone: ZoneInfo) -> None:
-    """What is written in UTC is the same second; what is written locally is the same minute or its twin."""
-    utc = read_moment(format_utc(now), zone)
-    local = read_moment(format_local(now, zone), zone)
-    assert utc is not None
-    assert local is not None
-    assert now.replace(microsecond=0) == utc.instant
-    assert local.instant is not None
-    assert abs(now - local.instant) < timedelta(minutes=61)
-    assert format_local(now, zone) == format_local(local.instant, zone)
-
-
-def test_times_without_a_zone_are_refused() -> None:
-    """A naive time would be read in whatever zone the machine is in."""
-    naive = NOW.replace(tzinfo=None)
-    for call in (
-        lambda: format_utc(naive),
-        lambda: format_local(naive, UTC),
-    ):
-        with pytest.raises(ValueError, match="without a zone"):
-            call()
 
 
 @pytest.mark.parametrize(

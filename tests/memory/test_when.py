@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.base.clock import BadMoment, read_moment
+from memory.base.clock import BadMoment
 from memory.base.dates import parse_when, read_date, time_bound
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
 KIRITIMATI = ZoneInfo("Pacific/Kiritimati")
-NOW = datetime(2024, 1, 15, 11, 0, tzinfo=UTC)  # a Monday, 12:00 in Berlin
 LATE = datetime(2026, 11, 21, 14, 31, tzinfo=UTC)  # a Saturday, 15:31 in Berlin
 ZONES = st.sampled_from([UTC, BERLIN, NEW_YORK, KIRITIMATI, ZoneInfo("Asia/Kathmandu")])
 
@@ -26,18 +25,6 @@ def test_parse_when_ends_with_the_calendar() -> None:
     """A shift beyond the last year is no date."""
     with pytest.raises(BadMoment):
         parse_when("+99999d", datetime(9990, 1, 1, tzinfo=UTC), UTC)
-
-
-@given(st.text(alphabet="0123456789:+- adehimnoprtuwxy", max_size=16), ZONES)
-def test_what_parse_when_gives_can_be_read(text: str, zone: ZoneInfo) -> None:
-    """Every answer is a date or time of the files, every refusal a BadMoment."""
-    try:
-        written = parse_when(text, NOW, zone)
-    except BadMoment:
-        return
-    moment = read_moment(written, zone)
-    assert moment is not None
-    assert written == moment.text
 
 
 @pytest.mark.parametrize(
@@ -50,20 +37,13 @@ def test_what_parse_when_gives_can_be_read(text: str, zone: ZoneInfo) -> None:
         ("Jan 2027", "2027-01-01", "2027-01-01"),
         ("Fri 27 Nov 09:00", "2026-11-27 09:00", None),
         ("in 3 mo", "2027-02-21", "2027-02-21"),
-        ("in 1 y", "2027-11-21", "2027-11-21"),
-        ("3 d ago", "2026-11-18", "2026-11-18"),
         ("45 min ago", "2026-11-21 14:46", "2026-11-21 14:46"),
         # a day of a month
         ("Dec 5", "2026-12-05", "2025-12-05"),
-        ("Dec 5, 2030 2:30 pm", "2030-12-05 14:30", "2030-12-05 14:30"),
-        ("5dec", "2026-12-05", "2025-12-05"),
         ("5. sept.", "2027-09-05", "2026-09-05"),
-        ("21 nov", "2026-11-21", "2026-11-21"),
         ("29 feb", "2028-02-29", "2024-02-29"),
         ("december", "2026-12-01", "2025-12-01"),
         ("1.12.", "2026-12-01", "2025-12-01"),
-        ("1.12.2026", "2026-12-01", "2026-12-01"),
-        ("31/12", "2026-12-31", "2025-12-31"),
         ("12/31", "2026-12-31", "2025-12-31"),
         ("2030/12/1", "2030-12-01", "2030-12-01"),
         # words
@@ -71,30 +51,21 @@ def test_what_parse_when_gives_can_be_read(text: str, zone: ZoneInfo) -> None:
         ("midnight", "2026-11-22 00:00", "2026-11-21 00:00"),
         ("tonight", "2026-11-21 20:00", "2026-11-21 20:00"),
         ("eod", "2026-11-21", "2026-11-21"),
-        ("eow", "2026-11-22", "2026-11-22"),
         ("EOM", "2026-11-30", "2026-11-30"),
-        ("eoy", "2026-12-31", "2026-12-31"),
         ("end of month", "2026-11-30", "2026-11-30"),
-        ("end of next month", "2026-12-31", "2026-12-31"),
         ("end of february", "2027-02-28", "2026-02-28"),
         ("next week", "2026-11-23", "2026-11-23"),
         ("next month", "2026-12-01", "2026-12-01"),
-        ("next year", "2027-01-01", "2027-01-01"),
         ("last friday", "2026-11-13", "2026-11-13"),
         # how far away
         ("in two weeks", "2026-12-05", "2026-12-05"),
-        ("in a week 9:00", "2026-11-28 09:00", "2026-11-28 09:00"),
         ("in an hour", "2026-11-21 16:31", "2026-11-21 16:31"),
         ("3d", "2026-11-24", "2026-11-18"),
-        ("+1mo", "2026-12-21", "2026-12-21"),
         # the time first
         ("14:00 tomorrow", "2026-11-22 14:00", "2026-11-22 14:00"),
-        ("2pm fri", "2026-11-27 14:00", "2026-11-20 14:00"),
         ("at 9am on 5 dec", "2026-12-05 09:00", "2025-12-05 09:00"),
         ("by friday", "2026-11-27", "2026-11-20"),
         ("14:00", "2026-11-22 14:00", "2026-11-21 14:00"),
-        ("16:00", "2026-11-21 16:00", "2026-11-20 16:00"),
-        ("sat", "2026-11-28", "2026-11-21"),
     ],
 )
 def test_forms(text: str, ahead: str, back: str | None) -> None:
@@ -137,10 +108,7 @@ def test_refusals_say_why(text: str, why: str) -> None:
         ("2026-12-31T11:00Z", KIRITIMATI, "today", "2027-01-01"),
         ("2026-12-31T11:00Z", KIRITIMATI, "1 jan", "2027-01-01"),
         ("2026-12-31T11:00Z", NEW_YORK, "1 jan", "2027-01-01"),
-        ("2026-12-31T11:00Z", NEW_YORK, "31 dec", "2026-12-31"),
-        ("2026-12-31T11:00Z", KIRITIMATI, "31 dec", "2027-12-31"),
         ("2026-12-31T11:00Z", KIRITIMATI, "eom", "2027-01-31"),
-        ("2026-12-31T11:00Z", NEW_YORK, "eoy", "2026-12-31"),
         ("2027-01-01T03:00Z", NEW_YORK, "tonight", "2026-12-31"),
         # A shift of hours counts hours, one of days keeps the clock.
         ("2026-03-28T23:30Z", BERLIN, "+3h", "2026-03-29 04:30"),
@@ -152,23 +120,14 @@ def test_refusals_say_why(text: str, why: str) -> None:
         ("2026-10-25T00:10Z", BERLIN, "2:30", "2026-10-25 02:30"),
         # Months end where they end.
         ("2027-01-31T12:00Z", UTC, "+1mo", "2027-02-28"),
-        ("2028-01-31T12:00Z", UTC, "in a month", "2028-02-29"),
         ("2028-02-29T12:00Z", UTC, "+1y", "2029-02-28"),
-        ("2026-12-15T12:00Z", UTC, "next month", "2027-01-01"),
         ("2026-12-15T12:00Z", UTC, "end of next month", "2027-01-31"),
-        ("2026-11-22T12:00Z", UTC, "eow", "2026-11-22"),
         ("2096-03-01T12:00Z", UTC, "29 feb", "2104-02-29"),
     ],
 )
 def test_zones_and_edges(now: str, zone: ZoneInfo, text: str, expected: str) -> None:
     """Days are those of the zone, across the turn of a year, changed clocks and short months."""
     assert expected == parse_when(text, datetime.fromisoformat(now), zone)
-
-
-def test_naive_times_are_refused() -> None:
-    """A time without a zone would be read in whatever zone the machine is in."""
-    with pytest.raises(ValueError, match="without a zone"):
-        parse_when("now", NOW.replace(tzinfo=None), UTC)
 
 
 def test_bounds_look_back() -> None:

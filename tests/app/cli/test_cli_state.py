@@ -75,22 +75,6 @@ def test_a_repository_within_a_workspace_has_its_own(shop: Path, memdeck: Callab
     assert not (shop / ".agent-memory").exists()
 
 
-def test_recall_shows_first(state: Callable[..., Answer], sessions: Path, shop: Path) -> None:
-    """Without a terminal and without --yes nothing is written; with it, everything at once."""
-    imported(state)
-    before = (shop / ".agent-memory/state.json").read_bytes()
-    shown = state("recall")
-    assert "gotcha added: Lock" in shown.out
-    assert "nothing is written" in shown.out
-    assert (shop / ".agent-memory/state.json").read_bytes() == before
-    assert state("recall", "-o", "json").data["outcome"] == "preview"
-    done = state("recall", "--yes", "--show-diff", "-o", "json").data
-    assert done["outcome"] == "applied"
-    assert {one["section"] for one in done["diff"]} == {"current-focus", "gotchas", "next-steps"}
-    assert done["summary"]["gotchas"]["added"] == ["Lock"]
-    assert state("recall", "--yes").out.startswith("Nothing to recall")
-
-
 def test_options_override_the_settings_for_one_run(state: Callable[..., Answer], shop: Path, sessions: Path) -> None:
     """Each setting of a recall or question gives way to its option, and stays what it was."""
     imported(state)

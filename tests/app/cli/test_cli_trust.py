@@ -197,21 +197,6 @@ def test_a_changed_command_is_shown_with_what_it_was(memdeck: Memdeck, memory: P
     assert person.end() == 0
 
 
-def test_undo_leaves_approvals_alone(memdeck: Memdeck, shop: Path) -> None:
-    """Undo takes back the newest change of a file, not what was decided after it; a revert of that is refused."""
-    memdeck("tasks", "add", "A new one")
-    memdeck("trust", "deny", id_of(memdeck, "Disk Space", "check"))
-    noted = memdeck("changes", "list", "-o", "json").data["changes"][0]
-    assert noted["operation"] == "trust"
-    assert memdeck("changes", "revert", noted["id"]).code == 4
-    assert memdeck("undo").code == 0
-    assert "A new one" not in memdeck("tasks", "list").out
-    assert any(row["state"] == "denied" for row in rows_of(memdeck))
-    memdeck("trust", "revoke", next(row["id"] for row in rows_of(memdeck) if row["state"] == "denied"))
-    assert memdeck("redo").code == 0
-    assert "A new one" in memdeck("tasks", "list").out
-
-
 def test_a_damaged_record_is_said_and_counts_for_nothing(memdeck: Memdeck, shop: Path, tmp_path: Path) -> None:
     """`trust list` and `doctor` say it; the next decision keeps the damaged file under another name."""
     memdeck("trust", "deny", id_of(memdeck, "Disk Space", "check"))

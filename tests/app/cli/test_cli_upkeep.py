@@ -23,18 +23,6 @@ def test_maintain_takes_its_folder_anywhere(memdeck: Memdeck, words: list[str]) 
     assert memdeck("--maintain", ".", "-w", "/").code == 2
 
 
-def test_a_bad_setting_stops_maintenance(memdeck: Memdeck, memory: Path) -> None:
-    """The error names file and line, and nothing moves."""
-    text = (memory / "config.md").read_text().replace("maxJournalEntries: 500", "maxJournalEntries: lots")
-    (memory / "config.md").write_text(text)
-    line = text[: text.index("maxJournalEntries")].count("\n") + 1
-    answer = memdeck("--maintain", "-o", "json", now="2025-01-01T00:00:00Z")
-    assert answer.code == 2
-    assert answer.data["error"]["code"] == "config.value"
-    assert (answer.data["error"]["details"]["file"], answer.data["error"]["details"]["line"]) == ("config.md", line)
-    assert not (memory / "archive").exists()
-
-
 def test_status(memdeck: Memdeck) -> None:
     """Counts, due, overdue, monitors, last maintenance and problems, before and after a run."""
     answer = memdeck("status", "-o", "json").data

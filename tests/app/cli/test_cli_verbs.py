@@ -12,36 +12,12 @@ import pytest
 from tests.app.cli.conftest import Answer
 
 Memdeck = Callable[..., Answer]
-ENTRY_KEYS = ("ref", "date", "time", "title", "lines", "line")
 
 
 def _one(answer: Answer, key: str) -> Any:
     assert (answer.code, answer.err) == (0, "")
     assert list(answer.data) == [key]
     return answer.data[key]
-
-
-def test_what_recurs_and_is_done_early_is_done_for_that_time(memdeck: Memdeck) -> None:
-    """It is due at the occurrence after the one that it was due at, however often it is finished before."""
-    ref = "Generate weekly report"
-    for expected in ("2024-01-22 09:00", "2024-01-29 09:00", "2024-02-05 09:00"):
-        task = _one(memdeck("tasks", "done", ref, "-o", "json"), "task")
-        ref = task["ref"]
-        assert (task["section"], task["due"]) == ("pending", expected)
-
-
-def test_a_title_that_is_taken_is_told(memdeck: Memdeck) -> None:
-    """The task is added all the same, stdout is as ever, and stderr says that there are two."""
-    assert memdeck("tasks", "add", "Another one").err == ""
-    again = memdeck("tasks", "add", "another  ONE", "-o", "json")
-    assert (again.code, again.err) == (0, "memdeck: warning: an open task has this title already\n")
-    acting = memdeck("tasks", "add", "Deploy v2.1 to staging")
-    assert (acting.code, acting.out[:6]) == (0, "added ")
-    assert acting.err == "memdeck: warning: an open task has this title already; the action of neither runs\n"
-    other = json.loads(again.out)["task"]["ref"]
-    assert memdeck("tasks", "edit", other, "--set", "title=Quite another").err == ""
-    assert "title already" in memdeck("tasks", "edit", "Quite another", "--set", "title=Another one").err
-    assert memdeck("tasks", "add", "Set up CI pipeline").err == "", "a completed one does not count"
 
 
 def test_a_given_date_is_said(memdeck: Memdeck) -> None:
@@ -81,27 +57,6 @@ def test_a_date_that_is_over_is_warned_about(memdeck: Memdeck) -> None:
     refused = memdeck("tasks", "add", "Odd", "--due", "5/6")
     assert refused.code == 2
     assert "could be 5 Jun or 6 May; write 5 Jun or 6 May" in refused.err
-
-
-def test_the_journal_lists_the_newest_first(memdeck: Memdeck) -> None:
-    """By day for people, with all keys for programs, filtered by day, text and number."""
-    people = memdeck("journal", "list").out.splitlines()
-    assert people[0] == "2024-01-15"
-    assert people[-2] == "2024-01-14"
-    entries = _one(memdeck("journal", "list", "-o", "json"), "entries")
-    assert {tuple(entry) for entry in entries} == {ENTRY_KEYS}
-    assert entries[0]["title"] == "Monitor Alert"
-    assert entries == memdeck("journal", "list", "--limit", "0", "-o", "jsonl").objects
-
-    def times(*options: str) -> list[str]:
-        return [entry["time"] for entry in _one(memdeck("journal", "list", *options, "-o", "json"), "entries")]
-
-    assert times("--limit", "2") == ["11:30", "11:00"]
-    assert times("--date", "yesterday") == ["16:30"]
-    assert times("--until", "2024-01-14") == ["16:30"]
-    assert times("--since", "today", "--match", "ALICE") == ["10:45"]
-    assert memdeck("journal", "list", "--date", "2020-01-01").out == "no entries\n"
-    assert memdeck("journal", "list", "--date", "today", "--since", "today").code == 2
 
 
 def test_a_journal_entry_through_its_life(memdeck: Memdeck, memory: Path) -> None:

@@ -100,15 +100,6 @@ def test_a_wrong_setting_leaves_no_monitor_unwatched(memdeck: Memdeck, monitors:
     assert "- lastStatus: healthy (exit code 0)" in monitors.read_text()
 
 
-def test_safe_runs_nothing(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """With --safe who asks for a run is told that there is none."""
-    approve(shop)
-    for words in (["monitors", "check"], ["notify", "test"]):
-        answer = memdeck(*words, "--safe", "-o", "json")
-        assert (answer.code, answer.data["error"]["code"]) == (2, "usage.safe")
-    assert "lastStatus" not in monitors.read_text()
-
-
 def test_notify(memdeck: Memdeck, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Channels are listed without their addresses, a test goes to the first that takes it."""
     listed = memdeck("notify", "list", "-o", "json").data["channels"]

@@ -14,17 +14,6 @@ from widgets.panes import all_panes
 Memdeck = Callable[..., Answer]
 
 
-def test_progress_says_when_it_has_started_a_task(memdeck: Memdeck) -> None:
-    """A pending task is moved by it, and that is said once; one in progress is only noted, as JSON as ever."""
-    first = memdeck("tasks", "progress", "Update README", "10")
-    assert (first.code, first.err) == (0, "")
-    assert first.out.startswith("started, at 10%: tasks#")
-    assert memdeck("tasks", "progress", "Update README", "20").out.startswith("at 20%: tasks#")
-    task = memdeck("tasks", "progress", "Deploy v2.1", "5%", "-o", "json").data["task"]
-    assert (task["section"], task["progress"]) == ("in-progress", 5)
-    assert "a pending one is started by it" in " ".join(memdeck("tasks", "progress", "--help").out.split())
-
-
 @pytest.mark.parametrize(
     ("key", "told"),
     [
@@ -102,17 +91,6 @@ def test_a_verb_that_is_none_is_answered_with_one_that_is(memdeck: Memdeck, word
     answer = memdeck(*words.split())
     assert (answer.code, answer.out) == (2, "")
     assert answer.err.startswith(f"memdeck: {told}")
-
-
-def test_edit_takes_a_priority_as_add_does(memdeck: Memdeck) -> None:
-    """In any case, as the same as setting the field, alone or beside others; what is none is refused."""
-    edit = ("tasks", "edit", "Update README")
-    assert memdeck(*edit, "--priority", "high", "-o", "json").data["task"]["priority"] == "HIGH"
-    both = memdeck(*edit, "--priority", "Normal", "--set", "notes=x", "-o", "json").data["task"]
-    assert (both["priority"], both["notes"], both["title"]) == ("NORMAL", "x", "Update README with new API docs")
-    assert memdeck(*edit, "--set", "priority=low", "-o", "json").data["task"]["priority"] == "LOW"
-    refused = memdeck(*edit, "--priority", "urgent")
-    assert (refused.code, refused.err.split(": ")[1]) == (2, "usage.value")
 
 
 @pytest.mark.parametrize(

@@ -187,17 +187,6 @@ async def test_a_session_that_hangs_is_killed_when_its_page_leaves(served: Serve
 
 
 @linux
-@pytest.mark.thorough
-async def test_a_session_that_only_takes_no_notice_is_killed_as_well(served: Served) -> None:
-    """It could be asked to leave, for its pipe has room, and does not."""
-    async with opened(served) as socket:
-        [process] = sessions()
-        os.kill(process, signal.SIGSTOP)
-        await socket.close()
-        await until_gone()
-
-
-@linux
 async def test_a_session_is_gone_when_its_line_is_cut(served: Served) -> None:
     """The page need not say goodbye: a connection that just ends is enough."""
     async with opened(served) as socket:

@@ -135,27 +135,6 @@ def test_fields_of_the_samples(name: str) -> None:
 
 
 @SETTINGS
-@given(
-    documents(),
-    st.sampled_from(["x", "", "# x", "x #", "#", "[HIGH] y ##", "<b>", "```", "a\\", " s "]),
-    st.integers(0, 99),
-)
-def test_titles_of_generated_documents(data: bytes, title: str, which: int) -> None:
-    """Another title changes the heading line and nothing else."""
-    document = parse(data)
-    blocks = blocks_of(document)[1:]
-    if not blocks:
-        return
-    section, entry = blocks[which % len(blocks)]
-    edited = edit_block(document, (section, entry), lambda block: block.with_title(title))
-    check_again(edited)
-    part = edited.section(section)
-    assert (part if entry is None else part.entries[entry]).title == title.strip()
-    line = document.line_of(section, entry)
-    check_around(data, edited.dump(), line, line + 1)
-
-
-@SETTINGS
 @given(documents(), ENTRIES, st.integers(0, 99))
 def test_insert_and_remove_entries(data: bytes, new: Entry, which: int) -> None:
     """An entry that is put in adds its lines and blank ones; taken out again the others are as they were."""
@@ -250,23 +229,6 @@ def test_with_body(data: bytes, body: str, which: int) -> None:
         return
     check_again(edited)
     assert [level for _, level, _ in document.headings()] == [level for _, level, _ in edited.headings()]
-
-
-@pytest.mark.parametrize("name", [name for name in sample_names() if name != "README.md"])
-def test_set_meta_changes_one_line(name: str) -> None:
-    """A key of the front matter is written in its own line, in every form of the file."""
-    for label, data in variants(sample(name)).items():
-        document = parse(data)
-        for key in ("type", "updated", "newKey"):
-            edited = document.set_meta(key, "2024-02-01T00:00:00Z")
-            check_again(edited)
-            assert edited.meta.get(key) == "2024-02-01T00:00:00Z", label
-            old, new = lines_of(data), lines_of(edited.dump())
-            if document.meta.get(key) is None:
-                assert len(new) == len(old) + 1
-                assert [line for line in new if b"newKey" not in line or line in old][-3:] == old[-3:]
-            else:
-                assert sum(one != other for one, other in zip(old, new, strict=True)) == 1
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,6 @@ def test_every_scalar_is_text() -> None:
     assert (meta.opaque, meta.problems, meta.get("tags"), meta.line_of("last")) == (False, (), None, 16)
 
 
-def test_halves_of_a_character_that_are_escaped_are_one() -> None:
-    """As JSON writes what is beyond 16 bits."""
-    assert FrontMatter.read(_wrap('key: "to the \\ud83d\\ude80"')).get("key") == "to the \U0001f680"
-
-
 @pytest.mark.parametrize(
     ("inner", "line", "code"),
     [
@@ -255,11 +250,6 @@ def test_set_key_changes_one_line(key: str, value: str, front: str, newline: str
         assert before == [*after[:-2], after[-1]]
         assert after[-2].endswith(newline)
     assert set_key(changed, key, value) == changed
-
-
-def test_set_key_takes_the_first_of_equal_keys() -> None:
-    """The key that counts is the key that changes."""
-    assert set_key(_wrap("a: 1\na: 2"), "a", "3") == _wrap("a: 3\na: 2")
 
 
 @pytest.mark.parametrize(

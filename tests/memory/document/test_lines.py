@@ -42,11 +42,3 @@ def test_a_difference_is_done_to_a_file_that_moved_on(
 ) -> None:
     """Lines go and come at their neighbours; what is no longer there cannot be taken away."""
     assert take_over(base, ours, theirs) == merged
-
-
-@given(LINES, LINES)
-def test_without_anything_new_it_is_the_difference_itself(base: bytes, ours: bytes) -> None:
-    """Done to its own base it gives its own result, but for newlines that keep lines apart."""
-    merged = take_over(base, ours, base)
-    assert merged is not None
-    assert [line.rstrip(b"\n") for line in lines_of(merged)] == [line.rstrip(b"\n") for line in lines_of(ours)]

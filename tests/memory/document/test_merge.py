@@ -9,7 +9,6 @@ import pytest
 from memory.document import Document, Entry, parse
 from memory.document.merge import MergeResult, merge, ours_of
 from memory.errors import ConflictError
-from tests.fixture_files import sample
 from tests.growth import assert_in_proportion
 from tests.memory.document.documents import structure
 from tests.memory.document.merging import merged, text_of
@@ -44,15 +43,6 @@ NEW = "### New\n- created: 2024-01-15\n"
 # name, kind, base, ours, theirs, result
 MERGES = [
     ("unchanged, anything", "tasks", FILE, FILE, change(FILE, (A, "")), change(FILE, (A, ""))),
-    ("anything, unchanged", "tasks", FILE, change(FILE, (A, "")), FILE, change(FILE, (A, ""))),
-    (
-        "the same change, with another one beside it",
-        "tasks",
-        FILE,
-        change(FILE, ("due: 1", "due: 3")),
-        change(FILE, ("due: 1", "due: 3"), ("due: 2", "due: 4")),
-        change(FILE, ("due: 1", "due: 3"), ("due: 2", "due: 4")),
-    ),
     (
         "two fields of one entry",
         "tasks",
@@ -70,14 +60,6 @@ MERGES = [
         change(FILE, ("- notes: x\n", "- notes: x\n- action: a\n- tags: t\n")),
     ),
     (
-        "priority and a field",
-        "tasks",
-        FILE,
-        change(FILE, ("[HIGH]", "[LOW]")),
-        change(FILE, ("due: 1", "due: 3")),
-        change(FILE, ("[HIGH]", "[LOW]"), ("due: 1", "due: 3")),
-    ),
-    (
         "a new title and a field",
         "tasks",
         FILE,
@@ -91,14 +73,6 @@ MERGES = [
         FILE,
         STARTED,
         change(FILE, ("due: 1", "due: 3")),
-        change(STARTED, ("due: 1", "due: 3")),
-    ),
-    (
-        "fields edited, and moved",
-        "tasks",
-        FILE,
-        change(FILE, ("due: 1", "due: 3")),
-        STARTED,
         change(STARTED, ("due: 1", "due: 3")),
     ),
     (
@@ -124,14 +98,6 @@ MERGES = [
         change(FILE, (A, A + A + A)),
         change(FILE, (A, A + A), ("due: 2", "due: 4")),
         change(FILE, (A, A + A + A), ("due: 2", "due: 4")),
-    ),
-    (
-        "each took away one of two equal entries",
-        "tasks",
-        change(FILE, (B, B + A)),
-        FILE,
-        change(FILE, (A, ""), (B, B + A)),
-        FILE,
     ),
     (
         "the later time",
@@ -166,22 +132,6 @@ MERGES = [
         change(DAY, ("### 10:45", "### 11:10 — Y\n### 11:00 — Z\n### 10:50 — X\n### 10:45")),
     ),
     (
-        "a journal entry that both added",
-        "journal",
-        DAY,
-        change(DAY, ("### 10:45", "### 11:00 — X\n- x\n### 10:45")),
-        change(DAY, ("### 10:45", "### 11:05 — Z\n### 11:00 — X\n- x\n### 10:45")),
-        change(DAY, ("### 10:45", "### 11:05 — Z\n### 11:00 — X\n- x\n### 10:45")),
-    ),
-    (
-        "new days",
-        "journal",
-        DAY,
-        "## 2024-01-17\n### 09:00 — O\n" + DAY,
-        "## 2024-01-16\n### 09:00 — T\n" + DAY,
-        "## 2024-01-17\n### 09:00 — O\n## 2024-01-16\n### 09:00 — T\n" + DAY,
-    ),
-    (
         "one new day",
         "journal",
         DAY,
@@ -206,14 +156,6 @@ MERGES = [
         change(TABLE, ("c-1 | on |", "c-1 | off |"), ("| c-2 | off |\n", "| c-2 | on |\n| Ding | c-3 | on |\n")),
     ),
     (
-        "a row taken away, another one added",
-        "contacts",
-        TABLE,
-        change(TABLE, ("| Bot | c-1 | on |\n", "")),
-        TABLE + "| Ding | c-3 | on |\n",
-        change(TABLE, ("| Bot | c-1 | on |\n", "")) + "| Ding | c-3 | on |\n",
-    ),
-    (
         "lines beside each other",
         "knowledge",
         LIST,
@@ -222,14 +164,6 @@ MERGES = [
         change(
             LIST, ("one", "uno"), ("- two\n", "- due\n"), ("- three\n", "- three\n- theirs\n- ours\n"), ("): y", "): z")
         ),
-    ),
-    (
-        "settings",
-        "config",
-        sample("config.md").decode(),
-        change(sample("config.md").decode(), ("Days: 7", "Days: 9")),
-        change(sample("config.md").decode(), ("Entries: 500", "Entries: 400")),
-        change(sample("config.md").decode(), ("Days: 7", "Days: 9"), ("Entries: 500", "Entries: 400")),
     ),
     (
         "a section renamed, an entry in it changed",
@@ -256,28 +190,12 @@ MERGES = [
         change(FILE, ("due: 1", "due: 3")) + "## Pending\n" + NEW + "- due: 6\n",
     ),
     (
-        "one of two sections of one name taken away",
-        "journal",
-        "## 2024-01-15\n" + DAY,
-        DAY,
-        "## 2024-01-15\n" + change(DAY, ("- b\n", "- b\n- d\n")),
-        change(DAY, ("- b\n", "- b\n- d\n")),
-    ),
-    (
         "ours put in order, theirs changed",
         "tasks",
         FILE,
         change(FILE, (A + B, B + A)),
         change(FILE, ("due: 1", "due: 3")),
         change(FILE, (A + B, B + A), ("due: 1", "due: 3")),
-    ),
-    (
-        "the last line and one behind it",
-        "knowledge",
-        "## Facts\n- one\n- two\n",
-        "## Facts\n- one\n- due\n",
-        "## Facts\n- one\n- two\n- three\n",
-        "## Facts\n- one\n- due\n- three\n",
     ),
     (
         "a line and a field",
@@ -294,14 +212,6 @@ MERGES = [
         FILE.replace("\n", "\r\n"),
         change(FILE, ("due: 1", "due: 3")),
         change(FILE, ("due: 1", "due: 3")).replace("\n", "\r\n"),
-    ),
-    (
-        "line ends of a file with CRLF",
-        "tasks",
-        FILE.replace("\n", "\r\n"),
-        change(FILE, ("due: 1", "due: 3")).replace("\n", "\r\n"),
-        change(FILE, ("due: 2", "due: 4")).replace("\n", "\r\n"),
-        change(FILE, ("due: 1", "due: 3"), ("due: 2", "due: 4")).replace("\n", "\r\n"),
     ),
     (
         "appended behind a file that ends in a fence",
@@ -352,15 +262,6 @@ CONFLICTS = [
         change(FILE, ("- notes: x\n", "")),
     ),
     (
-        "a field changed and taken away",
-        "tasks",
-        FILE,
-        change(FILE, ("notes: x", "notes: y")),
-        change(FILE, ("- notes: x\n", "")),
-        ("field", "notes", "x", "y", None),
-        change(FILE, ("notes: x", "notes: y")),
-    ),
-    (
         "two titles",
         "tasks",
         FILE,
@@ -395,15 +296,6 @@ CONFLICTS = [
         change(LIST, ("- two", "- due"), ("- three", "- tre")),
         ("text", "text", "- two", "- zwei", "- due"),
         change(LIST, ("- two", "- zwei"), ("- three", "- tre")),
-    ),
-    (
-        "a line changed and taken away",
-        "knowledge",
-        LIST,
-        change(LIST, ("- two", "- zwei")),
-        change(LIST, ("- two\n", "")),
-        ("text", "text", "- two", "- zwei", None),
-        change(LIST, ("- two", "- zwei")),
     ),
     (
         "a fenced block is one piece",
@@ -509,16 +401,6 @@ def test_a_section_stays_for_what_is_in_it() -> None:
     words = change(LIST, ("- two", "- due"))
     kept = run(LIST, LIST[LIST.index("## People") :], words, "knowledge")
     assert (text_of(kept.document), kept.kept[0].what, kept.kept[0].entry) == (words, "text", None)
-
-
-def test_several_conflicts_of_one_entry() -> None:
-    """Each is decided for itself."""
-    ours = change(FILE, ("[HIGH] A", "[HIGH] A one"), ("due: 1", "due: 3"))
-    theirs = change(FILE, ("[HIGH] A", "[HIGH] A two"), ("due: 1", "due: 5"))
-    assert {one.field for one in run(FILE, ours, theirs).conflicts} == {"title", "due"}
-    assert text_of(run(FILE, ours, theirs, decide=ours_of).document) == ours
-    some = run(FILE, ours, theirs, decide=lambda one: one.ours if one.field == "due" else one.base)
-    assert text_of(some.document) == change(FILE, ("due: 1", "due: 3"))
 
 
 def test_a_decision_for_another_text() -> None:

@@ -105,12 +105,3 @@ def test_structure_of_one_document() -> None:
     assert document.find("top") == []
     assert document.line_of(0, 0) == 7
     assert structure(parse(document.dump())) == structure(document)
-
-
-@pytest.mark.parametrize(
-    ("line", "title"),
-    [("### ", ""), ("### #", ""), ("### a #", "a"), ("### a#", "a#"), ("### # b", "# b"), ("###\ta\t##\t", "a")],
-)
-def test_titles(line: str, title: str) -> None:
-    """Closing hashes are no part of a title."""
-    assert parse(line.encode()).head.entries[0].title == title

@@ -43,17 +43,6 @@ def _texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in table.rows]
 
 
-def test_find() -> None:
-    """Header, cells, lines and offsets of a table among prose."""
-    table = _only(ROUTES)
-    assert table.header == ("Name", "ID", "Type", "Status")
-    assert _texts(table)[1] == ["Slack Alerts", "channel-def456", "webhook", "disconnected"]
-    assert (table.line, [row.line for row in table.rows]) == (2, [4, 5])
-    assert ROUTES[table.start : table.end] == "".join(ROUTES.splitlines(keepends=True)[2:6])
-    assert ROUTES[table.rows[0].cells[1].start : table.rows[0].cells[1].end] == " channel-abc123 "
-    assert not table.aligned
-
-
 @pytest.mark.parametrize(
     ("line", "cells"),
     [
@@ -103,12 +92,6 @@ def test_what_is_no_table(body: str) -> None:
 def test_where_a_table_ends(after: str, rows: int) -> None:
     """A blank line or the next block ends a table; a bare line is a row, as GitHub reads it."""
     assert len(_only(f"| a | b |\n|---|---|\n| 1 | 2 |\n{after}").rows) == rows
-
-
-def test_tables_behind_fences_and_each_other() -> None:
-    """A closed fence hides nothing behind it, and every table of a body is found."""
-    body = f"```\n| a |\n|---|\n```\n{ROUTES}\n<!-- x -->\n{ALIGNED}"
-    assert [table.header[0] for table in find_tables(body)] == ["Name", "Name"]
 
 
 QUOTE_OR_LIST = re.compile(r" {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$))")

@@ -112,27 +112,6 @@ def test_a_stale_hash_changes_nothing(desk: EntryAccess, root: Path, kind: str) 
     assert _bytes(root) == before
 
 
-def test_without_a_hash_the_last_look_counts(desk: EntryAccess, root: Path) -> None:
-    """An entry is removed and its text replaced as it was answered last; what was never answered is removed by name."""
-    looked = desk.read(kind="journal")["entries"][0]
-    file = root / ".aiter/memory/journal.md"
-    file.write_text(file.read_text().replace(looked["title"], looked["title"] + " again", 1))
-    title = looked["title"] + " again"
-    assert desk.remove(ref=title, actor="cli")["change"]
-    told = desk.read(kind="tasks")["entries"][0]
-    desk.edit(ref=told["ref"], set={"priority": "LOW"}, actor="cli")
-    other = open_desk(root, root.parent / "records")
-    other.edit(ref=told["ref"], set={"notes": "new"}, actor="cli")
-    other.close()
-    for change in (
-        lambda: desk.remove(ref=told["ref"], actor="cli"),
-        lambda: desk.edit(ref=told["ref"], text="x", actor="cli"),
-    ):
-        with pytest.raises(ConflictError) as stale:
-            change()
-        assert stale.value.code == "entry.stale"
-
-
 def test_a_stale_edit_says_what_changed(desk: EntryAccess) -> None:
     """The error names each field with what it was when it was read and what it is now."""
     read = desk.read(kind="tasks", filter={"match": "report"})["entries"][0]
@@ -196,17 +175,6 @@ def test_search_has_pages_and_refs_for_everything(desk: EntryAccess) -> None:
     assert {"journal", "knowledge", "tasks", "typed"} <= {one["kind"] for one in results}
     for ref in refs:
         assert desk.read(ref)["entries"][0]["ref"].startswith(ref.partition("#")[0])
-
-
-def test_archived_entries_are_read_and_never_written(desk: EntryAccess, root: Path) -> None:
-    """A task of the archive is listed where it is asked for, and an edit of it is refused."""
-    (entry,) = desk.read(kind="tasks", filter={"section": "archived"})["entries"]
-    assert entry["title"] == "Long gone"
-    before = _bytes(root)
-    with pytest.raises(RefusedError, match="archive") as caught:
-        desk.edit(entry["ref"], entry["hash"], {"notes": "x"}, actor=AGENT)
-    assert caught.value.code == "entry.archived"
-    assert _bytes(root) == before
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +11,7 @@ from app.servers import http_server
 from app.servers.api.events import MOST
 from app.servers.http_server import LARGEST_BODY
 from tests.desks import make_workspace
-from tests.patience import PATIENCE, join
+from tests.patience import PATIENCE
 
 from .serving import Api, contents, serving
 
@@ -114,23 +113,6 @@ def test_many_connections_are_refused(api: Api) -> None:
         for one in opened:
             one.close()
     assert api.look("status").status == 200
-
-
-def test_many_at_once_lose_nothing(api: Api) -> None:
-    """Writers at the same time each get an answer, and every task is there."""
-    statuses: list[int] = []
-
-    def write(number: int) -> None:
-        for part in range(3):
-            statuses.append(api.change("tasks/add", title=f"Writer {number} part {part}").status)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    join(*threads)
-    assert statuses == [200] * 24
-    titles = {task["title"] for task in api.look("tasks/list").data["tasks"]}
-    assert {f"Writer {number} part {part}" for number in range(8) for part in range(3)} <= titles
 
 
 def test_long_lists_come_in_pages(api: Api) -> None:

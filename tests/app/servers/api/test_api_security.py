@@ -8,12 +8,10 @@ import os
 import socket
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from app.servers.api.routes import operations, path_of
 from app.servers.api.unix_socket import socket_at
 from memory.errors import MemdeckError
 from tests.desks import make_workspace
@@ -89,21 +87,6 @@ def test_the_token_stands_nowhere_but_in_the_first_answer(api: Api) -> None:
     for path in api.root.parent.rglob("*"):
         if path.is_file():
             assert api.token.encode() not in path.read_bytes(), path
-
-
-def test_what_a_person_decides_is_refused_by_name(api: Api) -> None:
-    """Every verb that is not served says so with either method, and nothing is written."""
-    before = contents(api.root)
-    api.change("monitors/add", name="Evil", type="command", command="touch /tmp/evil", interval="* * * * *")
-    before = contents(api.root)
-    left_out = [one for one in operations() if not one.offered]
-    assert len(left_out) > 20
-    for one in left_out:
-        for method in ("GET", "POST"):
-            found = api.ask(method, path_of(one), {})
-            assert found.status == 403, path_of(one)
-            assert found.code in ("api.person", "api.machine")
-    assert contents(api.root) == before
 
 
 def test_nothing_that_a_caller_writes_runs(api: Api, tmp_path: Path) -> None:
@@ -182,24 +165,3 @@ def test_a_socket_replaces_only_what_a_server_left_there(tmp_path: Path) -> None
         with socket_at(str(path)):
             assert path.exists()
         assert not path.exists()
-
-
-def test_a_server_that_is_too_busy_to_answer_keeps_its_socket(tmp_path: Path) -> None:
-    """Where so many clients wait that no other is let in, the socket is not taken for one that a crash left."""
-    path = tmp_path / "s"
-    with socket_at(str(path)) as listening, ExitStack() as waiting:
-        listening.listen(0)
-        made, refused = os.lstat(path), 0
-        while not refused:
-            client = waiting.enter_context(socket.socket(socket.AF_UNIX))
-            client.setblocking(False)
-            refused = client.connect_ex(str(path))
-        with pytest.raises(MemdeckError, match="cannot be a socket"), socket_at(str(path)):
-            pass
-        assert os.path.samestat(os.lstat(path), made)
-
-
-def test_nobody_pins_or_mutes_over_http() -> None:
-    """`prompt` is served as a look, without the options by which a person changes what agents are told."""
-    (found,) = (one for one in operations() if one.does == "prompt")
-    assert not {"pin", "mute", "unpin", "unmute"} & {one.sent_as for one in found.sent}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +12,10 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from app.servers.mcp.http import LONGEST
 from tests.desks import make_workspace
 from tests.patience import PATIENCE, line_of, within
 
-from .serving import COMMAND, contents, environment
+from .serving import COMMAND, environment
 
 
 class Place(NamedTuple):
@@ -50,47 +47,6 @@ def _place(tmp_path: Path) -> Iterator[Place]:
         process.wait(PATIENCE)
         assert process.stdout is not None
         process.stdout.close()
-
-
-def _status(place: Place, **headers: str) -> int:
-    connection = http.client.HTTPConnection(place.host, timeout=PATIENCE)
-    try:
-        connection.putrequest("POST", "/mcp", skip_host=True)
-        for name, value in headers.items():
-            connection.putheader(name, value)
-        connection.putheader("Content-Length", "2")
-        connection.endheaders(b"{}")
-        return connection.getresponse().status
-    finally:
-        connection.close()
-
-
-def test_only_this_host_with_the_token_gets_in(place: Place) -> None:
-    """Another host, another origin, no token and a wrong one are refused; nothing is written."""
-    before = contents(place.root)
-    token = f"Bearer {place.token}"
-    assert _status(place, Host=place.host) == 401
-    assert _status(place, Host=place.host, Authorization="Bearer x") == 401
-    assert _status(place, Host=place.host, Authorization=place.token) == 401
-    assert _status(place, Host="evil.example", Authorization=token) == 403
-    assert _status(place, Authorization=token) in (400, 403)
-    assert _status(place, Host=place.host, Authorization=token, Origin="http://evil.example") == 403
-    assert _status(place, Host=place.host, Authorization=token, Origin=f"http://{place.host}") not in (401, 403)
-    assert contents(place.root) == before
-
-
-def test_what_is_too_much_is_refused(place: Place) -> None:
-    """Bodies and what is no HTTP have the bounds of `memdeck api`."""
-    host, _, port = place.host.partition(":")
-
-    def raw(sent: bytes) -> bytes:
-        with socket.create_connection((host, int(port)), PATIENCE) as one, one.makefile("rb") as file:
-            one.sendall(sent)
-            return file.read()
-
-    head = f"POST /mcp HTTP/1.1\r\nHost: {place.host}\r\nAuthorization: Bearer {place.token}\r\nConnection: close\r\n"
-    assert b"http.large" in raw(f"{head}Content-Length: {LONGEST + 1}\r\n\r\n".encode())
-    assert b" 400 " in raw(b"\x16\x03\x01 this is no HTTP\r\n\r\n").split(b"\r\n")[0]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

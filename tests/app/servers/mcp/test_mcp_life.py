@@ -61,20 +61,6 @@ def _catches(pid: int, number: int) -> bool:
     return False
 
 
-@pytest.mark.thorough
-def test_it_ends_though_nobody_takes_its_last_answers(tmp_path: Path) -> None:
-    """A client that closes its end, keeps the other one open and reads nothing leaves no server behind."""
-    root = make_workspace(tmp_path)
-    (root / ".aiter" / "memory" / "knowledge.md").write_text("## Technical Facts\n\n" + "- a line of it\n" * 30_000)
-    with serving(root) as server:
-        server.hello()
-        uri = "memdeck://file/.aiter/memory/knowledge.md"
-        for number in range(4):
-            server.send({"jsonrpc": "2.0", "id": 60 + number, "method": "resources/read", "params": {"uri": uri}})
-        server.close()
-        assert server.ended() == 0
-
-
 def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path) -> None:
     """A client whose reading end is closed leaves no server behind, though it goes on writing."""
     with serving(make_workspace(tmp_path)) as server:

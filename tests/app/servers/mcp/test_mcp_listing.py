@@ -40,11 +40,6 @@ def test_each_kind_is_said_with_its_use() -> None:
     assert all("told" in use or "search" in use or "says which" in use for _, _, use in lines)
 
 
-def test_a_server_that_only_reads_offers_no_other_tools() -> None:
-    """Without the tools that change something, those that look are left."""
-    assert [tool.name for tool in tools(read_only=True)] == ["brief", "search", "read", "history", "review"]
-
-
 def test_hints_are_said_where_a_client_would_assume_otherwise() -> None:
     """Each tool says whether it only reads; one that writes says whether it destroys and can be repeated."""
     hints = {tool.name: tool.json()["annotations"] for tool in TOOLS}
