@@ -49,7 +49,7 @@ def told_table(places: Places, *, only: str = "", details: bool = False) -> str:
             for name in SETS if not only else (only,):
                 right = noise = cost = entries = 0
                 for one in messages(name):
-                    found = for_message(workspace, NOW, one.text, searcher=searcher, agent="claude-code")
+                    found = for_message(workspace, NOW, one.text, searcher=searcher)
                     fits = one.answered(found.text)
                     noisy = not one.needs and bool(found.text)
                     right, noise, cost = right + (fits and not noisy), noise + noisy, cost + found.used

@@ -20,7 +20,7 @@ from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import DREAM, Memory, Root
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
-from memory.search.needs import SYNONYM, Need, needs_of
+from memory.search.needs import Need, needs_of
 from memory.search.query import plain_query
 from memory.search.rank import WEIGHED, Document, Evidence, Weigher
 from memory.search.word_index import Filter, WordIndex, either
@@ -30,9 +30,9 @@ _OLD = 0.5
 _NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
 """The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
-_SOME, _HALF, _MOST_OF_IT = 0.1, 0.45, 0.6
+_SOME, _HALF = 0.1, 0.45
 _SAYS = 0.25
-"""The least that the words of a memory tell that a question finds; see `memory.search.rank.TELLING` for messages."""
+"""The least that the words of a memory tell that a question finds."""
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
@@ -187,19 +187,20 @@ def _candidates(
 
 
 def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -> bool:
-    """Return whether an entry has enough of a text; letters alone, such as `ache` in `cache`, are never enough."""
-    found = [needs[at] for at in evidence.found if not needs[at].minor]
-    if all(need.guessed and all(fold(need.text) in word for word in need.words) for need in found):
+    """Return whether an entry has enough of a text: all of it, a tenth of a question; of a message two telling words, a
+    code name, or half of it with one of them in the title. Letters alone, such as `ache` in `cache`, are never enough.
+
+    What people ask for, such as "explain", tells nothing.
+    """
+    found = [at for at in evidence.found if not needs[at].minor]
+    if all(needs[at].guessed and all(fold(needs[at].text) in word for word in needs[at].words) for at in found):
         return False
-    if not of_message:
+    if evidence.fits_all or not of_message:
         return evidence.fits_all or (evidence.share >= _SOME and evidence.telling >= _SAYS)
-    telling = {
-        at: need for at in evidence.found if stem(fold((need := needs[at]).text)) not in _REQUESTS and not need.minor
-    }
-    code = any(need.text.isalnum() and not need.text.isalpha() and not need.text.isdigit() for need in telling.values())
+    telling = {at: needs[at].text for at in found if stem(fold(needs[at].text)) not in _REQUESTS}
+    code = any(text.isalnum() and not text.isalpha() and not text.isdigit() for text in telling.values())
     titled = evidence.share >= _HALF and any("title" in evidence.found[at] for at in telling)
-    enough = evidence.share >= _MOST_OF_IT or len(telling) > 1 or code or titled
-    return evidence.fits_all or (evidence.is_about and enough and evidence.served > SYNONYM)
+    return len(telling) > 1 or code or titled
 
 
 def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
