@@ -117,8 +117,7 @@ class Evidence(NamedTuple):
 
     `score` orders the entries of one query by the needs found, title, nearness and age. `share` is the
     part of what was asked for that the entry has, `exact` the part that it has as it was typed or in another form.
-    `telling` compares the worth of what it has with that of a word that no entry has. `served` is how well the word
-    that is served best is served: a synonym serves less than a typo.
+    `telling` compares the worth of what it has with that of a word that no entry has.
     `found` maps the needs, by their position in the query, to `title`, `text` or both.
     """
 
@@ -129,7 +128,6 @@ class Evidence(NamedTuple):
     telling: float
     found: dict[int, str]
     fits_all: bool
-    served: float = 0.0
 
     @property
     def is_about(self) -> bool:
@@ -188,10 +186,9 @@ class Weigher:
         passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
         points += passage_share * (self._passage(by_line) - points)
         telling = share * self._total / self._unique
-        served = max((worth for at, worth in best.items() if at in self._wanted), default=0.0)
         points *= self._standing(entry)
         fits = self._wanted <= found.keys()
-        return Evidence(entry.number, points, share, exact / self._total, telling, found, fits, served)
+        return Evidence(entry.number, points, share, exact / self._total, telling, found, fits)
 
     def _passage(self, lines: dict[int, dict[int, float]]) -> float:
         """Return the share of the needs that the best line has together with the title (line -1)."""
