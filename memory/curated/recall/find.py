@@ -69,7 +69,6 @@ class RecallFound(NamedTuple):
     terms: tuple[str, ...]
     ranked: tuple[Scored, ...]
     hidden: tuple[tuple[Memory, Memory], ...]
-    candidates: int
 
 
 @dataclass(slots=True)
@@ -109,7 +108,7 @@ def find_about(
     """Return the memories that a message is about, as `find`; None for a trivial message.
 
     A single meaningful word is trivial unless it names a memory: then it finds the memories of that name. Messages are
-    no questions to memory, so a memory needs more of one: its own name, two telling words, a code name, or most of it.
+    no questions to memory, so a memory needs more of one: its own name, two telling words, a code name, or its title.
     """
     trivial = is_trivial(message)
     if trivial and not content_words(message):
@@ -147,7 +146,6 @@ def find(
         terms = tuple(need.text for need in needs if not need.minor)
         listed += [_Candidate(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
     listed.sort(key=lambda one: -(one.words + one.letters))
-    count = len(listed)
     del listed[raw:]
     if len(roots) > 1:
         listed += _hiding(curated, roots, listed)
@@ -155,7 +153,7 @@ def find(
     hidden = curated.shadowed([one.memory for one in scored])
     ranked = tuple(one for one in scored if one.memory.key not in hidden)
     pairs = tuple((one.memory, hidden[one.memory.key]) for one in scored if one.memory.key in hidden)
-    return RecallFound(terms, ranked, pairs, count)
+    return RecallFound(terms, ranked, pairs)
 
 
 def _candidates(
@@ -180,8 +178,7 @@ def _candidates(
         memory = memory_of(row, dict(roots))
         factor = _OLD if memory.header.provenance.superseded_by else 1.0
         evidence = weigher.weigh(Document(row[0], memory.header.name, text_of(memory), 0, factor))
-        named = of_message and names(text, memory)
-        if _is_enough(needs, evidence, of_message=of_message and not named):
+        if _is_enough(needs, evidence, of_message=of_message and not names(text, memory)):
             found.append((memory, evidence))
     return needs, found
 
