@@ -26,9 +26,11 @@ class Format(NamedTuple):
 
 
 FORMATS: dict[str, Format] = {
-    "claude-code": Format("a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", "claude_code"),
-    "basic-memory": Format("a folder of basic-memory notes", "basic_memory"),
-    "backlog": Format("a Backlog.md folder of tasks", "backlog"),
+    "claude-code": Format(
+        "a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", "notes", "read_claude_code"
+    ),
+    "basic-memory": Format("a folder of basic-memory notes", "notes", "read_basic_memory"),
+    "backlog": Format("a Backlog.md folder of tasks", "notes", "read_backlog"),
     "taskwarrior": Format("what `task export` writes", "taskwarrior"),
     "todotxt": Format("a todo.txt file", "todo_txt"),
     "jrnl": Format("what `jrnl --format json` writes", "jrnl"),
@@ -36,10 +38,8 @@ FORMATS: dict[str, Format] = {
     "task-master": Format("a tasks.json of task-master, or its project", "trackers", "read_task_master"),
     "kiro": Format("a folder of Kiro's specs, or a tasks.md", "trackers", "read_specs"),
     "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", "trackers", "read_specs"),
-    "cursor-rules": Format(
-        "a project with .cursor/rules, that folder, or one rule", "instructions", "read_cursor_rules"
-    ),
-    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", "instructions", "read_memory_bank"),
+    "cursor-rules": Format("a project with .cursor/rules, that folder, or one rule", "notes", "read_cursor_rules"),
+    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", "notes", "read_memory_bank"),
 }
 
 

@@ -1,0 +1,198 @@
+"""Folders of Markdown files: notes of basic-memory, tasks of Backlog.md, memories of Claude Code, rules of Cursor, and
+memory banks. The lists of a CLAUDE.md are read here too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from datetime import tzinfo
+from pathlib import Path
+
+from memory.base.items import Item, Loss, Skipped, skipped_text
+from memory.clients.memories import flattened
+from memory.convert.outside import (
+    MarkdownFile,
+    lines_of,
+    markdown_files,
+    parts_of,
+    read_note,
+    read_text,
+    rest_of,
+    texts,
+    title_of,
+)
+from memory.document import parse
+from memory.document.lines import read_bullets
+from memory.errors import UsageError
+
+from .trackers import BOX, checklist
+
+
+def read_basic_memory(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+    """Yield the notes as a whole: a note stays one entry, with its observations and relations as written."""
+    for file in markdown_files(path):
+        note = read_note(file)
+        yield note if isinstance(note, Skipped) else _note(file, note)
+
+
+def _note(file: Path, note: MarkdownFile) -> Item:
+    front, text = note.front, note.body.strip("\n")
+    title = title_of(front.get("title") or file.stem)
+    # The first heading of a note repeats its title.
+    head, _, rest = text.partition("\n")
+    text = rest.strip("\n") if head.strip() == f"# {title}" else text
+    fields = rest_of(front.data, ("title", "tags", "created"), "basic-memory")
+    return Item("note", title, text, str(file), front.get("created") or "", texts(front.data.get("tags")), fields)
+
+
+# -- Backlog.md -----------------------------------------------------------------------------------------------------
+
+_STATES = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
+_PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
+_BACKLOG = frozenset({"title", "status", "priority", "created_date", "labels", "assignee"})
+_MARKER = re.compile(r"(<!-- [A-Z:]+ -->)\n?")
+
+
+def read_backlog(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
+    """Yield the tasks of a folder `backlog`, of the folder that contains it, or of a folder of task files.
+
+    Completed and archived tasks are included as completed; documents, decisions and drafts are skipped.
+    """
+    top = next((one for one in (path / "backlog", path) if os.path.isdir(one)), path)
+    for file in markdown_files(top):
+        place = file.relative_to(top).parts[:-1]
+        folder = place[-1] if place[:1] == ("archive",) and len(place) > 1 else "".join(place[:1])
+        if folder not in ("", "tasks", "completed", "archive"):
+            yield Skipped(str(file), f"it is in {folder}, and is no task")
+            continue
+        note = read_note(file)
+        item = note if isinstance(note, Skipped) else _backlog_task(file, note, place[:1])
+        yield item
+        if isinstance(item, Item) and isinstance(note, MarkdownFile) and (found := _MARKER.findall(note.body)):
+            yield Loss(item.what, "text", f"markers of Backlog.md are left out: {', '.join(found)[:200].strip()}")
+
+
+def _backlog_task(file: Path, note: MarkdownFile, place: tuple[str, ...]) -> Item | Skipped:
+    front = note.front
+    title = front.get("title")
+    if not title:
+        return Skipped(str(file), "its front matter names no title")
+    status = (front.get("status") or "").strip()
+    section = "completed" if place in (("completed",), ("archive",)) else _STATES.get(status.casefold())
+    fields = {"section": section or "pending"}
+    if section is None and status:
+        fields["status"] = status
+    priority = front.get("priority")
+    if priority:
+        fields["priority"] = _PRIORITIES.get(priority.casefold(), priority)
+    people = texts(front.data.get("assignee"))
+    if people:
+        fields["assigned"] = ", ".join(people)
+    fields |= rest_of(front.data, _BACKLOG, "backlog")
+    text = _MARKER.sub("", note.body).strip()
+    created = front.get("created_date") or ""
+    return Item("task", title_of(title), text, str(file), created, texts(front.data.get("labels")), fields)
+
+
+# -- Claude Code ----------------------------------------------------------------------------------------------------
+
+_INDEX = "MEMORY.md"
+
+
+def read_claude_code(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+    """Yield one item for each memory file of a folder, or for each bullet of a file, under the heading above it."""
+    if not os.path.isdir(path):
+        yield from _lists(path)
+        return
+    for file in markdown_files(path):
+        if file.name == _INDEX:
+            yield Skipped(str(file), "it is the index of the others")
+            continue
+        note = read_note(file)
+        yield note if isinstance(note, Skipped) else _memory(file, note)
+
+
+def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
+    title = title_of(note.front.get("name") or file.stem)
+    fields = rest_of(flattened(note.front.data), ("name",), "claude-code")
+    text = note.body.strip("\n")
+    if not text and not fields:
+        return Skipped(str(file), "it is empty")
+    return Item("memory", title, text, str(file), fields=fields)
+
+
+def _lists(path: Path) -> Iterator[Item | Skipped]:
+    """Yield the bullets of a file; the text between them is prose, which cannot become an entry."""
+    for heading, body, line in parts_of(read_text(path)):
+        yield from _bullets(path, heading, body, line)
+
+
+def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | Skipped]:
+    bullets = read_bullets(body)
+    end = 0
+    for bullet in bullets:
+        if body[end : bullet.start].strip():
+            yield _prose(path, heading, body, end, bullet.start, line)
+        title, _, text = bullet.text.partition("\n")
+        where = f"{path}:{line + bullet.line + bool(heading)}"
+        if title.strip():
+            yield Item("fact", title.strip(), text, where, fields={"section": heading} if heading else {})
+        end = bullet.end
+    if body[end:].strip():
+        yield _prose(path, heading, body, end, len(body), line)
+
+
+def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int) -> Skipped:
+    """Return the text in a part of a body that is no bullet; `line` is that of the heading."""
+    text = body[start:end]
+    at = start + len(text) - len(text.lstrip())
+    why = f"it is text below {heading!r}, no list" if heading else "it is no list"
+    return skipped_text(f"{path}:{line + bool(heading) + body.count(chr(10), 0, at)}", text, why)
+
+
+# -- rules of Cursor, and memory banks ------------------------------------------------------------------------------
+
+_FIELD = re.compile(r"^(\w+):[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_DECISIONS = frozenset({"decisionLog", "decisions"})
+
+
+def read_cursor_rules(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+    """Yield one item for each rule of a project, of its folder `.cursor/rules`, or of one file.
+
+    The front matter is read line by line: Cursor writes patterns such as `globs: *.ts`, which are no YAML.
+    """
+    inside = path / ".cursor" / "rules"
+    folder = inside if os.path.isdir(inside) else path
+    for file in markdown_files(folder, ".mdc") if os.path.isdir(folder) else [folder]:
+        try:
+            text = read_text(file)
+        except UsageError as error:
+            if file == path:
+                raise
+            yield Skipped(str(file), error.message)
+            continue
+        front = parse(text.encode()).front
+        said = {key: value.strip("\"'") for key, value in _FIELD.findall(front) if value != "false"}
+        body = text[len(front) :].strip("\n")
+        if not body:
+            yield Skipped(str(file), "it is empty")
+            continue
+        title = title_of(said.get("description") or file.stem.lstrip("."))
+        yield Item("memory", title, body, str(file), fields=rest_of(said, ("description",), "cursor"))
+
+
+def read_memory_bank(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+    """Yield the parts of each file of a memory bank below their headings, and its boxes as tasks."""
+    for file in markdown_files(path):
+        try:
+            text = read_text(file)
+        except UsageError as error:
+            yield Skipped(str(file), error.message)
+            continue
+        kind = "decision" if file.stem in _DECISIONS else "note"
+        for heading, body, line in parts_of(text):
+            if any(one.strip() and not BOX.fullmatch(one) for one in lines_of(body)):
+                yield Item(kind, title_of(heading) or file.stem, body.strip("\n"), f"{file}:{line}", tags=(file.stem,))
+        yield from checklist(file, text, file.stem)
