@@ -167,7 +167,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ("typed",),
         entries="memory.typed.entries:KINDS",
         listed=".aide/config.toml",
-        outside="memory.typed.stores:outside",
+        outside="memory.typed.registry:outside",
         verbs=(
             VerbName(
                 "typed",

@@ -26,8 +26,8 @@ from memory.systems import system_of
 from memory.typed import ops
 from memory.typed.exchange import agent_for, new_block
 from memory.typed.merging import behind
-from memory.typed.status import AgentLook
-from memory.typed.stores import path_in
+from memory.typed.pruning import AgentLook
+from memory.typed.registry import path_in
 from memory.typed.system import TypedMemory
 
 _NOTES = "notes.md"

@@ -15,8 +15,8 @@ from memory.storage import Store
 from . import ops
 from .aidefile import NAME
 from .merging import behind
+from .pruning import AgentLook
 from .reading import records_of
-from .status import AgentLook
 
 FILE = "converted.md"
 """The procedural file of an agent to which items from other memories are added."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,14 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
 from . import ops
-from .consent import may_prune
 from .failures import summarise
 from .files import TYPES, aidefile_of
 from .ops import How, agent_folder
-from .prune import prune as run
+from .pruning import AgentPrune, AgentStatus, look_at
+from .pruning import prune as run
 from .reading import failures_of
-from .registry import Agent, find_agent, read_registry
+from .registry import Agent, find_agent, path_in, read_registry, store_of
 from .sizes import age_text, bytes_text
-from .status import AgentPrune, AgentStatus, look_at
-from .stores import path_in, store_of
 
 typed = Group(
     "typed",
@@ -107,8 +106,8 @@ def _files(count: int) -> str:
 @_one_agent
 def status(context: Context, agent: str | None) -> Result:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
-    may = may_prune(state_home(context.environ))
-    found = [look_at(one).at(context.now, may) for one in _agents(context, agent, here=True)]
+    approvals = state_home(context.environ)
+    found = [look_at(one).at(context.now, approvals) for one in _agents(context, agent, here=True)]
     return listing("agents", lambda: (one.json() for one in found), lambda paint: _status_lines(paint, found))
 
 
@@ -157,9 +156,9 @@ def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
     the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
     need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
-    may = may_prune(state_home(context.environ))
+    approvals = state_home(context.environ)
     found = [
-        run(one, lambda agent: _store(context, agent), context.now, actor=context.actor, dry_run=dry_run, may=may)
+        run(one, partial(_store, context), context.now, actor=context.actor, dry_run=dry_run, approvals=approvals)
         for one in _agents(context, agent)
     ]
     if not dry_run and not any(one.error or one.errors for one in found) and any(one.deleted for one in found):

@@ -27,9 +27,8 @@ from .aidefile import NAME, with_core_file
 from .files import aidefile_of, refuse_foreign
 from .locks import Holder
 from .merging import merged
-from .registry import Agent, find_agent, read_registry
+from .registry import Agent, find_agent, path_in, read_registry, store_of
 from .sizes import nanoseconds, read_age, span_ns
-from .stores import path_in, store_of
 
 AnyPath = str | os.PathLike[str]
 

@@ -18,18 +18,14 @@ from memory.system import Advice, BriefLine, Contribution, System
 from memory.trust.asks import Ask
 from memory.workspace import Workspace
 
-from . import check
 from .aidefile import NAME
-from .consent import ask_of, may_prune
 from .exchange import agent_for, items_of, take
 from .failures import FILE, Failure
 from .files import MemoryFile
-from .prune import prune
-from .reading import KIND, failures_of, preview, records_of
-from .registry import Agent, agents_of
+from .pruning import AgentLook, AgentPrune, AgentStatus, ask_of, look_at, prune
+from .reading import KIND, agent_problems, failures_of, preview, records_of, registry_problems, shown_folder
+from .registry import Agent, TypedReading, agents_of
 from .sizes import bytes_text
-from .status import AgentLook, AgentPrune, AgentStatus, look_at
-from .stores import TypedReading
 
 RULE = "prune-typed-memory"
 _BASELINE = 1_000_000
@@ -82,11 +78,11 @@ class TypedMemory(System):
 
     def present(self) -> bool:
         """Return whether there is any agent, or may be: it is unknown what an unreadable registry lists."""
-        return bool(self.agents()) or bool(check.registry_problems(self._workspace.home, parsing=True))
+        return bool(self.agents()) or bool(registry_problems(self._workspace.home, parsing=True))
 
     def store(self, agent: Agent) -> Store:
         """Return the store of an agent of the workspace; what a crash left there is finished or discarded first."""
-        return self._store(check.shown_folder(agent.folder, self._workspace.root).rstrip("/"))
+        return self._store(shown_folder(agent.folder, self._workspace.root).rstrip("/"))
 
     def adopt(self, folder: str) -> None:
         """Add the folder (relative to the workspace) of an agent that is not registered, for its history."""
@@ -100,7 +96,7 @@ class TypedMemory(System):
         return self._stores[folder]
 
     def _shown(self, agent: Agent) -> str:
-        return check.shown_folder(agent.folder, self._workspace.root)
+        return shown_folder(agent.folder, self._workspace.root)
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -143,9 +139,9 @@ class TypedMemory(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems of the registry, the Aidefiles, core files and locks, and lines with secrets."""
-        found = [] if names is not None else list(check.registry_problems(self._workspace.home))
+        found = [] if names is not None else list(registry_problems(self._workspace.home))
         for look in self.look().agents:
-            found += check.agent_problems(look, self._shown(look.agent))
+            found += agent_problems(look, self._shown(look.agent))
         return tuple(problem for problem in found if names is None or problem.file in names)
 
     def records(
@@ -245,8 +241,8 @@ class TypedMemory(System):
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
         """Prune one agent; see `memory.typed.prune.prune`."""
-        may = may_prune(self._workspace.state.folder.home)
-        return prune(agent, self.store, now, actor=actor, dry_run=dry_run, may=may)
+        approvals = self._workspace.state.folder.home
+        return prune(agent, self.store, now, actor=actor, dry_run=dry_run, approvals=approvals)
 
     def wants(self) -> Iterator[Ask]:
         """Yield the folders that a prune would delete from, agent by agent."""

@@ -16,7 +16,7 @@ from memory.history.undo import undo_in
 from memory.review.inbox import Inbox
 from memory.review.model import place_words, row
 from memory.storage import Store
-from memory.typed.stores import store_of
+from memory.typed.registry import store_of
 from memory.workspace import Workspace
 from tests.desks import AGENT, NOW, make_workspace
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from memory.storage import Store
-from memory.typed.registry import Agent, read_registry
+from memory.typed.registry import Agent, read_registry, store_of
 from memory.typed.sizes import nanoseconds
-from memory.typed.stores import store_of
 
 NOW = datetime(2026, 4, 18, 12, 0, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ import pytest
 from memory.errors import BlockedError, RefusedError
 from memory.systems import asks_of_all, maintain_all
 from memory.trust.consent import Trust
-from memory.typed.consent import may_prune
-from memory.typed.prune import AgentPrune, prune
+from memory.typed.pruning import AgentPrune, prune
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 
@@ -19,7 +18,7 @@ CHOSEN = '[memory]\nepisodic_dir = "{}"\n'
 
 def pruned(den: Den, name: str = "ada") -> AgentPrune:
     """Prune an agent as the verb does."""
-    return prune(den.agent(name), den.store, NOW, actor="cli", may=may_prune(den.state))
+    return prune(den.agent(name), den.store, NOW, actor="cli", approvals=den.state)
 
 
 def decide(den: Den, folder: Path, *, approve: bool = True) -> None:

@@ -11,8 +11,7 @@ import pytest
 from memory.errors import ConfigError
 from memory.history.undo import undo_in
 from memory.typed.locks import lock_file
-from memory.typed.prune import plan_prune, prune
-from memory.typed.status import look_at
+from memory.typed.pruning import look_at, plan_prune, prune
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 

@@ -17,7 +17,7 @@ from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
     from memory.typed.files import MemoryFile
-    from memory.typed.status import AgentStatus
+    from memory.typed.pruning import AgentStatus
     from memory.typed.system import TypedLook
 
 KEPT = {"core": "always loaded", "procedural": "deleted after 90 days", "episodic": "deleted after 7 days"}

@@ -1,19 +1,24 @@
-"""The size and age of an agent's memory, how near it is to its limit, and what the next prune would delete.
+"""An agent's memory at one moment, what the next prune deletes of it, the consent for that, and the prune.
 
 Episodic files are deleted when older than 7 days, procedural ones when older than 90, both strictly; core files never.
-The plan of a prune is made from the look at an agent's files and from what the storage would refuse.
+What a run deletes is what its plan names, so that a dry run reports what a run does; the bytes can be restored.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from memory.errors import MemdeckError, RefusedError
+from memory.errors import BlockedError, BusyError, MemdeckError, RefusedError
+from memory.registry import workspace_of
+from memory.storage import Store
 from memory.storage.safe_open import MOST_BYTES, allow
+from memory.trust.asks import Ask, hidden_in, hidden_in_name
+from memory.trust.consent import Trust, blocked_json
 
 from .aidefile import EPISODIC, PROCEDURAL, Aidefile
 from .files import LOCK, MARKDOWN, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
@@ -23,8 +28,6 @@ from .sizes import nanoseconds
 
 USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
 """The folders of an Aidefile that names none, in the form of `folders_text`."""
-May = Callable[[Agent, Aidefile, AgentFiles], MemdeckError | None]
-"""Returns why the folders of an agent may not be pruned, None where they may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ class AgentLook:
     locks: tuple[Holder, ...] = ()
     error: MemdeckError | None = None
 
-    def at(self, now: datetime, may: May | None = None) -> AgentStatus:
-        """Return the agent's status at an aware time; `may` is asked whether its folders may be pruned."""
-        return AgentStatus(self, plan_prune(self, now, may), nanoseconds(now))
+    def at(self, now: datetime, approvals: Path | None = None) -> AgentStatus:
+        """Return the agent's status at an aware time; `approvals` as in `plan_prune`."""
+        return AgentStatus(self, plan_prune(self, now, approvals), nanoseconds(now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +148,18 @@ def _error(error: MemdeckError | None) -> dict[str, str] | None:
     return None if error is None else {"code": error.code, "message": error.message}
 
 
-def plan_prune(look: AgentLook, now: datetime, may: May | None = None) -> AgentPrune:
+def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) -> AgentPrune:
     """Return what a prune at an aware time would do to an agent; nothing is written.
 
     An agent that cannot be read, because its Aidefile is wrong or its folder is missing, gives a report with `error`;
-    so does one whose folders are refused, or not approved by `may`.
+    so does one whose folders are refused, or not approved: `approvals` is the state folder, None for no question.
     """
     agent, found = look.agent, look.found
     if look.aidefile is None:
         return AgentPrune(agent, error=look.error)
-    wrong = folder_refusal(look.aidefile, found) or (None if may is None else may(agent, look.aidefile, found))
+    wrong: MemdeckError | None = folder_refusal(look.aidefile, found)
+    if wrong is None and approvals is not None:
+        wrong = _not_approved(approvals, agent, look.aidefile, found)
     if wrong is not None:
         return AgentPrune(agent, error=wrong)
     moment = nanoseconds(now)
@@ -232,3 +237,111 @@ def look_at(agent: Agent) -> AgentLook:
     sentinels = {file.path + LOCK for file in found.files if file.locked} | set(found.sentinels)
     locks = [holder_of(agent.folder, path.removesuffix(LOCK)) for path in sorted(sentinels)]
     return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
+
+
+def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
+    """Return an agent's ask; it does not depend on the workspace from which the agent is seen."""
+    text = folders_text(aidefile)
+    refusal = folder_refusal(aidefile, found)
+    hidden = hidden_in(text) or hidden_in_name(agent.name)
+    why = refusal.message if refusal is not None else f"it holds the hidden character {hidden}" if hidden else ""
+    file = os.path.relpath(agent.folder / "Aidefile", _root(agent))
+    usual = "the folders of every agent without settings" if text == USUAL else ""
+    return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
+
+
+def _not_approved(approvals: Path, agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:
+    """Return why the folders of an agent may not be pruned, None where they may; `approvals` is the state folder.
+
+    The folders of an agent without settings may be pruned. Others need an approval, and so do the usual ones once
+    others were approved: BlockedError `trust.blocked`.
+    """
+    ask = ask_of(agent, aidefile, found)
+    decision = Trust(approvals, _root(agent)).decide(ask)
+    if decision.allowed:
+        return None
+    folders = f"{aidefile.procedural_real[:80]!r} and {aidefile.episodic_real[:80]!r}"
+    return BlockedError(
+        "trust.blocked",
+        f"the folders of {agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
+        f"`memdeck trust list -w {_root(agent)}` shows what waits for an approval",
+        blocked=[blocked_json(ask, decision)],
+    )
+
+
+def _root(agent: Agent) -> Path:
+    """Return the workspace whose approvals count for an agent."""
+    real = os.path.realpath(agent.folder)
+    return Path(workspace_of(real) or real)
+
+
+OPERATION = "typed.prune"
+_BATCH = 100
+
+
+def prune(
+    agent: Agent,
+    store: Callable[[Agent], Store],
+    now: datetime,
+    *,
+    actor: str,
+    dry_run: bool = False,
+    approvals: Path | None = None,
+) -> AgentPrune:
+    """Delete the files of an agent that are too old; `dry_run` only reports. It raises only what stops Python.
+
+    `approvals` is the state folder; without it the caller must have approved the folders that the Aidefile names. The
+    bytes go to the change log first. Many files are deleted in several transactions, which are one for undo. A file
+    that fails is reported and stays; a lock that another memdeck process holds fails the agent (`error`).
+    """
+    plan = plan_prune(look_at(agent), now, approvals)
+    if dry_run or plan.error is not None:
+        return plan
+    done = replace(plan, deleted=())
+    pending = [plan.deleted[at : at + _BATCH] for at in range(0, len(plan.deleted), _BATCH)]
+    series = os.urandom(8)
+    while pending:
+        batch = pending.pop(0)
+        try:
+            done = _without(done, store(agent), batch, (series, len(done.changes)), now, actor)
+        except BusyError as error:
+            gone = {file.path for file in done.deleted}
+            left = [LeftOut(file.path, error.message) for file in plan.deleted if file.path not in gone]
+            return replace(done, errors=(*plan.errors, *left), error=error)
+        except MemdeckError as error:
+            if error.code.startswith("state."):
+                raise
+            if len(batch) == 1:
+                done = replace(done, errors=(*done.errors, LeftOut(batch[0].path, error.message)))
+            else:  # One of them fails: the others are removed without it.
+                pending = [(file,) for file in batch] + pending
+    return done
+
+
+def _without(
+    done: AgentPrune, store: Store, batch: Sequence[MemoryFile], part: tuple[bytes, int], now: datetime, actor: str
+) -> AgentPrune:
+    """Remove some files in one transaction, and return the report with them."""
+    moment = nanoseconds(now)
+    gone, kept, skipped = [], 0, []
+    with store.transaction(OPERATION, actor=actor, now=now, part=part, recorded=True) as transaction:
+        for file in batch:
+            if os.path.lexists(store.root / (file.path + LOCK)):
+                skipped.append(LeftOut(file.path, "locked meanwhile"))
+                continue
+            stored = transaction.read(file.path)
+            store.remember(file.path, None)  # Read only once: its bytes need not stay in memory.
+            if stored.base is None:
+                continue
+            # It may have changed since the plan was made.
+            now_file = replace(file, mtime_ns=stored.version.mtime_ns, size=len(stored.data))
+            if not now_file.too_old(moment):
+                kept += 1
+                continue
+            transaction.remove(file.path, base=stored.base)
+            gone.append(now_file)
+        change = transaction.commit(f"pruned {len(gone):,} {'file' if len(gone) == 1 else 'files'}")
+    changes = (*done.changes, change.id) if change.files else done.changes
+    return replace(
+        done, deleted=(*done.deleted, *gone), kept=done.kept + kept, skipped=(*done.skipped, *skipped), changes=changes
+    )
