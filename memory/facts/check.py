@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
+from memory.base import words
 from memory.base.problems import Problem
 
-from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact, holds_secret
-from .reading import FactsOfFile, time_key
+from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact, FactsOfFile, holds_secret, time_key
 from .store import read_mark
-from .words import alike
 
 _MOST_ALIKE = 5000
 
@@ -57,3 +56,17 @@ def _of_fact(fact: Fact) -> Iterator[Problem]:
         yield Problem("note", SHOWN, line, "fact.tags", f"{fact.id} has more than {MOST_TAGS} tags")
     if not time_key(fact.ts):
         yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no time that can be read, and counts as old")
+
+
+ALIKE = 0.8
+"""The share of all words of two facts that both must have to be alike."""
+
+
+def alike(facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
+    """Return each fact that is like an earlier one, with the most similar of those; of equal ones the first."""
+    best: dict[Fact, tuple[float, Fact]] = {}
+    for later, earlier, shared, union in words.alike([words.tokens(fact.text) for fact in facts], ALIKE):
+        likeness = shared / union
+        if likeness > best.get(facts[later], (0.0, None))[0]:
+            best[facts[later]] = (likeness, facts[earlier])
+    return {fact: other for fact, (_, other) in best.items()}

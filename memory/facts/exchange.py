@@ -7,8 +7,7 @@ from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 
-from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line, refusal
-from .reading import time_key
+from .model import DEFAULT_SCOPE, MOST_TAGS, SCOPES, SHOWN, Fact, one_line, refusal, time_key
 from .store import FactStore, NewFact
 
 _KNOWN = ("scope", "ts", "tags", "created")

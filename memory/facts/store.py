@@ -24,11 +24,12 @@ from .model import (
     Answer,
     Fact,
     FactLimits,
+    FactsOfFile,
     one_line,
+    read_facts,
     read_settings,
     refusal,
 )
-from .reading import FactsOfFile, read_facts
 
 
 class NewFact(NamedTuple):

@@ -15,8 +15,8 @@ from memory.base.clock import BadMoment, UnknownZone, find_zone, read_moment
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import parse_when
 from memory.errors import MemdeckError
+from memory.facts.model import read_line, time_key
 from memory.facts.model import read_settings as fact_settings
-from memory.facts.reading import read_line, time_key
 from memory.files.plans.parts import read_plan_json
 from memory.monitoring.alerts.options import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memory.facts import FactStore
+from memory.facts.check import alike
 from memory.facts.model import found
-from memory.facts.words import alike
 
 Add = Callable[..., dict[str, Any]]
 
