@@ -23,9 +23,9 @@ def curated_cases(places: Places, size: str) -> Iterator[Case]:
     from memory.curated.control.propose import propose
     from memory.curated.curated import Curated
     from memory.curated.model import Header, OperationCall
-    from memory.curated.places import CuratedReading
     from memory.curated.recall.find import find
-    from memory.curated.recall.snapshot import capture
+    from memory.curated.recall.recall import capture
+    from memory.curated.sides import CuratedReading
     from memory.storage import PrivateState, Store
 
     top = places.folder / f"curated-{size}"

@@ -202,7 +202,7 @@ REGISTRY: tuple[SystemName, ...] = (
         "memory.curated.system:CuratedMemory",
         ("curated",),
         is_file=True,
-        outside="memory.curated.places:outside",
+        outside="memory.curated.sides:outside",
         beside=".agh/memory",
         verbs=(
             VerbName(

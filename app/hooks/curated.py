@@ -17,8 +17,7 @@ from memory.curated.extract.turns import take_turn
 from memory.curated.files.names import is_segment
 from memory.curated.model import OperationCall, is_dream_file
 from memory.curated.providers.calls import ask, safe_text
-from memory.curated.recall.recall import RecallOptions, recall, turn_block
-from memory.curated.recall.snapshot import capture
+from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
 from memory.curated.sessions import EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory
 from memory.storage.own_folders import config_home

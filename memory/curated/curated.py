@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memory.base.told import Gate
 from memory.curated.index.catalog import invalid_files, memories
-from memory.curated.places import (
+from memory.curated.sides import (
     GLOBAL_FOLDER,
     agent_root,
     agents_in,

@@ -13,7 +13,7 @@ from memory.base.problems import Problem
 from memory.base.sync_copies import copies_in
 from memory.curated.files.listing import hand_written, index_lines, strangers, suspicious_passages
 from memory.curated.models import model_asks, models_of
-from memory.curated.places import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
+from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import Report
 from memory.search.records import Record, UnreadText, derived_ref

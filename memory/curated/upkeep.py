@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from memory.curated.extract.inbox import consume, count
-from memory.curated.places import FOLDER
+from memory.curated.sides import FOLDER
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 

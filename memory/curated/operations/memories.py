@@ -15,9 +15,9 @@ from memory.curated.files.names import free_path
 from memory.curated.files.names import slug as slug_of
 from memory.curated.index.records import time_of, utc_day
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
-from memory.curated.places import check_selector
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.settings import seconds_of
+from memory.curated.sides import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.files.refs import short
 from memory.search.rank import Text, rank

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memory.base.counts import MOST
 from memory.curated.curated import Curated
 from memory.curated.model import SCOPES, TIERS, TYPES, Json, OperationCall
-from memory.curated.places import find_root
+from memory.curated.sides import find_root
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Choice, Context, Group, Kind, Operation, Parameter, Result, Whole, argument, option, shows
 from memory.storage.own_folders import agh_home, config_home, home, state_home

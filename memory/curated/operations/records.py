@@ -14,8 +14,7 @@ from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import active, status_of
-from memory.curated.recall.recall import RecallOptions, recall, turn_block
-from memory.curated.recall.snapshot import capture
+from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
 from memory.curated.sessions import kept_sessions
 from memory.errors import NotFoundError, UsageError
 

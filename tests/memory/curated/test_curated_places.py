@@ -9,7 +9,7 @@ import pytest
 
 from memory.curated.files.names import filename, slug
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.places import find_root, read_identity
+from memory.curated.sides import find_root, read_identity
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError
 from tests.memory.curated.conftest import Den, ask, write
 

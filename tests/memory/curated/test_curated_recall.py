@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.curated.model import OperationCall
-from memory.curated.recall.recall import RecallOptions, banner, trace_of, turn_block
-from memory.curated.recall.snapshot import LARGEST, capture
+from memory.curated.recall.recall import LARGEST, RecallOptions, banner, capture, trace_of, turn_block
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, write
 

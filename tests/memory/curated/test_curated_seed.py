@@ -11,7 +11,7 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.recall.snapshot import capture
+from memory.curated.recall.recall import capture
 from memory.errors import NotFoundError
 from tests.memory.curated.conftest import NOW, Den, write
 

@@ -11,7 +11,7 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import weighed
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.recall.snapshot import capture
+from memory.curated.recall.recall import capture
 from memory.errors import ConfigError
 from tests.memory.curated.conftest import NOW, Den, ask, write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.places import person_store
+from memory.curated.sides import person_store
 from memory.errors import BlockedError, ConflictError, NotFoundError, RefusedError
 from memory.history import logs
 from memory.history.undo import undo_in
