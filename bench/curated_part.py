@@ -19,7 +19,7 @@ from bench.places import NOW, Places
 
 def curated_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield each operation over so many memories, beside what it is compared with."""
-    from memory.curated.control.candidate import Candidate
+    from memory.curated.control.decision import Candidate
     from memory.curated.control.propose import propose
     from memory.curated.curated import Curated
     from memory.curated.model import Header, OperationCall

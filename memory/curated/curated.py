@@ -22,8 +22,7 @@ from memory.curated.sides import (
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
 from memory.storage import Store
 
-from .control.carry_out import replay
-from .control.catch_up import catch_up
+from .control.carry_out import catch_up, replay
 from .dreaming.runs import settle
 from .files.listing import read_first
 from .files.names import fault_of, spellings

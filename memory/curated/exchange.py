@@ -9,7 +9,7 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losse
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
 
-from .control.candidate import LONGEST, Candidate, first_line
+from .control.decision import LONGEST, Candidate, first_line
 from .control.propose import Proposed, propose
 from .curated import Curated
 from .files.names import LONGEST as LONGEST_SLUG

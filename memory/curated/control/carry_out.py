@@ -1,26 +1,36 @@
 """Carrying out decisions: recorded first, then file and index in one transaction, then the stamp and the event.
 
-Those that were recorded but not carried out, because the process ended in between, are finished by a replay.
+Those that were recorded but not carried out, because the process ended in between, are finished by a replay. What
+changed memories without the controller gets its decisions by a catch-up: accepted proposals, undo, redo, reverts, edits
+by hand. The hash of the last decision on a file is compared with the file. What memdeck itself did in between is in the
+change log, step by step; all other changes are the work of another program, with the origin `file`.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
-from memory.curated.files.listing import index_line, index_lines, rendered
+from memory.base.scan import scan
+from memory.curated.files.header import BadFile, read
+from memory.curated.files.listing import index_line, index_lines, is_memory_name, rendered
 from memory.curated.files.names import fault_of
 from memory.curated.index.catalog import memories
-from memory.curated.index.records import UNAVAILABLE, add_event, milliseconds
-from memory.curated.model import INDEX, Json
+from memory.curated.index.records import UNAVAILABLE, add_event, keep_value, milliseconds, value_of
+from memory.curated.model import INDEX, ORIGINS, Json, Root
 from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.files.refs import short
 from memory.storage import Change
+from memory.storage.changes import ChangeRecord
 from memory.storage.transaction import Transaction
 
-from .decision import ABSENT, Decision, begin, hash_of, insert, select
+from .decision import ABSENT, CHANGED, SEEN, Decision, Made, begin, direct, hash_of, insert, of_root, select
 
 WORDS = {"add": "remembered", "update": "renewed", "delete": "forgot"}
 """The effect of each decision, in words for people."""
@@ -158,3 +168,186 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
         side.records.run(lambda db: db.execute(text, (why, decision.id)))
     else:
         side.records.run(partial(recorded, side, decision, now, replayed=True))
+
+
+_OWN = ("curated.write", "curated.replay", "curated.revert")
+"""The operations of the controller: what they change is decided, unless a person had to accept it."""
+_RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}
+_BACK = ("undo", "revert", "curated.revert")
+"""The operations that take something back."""
+
+
+class _Last(NamedTuple):
+    """The last decision on a file: its folder and id, the hash that it left, and whether it is carried out."""
+
+    root: Root
+    id: str
+    hash: str
+    applied: bool
+
+
+_Lasts = Mapping[tuple[str, str], _Last]
+"""The last decisions by the key of the folder and the name of the file."""
+
+
+def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> None:
+    """Record the decisions that are missing on the files of some folders of a side.
+
+    What cannot be looked at or recorded now is left to the next look.
+    """
+    if not side.lasting:
+        return
+    with suppress(MemdeckError):
+        none: dict[tuple[str, str], _Last] = {}
+        lasts = side.records.look(partial(_known, side), none)
+        seen = side.records.look(lambda db: value_of(db, SEEN), None)
+        if side.records.warnings:
+            return  # First it is told that the records were damaged; they are not made again unnoticed.
+        files = _differing(side, roots, lasts)
+        if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
+            return
+        # What another program did to known memories is noted in the change log, so that it can be taken back.
+        known = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files if file in lasts]
+        side.store.together.notice(known, now)
+        with side.store.transaction("curated.look", actor="replay", now=now, wait=False) as transaction:
+            side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
+
+
+def _known(side: Side, db: sqlite3.Connection) -> dict[tuple[str, str], _Last]:
+    """Return the last decision on each file."""
+    found: dict[tuple[str, str], _Last] = {}
+    for number, scope, agent, tier, op, targets, name, after, applied in db.execute(
+        "SELECT id, scope, agent_name, agent_tier, op, targets, target_filename, post_content_hash, applied_at"
+        f" FROM memory_decisions WHERE {CHANGED} AND abandoned IS NULL ORDER BY seq"
+    ):
+        root = side.root(scope, agent, tier)
+        for source in json.loads(targets) if op == "update" else ():
+            found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
+        found[root.key, name] = _Last(root, number, ABSENT if op == "delete" else after, applied is not None)
+    return found
+
+
+def _differing(side: Side, roots: Sequence[Root], lasts: _Lasts) -> list[tuple[str, str]]:
+    """Return the files that are not as their last decision left them; files that are not memories are left out."""
+    text = "SELECT root, filename, content_hash FROM memory_catalog_entries"
+    rows: list[tuple[str, str, str | None]] = side.catalog.read(roots, lambda db: db.execute(text).fetchall())
+    # The catalogue still has the files of a folder that is gone.
+    known = {*(root.key for root in roots), *(key for key, _ in lasts)}
+    there = {(key, name): found for key, name, found in rows if key in known}
+    differing = []
+    for file in sorted({*there, *lasts}):
+        last, found = lasts.get(file), there.get(file, ABSENT)
+        if found is not None and found != (ABSENT if last is None else last.hash) and (last is None or last.applied):
+            differing.append(file)
+    return differing
+
+
+def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeRecord]:
+    """Return the changes of memories that memdeck made past the controller since the last look, the oldest first."""
+    if seen is None and lasts:
+        return ()  # Older records name no place in the log: there the files alone tell which decisions are missing.
+    marks = ",".join("?" * len(_OWN))
+    paths = [f"{side.store.prefix}{folder}/*.md" for folder in (side.root(side.name).folder, "agents")]
+    found = side.store.history.records(
+        f"seq > ? AND actor <> 'outside' AND (operation NOT IN ({marks}) OR proposal IS NOT NULL)"
+        " AND seq IN (SELECT seq FROM file WHERE (path GLOB ? OR path GLOB ?) AND path NOT GLOB '*/_*')",
+        [seen or 0, *_OWN, *paths],
+        0,
+    )
+    return found[::-1]
+
+
+def _catch_up(
+    side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
+) -> None:
+    """Add the missing decisions."""
+    lasts = _known(side, db)
+    newest = side.store.history.state()[0]
+    add = _Adding(side, profile, lasts, db, now)
+    folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}
+    for change in _changes(side, lasts, value_of(db, SEEN)):
+        for step in _steps(side, change, folders):
+            add(step.root, step.source, step.before)
+            add(step.root, step.name, step.after, change, step.source)
+    by_key = {root.key: root for root in folders.values()}
+    for key, name in _differing(side, roots, lasts):
+        add(by_key[key], name, transaction.read(f"{by_key[key].folder}/{name}").base)
+    keep_value(db, SEEN, newest)
+
+
+def _steps(side: Side, change: ChangeRecord, folders: Mapping[str, Root]) -> Sequence[Made]:
+    """Return what a change did to memories, as far as the log still knows it; one that got another name was moved."""
+    found = []
+    for file in change.files:
+        folder, _, name = file.path.removeprefix(side.store.prefix).rpartition("/")
+        known = side.store.history.versions(change, file) if folder in folders and is_memory_name(name) else None
+        if known is not None:
+            found.append(Made(folders[folder], name, known[0], name, known[1], {}))
+    gone, come = ([one for one in found if getattr(one, key) is None] for key in ("after", "before"))
+    if len(found) == 2 and len(gone) == len(come) == 1 and gone[0].root == come[0].root:
+        found = [come[0]._replace(source=gone[0].source, before=gone[0].before)]
+    return found
+
+
+class _Adding:
+    """Adds the decisions of one look, in the transaction of the records."""
+
+    def __init__(
+        self, side: Side, profile: str, lasts: dict[tuple[str, str], _Last], db: sqlite3.Connection, now: datetime
+    ) -> None:
+        """`lasts` is kept up to date with the added decisions."""
+        self._side, self._profile, self._lasts, self._db, self._now = side, profile, lasts, db, now
+
+    def __call__(
+        self, root: Root, name: str, data: bytes | None, change: ChangeRecord | None = None, source: str = ""
+    ) -> None:
+        """Add the decision on a file that is not as the last one left it: by a change of the log, else another program.
+
+        A file that is no memory gets none. `source` is the name that it had before, "" for the same.
+        """
+        source = source or name
+        last, there = (self._lasts.get((root.key, one)) for one in (source, name))
+        if hash_of(data) == (ABSENT if there is None else there.hash):
+            return
+        before: bytes | None = None
+        if last is not None and last.hash != ABSENT:
+            text = "SELECT post_content FROM memory_decisions WHERE id = ?"
+            (before,) = self._db.execute(text, (last.id,)).fetchone()
+        did = "made" if before is None else "removed" if data is None else "changed"
+        rule, origin, details, at, back = "controller.file", "file", "", self._now, False
+        reason = f"another program {did} the file" if last else "the file was found; nothing tells who wrote it"
+        if change is not None:
+            rule = "controller.accepted" if change.proposal else _RULES.get(change.operation, rule)
+            by = change.actor if change.reviewer is None else f"{change.actor}, accepted by {change.reviewer}"
+            reason, details, origin, at = change.summary, f"by {by}, change {change.id}", "cli", change.time
+            back = change.operation in _BACK
+        header = {}
+        if data is not None:
+            try:
+                found = read(data, root)[0]
+            except BadFile:
+                return
+            if not any(hit.action == "reject" for hit in scan((found.name, found.description), self._profile)):
+                header = found.json()
+            if rule == "controller.accepted" and found.provenance.source_actor in ORIGINS:
+                origin = str(found.provenance.source_actor)
+        step = Made(root, source, before, name, data, header)
+        made = direct(
+            self._side, step, rule, reason[:240], details, origin, _reverted(step, self._db) if back else None
+        )
+        made = made.keyed("" if last is None else last.id, None, at)
+        insert(self._db, made)
+        recorded(self._side, made, self._now, self._db, event="memory.write.reverted" if back else None)
+        self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)
+        self._lasts[root.key, name] = _Last(root, made.id, hash_of(data), True)
+
+
+def _reverted(step: Made, db: sqlite3.Connection) -> str | None:
+    """Return the newest decision that did the opposite of a step."""
+    where, values = of_root(step.root)
+    row = db.execute(
+        f"SELECT id FROM memory_decisions WHERE {where} AND target_filename = ? AND prior_hash = ?"
+        " AND CASE op WHEN 'delete' THEN ? ELSE post_content_hash END = ? ORDER BY seq DESC LIMIT 1",
+        [*values, step.source, hash_of(step.after), ABSENT, hash_of(step.before)],
+    ).fetchone()
+    return None if row is None else str(row[0])

@@ -19,8 +19,7 @@ from memory.curated.models import Model, ModelError, ModelTimeoutError, read_jso
 from memory.curated.settings import CuratedSettings
 from memory.errors import RefusedError
 
-from .candidate import Candidate, View, slot
-from .decision import PROMPT_VERSION, Decision, RuleTrace, hash_of
+from .decision import PROMPT_VERSION, Candidate, Decision, RuleTrace, View, hash_of, slot
 
 COLLISION = "controller.exact_slug_collision"
 """The rule for a candidate whose name belongs to another memory."""

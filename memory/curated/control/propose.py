@@ -9,10 +9,21 @@ from datetime import datetime
 from functools import partial
 
 from memory.base.retry import retry
-from memory.curated.control.candidate import Candidate, View
 from memory.curated.control.carry_out import carry_out, replay
 from memory.curated.control.decide import Controller, changed_meanwhile
-from memory.curated.control.decision import ABSENT, CHANGED, Decision, Made, decided, direct, hash_of, of_root, select
+from memory.curated.control.decision import (
+    ABSENT,
+    CHANGED,
+    Candidate,
+    Decision,
+    Made,
+    View,
+    decided,
+    direct,
+    hash_of,
+    of_root,
+    select,
+)
 from memory.curated.curated import Curated
 from memory.curated.files.header import BadFile, read
 from memory.curated.files.listing import digest

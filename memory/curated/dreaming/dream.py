@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory.base.scan import scan
-from memory.curated.control.candidate import Candidate
+from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import read_file

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memory.base.clock import format_utc
 from memory.base.secrets import masked
-from memory.curated.control.candidate import Candidate
+from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.files.listing import listed_names

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from memory.base.clock import format_utc
 from memory.base.scan import scan
-from memory.curated.control.candidate import Candidate, first_line
+from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
 from memory.curated.files.listing import LARGEST, system_files

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory.curated.control.candidate import Candidate
+from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.index.records import Records

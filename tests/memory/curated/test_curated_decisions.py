@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory.curated.control import carry_out
-from memory.curated.control.candidate import Candidate
 from memory.curated.control.carry_out import pending, replay
-from memory.curated.control.decision import prune, select
+from memory.curated.control.decision import Candidate, prune, select
 from memory.curated.control.propose import find, propose, revert
 from memory.curated.curated import Curated
 from memory.curated.model import OperationCall
