@@ -111,9 +111,7 @@ REGISTRY: tuple[SystemName, ...] = (
         entries="memory.files.entries:KINDS",
         verbs=(
             VerbName("tasks", _FILES + "tasks.edits:tasks", "List, add, edit, start, finish and remove tasks."),
-            VerbName(
-                "journal", _FILES + "journal.operations:journal", "List, add, show, edit and remove journal entries."
-            ),
+            VerbName("journal", _FILES + "journal.edits:journal", "List, add, show, edit and remove journal entries."),
             VerbName(
                 "knowledge",
                 _FILES + "knowledge.operations:knowledge",

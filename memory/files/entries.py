@@ -21,7 +21,7 @@ from memory.files.config_operations import set_setting, unset_setting
 from memory.files.contacts.model import KINDS as CONTACT_KINDS
 from memory.files.contacts.operations import contacts
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
-from memory.files.journal.operations import journal
+from memory.files.journal.edits import journal
 from memory.files.knowledge.operations import knowledge
 from memory.files.operations import Call
 from memory.files.plans.operations import orchestration

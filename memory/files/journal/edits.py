@@ -1,4 +1,4 @@
-"""Edits of the journal: each takes a snapshot and returns the new document, one entry changed and nothing else."""
+"""The operations that change the journal, and its edits: one entry changes and nothing else."""
 
 from __future__ import annotations
 
@@ -14,30 +14,114 @@ from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, beside_others, entry_of_text, started_document
 from memory.files.find import find_entry
+from memory.files.operations import Call, in_words, something
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
+from memory.operations import Lines, Ref, argument, option
 
 from .model import Journal, JournalEntry, check_lines, clean_line, read_lines, write_line, write_lines
+from .operations import AT
+from .operations import journal as journal
 from .reading import plain_day, split_heading
 
 FILE = "journal.md"
+_ref = argument("ref", type=Ref(("journal",)))
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _DASH = re.compile(r"[ \t]*[—–-]+[ \t]*")
 
 
-def add_entry(
-    snapshot: Snapshot, title: str, lines: Sequence[str] = (), *, at: str | None = None, now: datetime
-) -> Edit:
-    """Add an entry on top of its day's section; a missing section is created where its date belongs.
-
-    `at` is `HH:MM` today or a date and time, in the workspace's zone; None is now. Every line becomes a bullet,
-    further lines of one are indented below it. Raises BadMoment, UsageError `journal.title`, `journal.line`.
-    """
-    date, time = _when(snapshot, at, now)
-    document = started_document(snapshot, FILE, now)
+@journal.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck journal add 'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
+        "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
+        "memdeck journal add 'Call with Alice' --at 14:30",
+    ),
+)
+@argument("title", help="What happened.")
+@option(
+    "--line",
+    "lines",
+    multiple=True,
+    type=Lines(),
+    metavar="L",
+    help="One line of the entry; may be repeated; - reads them from stdin.",
+)
+@option(
+    "--at",
+    type=AT,
+    metavar="TIME",
+    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now).",
+)
+def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None = None) -> Edit:
+    """Add an entry on top of today's section."""
+    # A missing section is created where its date belongs. BadMoment, UsageError `journal.title`, `journal.line`.
+    call.after = lambda entry: "  " + in_words(f"{entry.date} {entry.time or ''}".strip(), call.now, call.zone)
+    date, time = _when(call.snapshot, None if at is None else AT.written(at, call.now, call.zone), call.now)
+    document = started_document(call.snapshot, FILE, call.now)
     document, place = _with_entry(document, date, time, title, lines)
     added = Journal(FILE, document).at(*place)
     return Edit({FILE: document}, f"added {date} {time} {short(added.title)} to the journal", added.ref)
+
+
+@journal.changes(
+    "edit",
+    "changed",
+    examples=(
+        "memdeck journal edit 8c01f2e --title 'Deploy of v2.1'",
+        "memdeck journal edit 8c01f2e --line 'v2.1 is live' --line 'No errors since'",
+    ),
+)
+@_ref
+@option("--title", metavar="T", help="Another title.")
+@option(
+    "--line",
+    "lines",
+    multiple=True,
+    type=Lines(),
+    metavar="L",
+    help="One of its lines, which replace those it has; - reads them from stdin.",
+)
+@option("--at", type=AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
+@option("--text", metavar="TEXT", help="The whole text of the entry in the file, instead of the other options.")
+def edit_entry(
+    call: Call,
+    ref: str,
+    title: str | None = None,
+    lines: Sequence[str] | None = None,
+    at: str | None = None,
+    text: str | None = None,
+) -> Edit:
+    """Change title, time or lines of an entry."""
+    # Lines that stay keep their bytes, and what others changed since `base` stays, lines beside ours as well.
+    something((title is not None, lines, at is not None, text is not None))
+    if text is not None:
+        if title is not None or lines or at is not None:
+            raise UsageError("usage.arguments", "--text replaces the whole entry", "give either --text or the others")
+        return replace_entry_text(call.snapshot, ref, text, base=call.base, now=call.now)
+    entry = entry_to_edit(call.snapshot, ref)
+    new = call.base or entry.entry
+    if title is not None or at is not None:
+        time = None if at is None else AT.written(at, call.now, call.zone)
+        new = new.with_title(_heading(new.title, title, time))
+    if lines:
+        new = new.with_body(_changed_body(new, lines))
+    return _replaced(entry, beside_others(call.base, new, entry.entry, entry.title))
+
+
+@journal.changes("remove", "removed", examples=("memdeck journal remove 8c01f2e",))
+@_ref
+def remove_entry(call: Call, ref: str) -> Edit:
+    """Remove an entry from the file; it is printed as it was."""
+    # The section of its day goes with its last entry if nothing but blank lines is left in it.
+    entry = entry_to_edit(call.snapshot, ref)
+    section = entry.at[0]
+    document = entry.document.remove_entry(*entry.at)
+    left = document.section(section)
+    if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
+        document = document.remove_section(section)
+    return Edit({FILE: document}, f"removed {short(entry.title)} from the journal")
 
 
 def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
@@ -55,42 +139,6 @@ def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence
         date, time = _when(snapshot, None, at)
         document = _with_entry(document, date, time, title, lines)[0]
     return document
-
-
-def edit_entry(
-    snapshot: Snapshot,
-    ref: str,
-    *,
-    title: str | None = None,
-    lines: Sequence[str] | None = None,
-    time: str | None = None,
-    base: Entry | None = None,
-    now: datetime,  # noqa: ARG001 - edits are called alike
-) -> Edit:
-    """Change title, lines or time (`HH:MM`, or empty for none) of an entry; None leaves each as it is.
-
-    Lines that stay keep their bytes. `base` is the entry that the person started from: what somebody else changed
-    since then stays, lines beside ours as well; ConflictError `document.conflict` with `fields` and `conflicts` where
-    both changed the same. `now` is not used: the entry stays on its day.
-    """
-    entry = entry_to_edit(snapshot, ref)
-    new = base or entry.entry
-    if title is not None or time is not None:
-        new = new.with_title(_heading(new.title, title, time))
-    if lines is not None:
-        new = new.with_body(_changed_body(new, lines))
-    return _replaced(entry, beside_others(base, new, entry.entry, entry.title))
-
-
-def remove_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Remove an entry; the section of its day goes with its last entry if nothing but blank lines is left in it."""
-    entry = entry_to_edit(snapshot, ref)
-    section = entry.at[0]
-    document = entry.document.remove_entry(*entry.at)
-    left = document.section(section)
-    if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
-        document = document.remove_section(section)
-    return Edit({FILE: document}, f"removed {short(entry.title)} from the journal")
 
 
 def replace_entry_text(

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
 from memory.base.clock import BadMoment
 from memory.base.dates import parse_when
 from memory.errors import UsageError
-from memory.files.edit import Edit
 from memory.files.find import find_entry
-from memory.files.operations import Call, EntryGroup, in_words, something
-from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option, under
+from memory.files.operations import EntryGroup
+from memory.operations import Context, Day, Ref, When, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing
 
-from .edits import add_entry, edit_entry, remove_entry, replace_entry_text
 from .model import JournalEntry
 
 DEFAULT_LIMIT = 50
@@ -39,7 +37,7 @@ class _Time(When):
         return time
 
 
-_AT = _Time(("yesterday 14:30",))
+AT = _Time(("yesterday 14:30",))
 
 journal = EntryGroup(
     "journal",
@@ -103,82 +101,3 @@ def show(context: Context, ref: str) -> Result:
         yield paint.line(entry.ref, indent="  ")
 
     return Result(lambda: {"entry": entry.json()}, lines)
-
-
-@journal.changes(
-    "add",
-    "added",
-    examples=(
-        "memdeck journal add 'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
-        "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
-        "memdeck journal add 'Call with Alice' --at 14:30",
-    ),
-)
-@argument("title", help="What happened.")
-@option(
-    "--line",
-    "lines",
-    multiple=True,
-    type=Lines(),
-    metavar="L",
-    help="One line of the entry; may be repeated; - reads them from stdin.",
-)
-@option(
-    "--at",
-    type=_AT,
-    metavar="TIME",
-    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now).",
-)
-def add(call: Call, title: str, lines: Sequence[str] = (), at: str | None = None) -> Edit:
-    """Add an entry on top of today's section."""
-    call.after = lambda entry: "  " + in_words(f"{entry.date} {entry.time or ''}".strip(), call.now, call.zone)
-    return add_entry(call.snapshot, title, lines, at=_written(call, at), now=call.now)
-
-
-def _written(call: Call, at: str | None) -> str | None:
-    return None if at is None else _AT.written(at, call.now, call.zone)
-
-
-@journal.changes(
-    "edit",
-    "changed",
-    examples=(
-        "memdeck journal edit 8c01f2e --title 'Deploy of v2.1'",
-        "memdeck journal edit 8c01f2e --line 'v2.1 is live' --line 'No errors since'",
-    ),
-)
-@_ref
-@option("--title", metavar="T", help="Another title.")
-@option(
-    "--line",
-    "lines",
-    multiple=True,
-    type=Lines(),
-    metavar="L",
-    help="One of its lines, which replace those it has; - reads them from stdin.",
-)
-@option("--at", type=_AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
-@option("--text", metavar="TEXT", help="The whole text of the entry in the file, instead of the other options.")
-def edit(
-    call: Call,
-    ref: str,
-    title: str | None = None,
-    lines: Sequence[str] | None = None,
-    at: str | None = None,
-    text: str | None = None,
-) -> Edit:
-    """Change title, time or lines of an entry."""
-    something((title is not None, lines, at is not None, text is not None))
-    if text is not None:
-        if title is not None or lines or at is not None:
-            raise UsageError("usage.arguments", "--text replaces the whole entry", "give either --text or the others")
-        return replace_entry_text(call.snapshot, ref, text, now=call.now)
-    time = _written(call, at)
-    return edit_entry(call.snapshot, ref, title=title, lines=lines or None, time=time, base=call.base, now=call.now)
-
-
-@journal.changes("remove", "removed", examples=("memdeck journal remove 8c01f2e",))
-@_ref
-def remove(call: Call, ref: str) -> Edit:
-    """Remove an entry from the file; it is printed as it was."""
-    return remove_entry(call.snapshot, ref, now=call.now)

@@ -88,7 +88,7 @@ def test_times_are_the_workspace_s(at: str | None, zone: ZoneInfo, now: datetime
     assert expected == (entry.date, entry.time)
 
 
-@pytest.mark.parametrize("at", ["24:00", "10:60", "2024-01-15", "2024-02-30 10:00", "noon", "null"])
+@pytest.mark.parametrize("at", ["24:00", "10:60", "2024-01-15", "2024-02-30 10:00", "null"])
 def test_a_time_that_is_none_is_refused(start: Snapshot, at: str) -> None:
     """Times must exist and name an hour."""
     with pytest.raises(BadMoment):
@@ -158,10 +158,10 @@ def test_lines_that_are_no_bullets_keep_their_form() -> None:
     ("heading", "arguments", "expected"),
     [
         ("10:30 – T", {"title": "U"}, "### 10:30 – U\n"),
-        ("10:30 - T", {"time": "9:00"}, "### 09:00 - T\n"),
-        ("10:30 — T", {"time": ""}, "### T\n"),
-        ("T", {"time": "09:00"}, "### 09:00 — T\n"),
-        ("T", {"title": "U", "time": "09:00"}, "### 09:00 — U\n"),
+        ("10:30 - T", {"at": "9:00"}, "### 09:00 - T\n"),
+        ("10:30 — T", {"at": ""}, "### T\n"),
+        ("T", {"at": "09:00"}, "### 09:00 — T\n"),
+        ("T", {"title": "U", "at": "09:00"}, "### 09:00 — U\n"),
         ("10:30:15 — T", {"title": "U"}, "### 10:30:15 — U\n"),
     ],
 )
@@ -191,7 +191,7 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     """What they changed stays; what both changed raises with the names."""
     base = find_entry(start, "Heartbeat").entry
     theirs = after(start, journal_edits.edit_entry(start, "Heartbeat", lines=["theirs"], now=NOW))
-    done = after(theirs, journal_edits.edit_entry(theirs, "Heartbeat", time="10:31", base=base, now=NOW))
+    done = after(theirs, journal_edits.edit_entry(theirs, "Heartbeat", at="10:31", base=base, now=NOW))
     assert (find_entry(done, "Heartbeat").time, find_entry(done, "Heartbeat").lines) == ("10:31", ("theirs",))
     with pytest.raises(ConflictError) as caught:
         journal_edits.edit_entry(theirs, "Heartbeat", lines=["ours"], base=base, now=NOW)
