@@ -114,17 +114,17 @@ REGISTRY: tuple[SystemName, ...] = (
             VerbName("journal", _FILES + "journal.edits:journal", "List, add, show, edit and remove journal entries."),
             VerbName(
                 "knowledge",
-                _FILES + "knowledge.operations:knowledge",
+                _FILES + "knowledge.edits:knowledge",
                 "List, add, edit and remove facts and decisions.",
             ),
             VerbName(
                 "contacts",
-                _FILES + "contacts.operations:contacts",
+                _FILES + "contacts.edits:contacts",
                 "List, add, edit and remove channels, routes and people.",
             ),
             VerbName(
                 "orchestration",
-                _FILES + "plans.operations:orchestration",
+                _FILES + "plans.edits:orchestration",
                 "List, add, edit and remove plans, with their phases and their progress.",
             ),
             VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),

@@ -18,13 +18,13 @@ from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files import config
 from memory.files.config_operations import config as settings
 from memory.files.config_operations import set_setting, unset_setting
+from memory.files.contacts.edits import contacts
 from memory.files.contacts.model import KINDS as CONTACT_KINDS
-from memory.files.contacts.operations import contacts
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
-from memory.files.knowledge.operations import knowledge
+from memory.files.knowledge.edits import knowledge
 from memory.files.operations import Call
-from memory.files.plans.operations import orchestration
+from memory.files.plans.edits import orchestration
 from memory.files.refs import identity_hex
 from memory.files.tasks.edits import tasks
 from memory.files.tasks.operations import OPEN, SECTIONS

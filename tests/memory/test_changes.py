@@ -11,7 +11,7 @@ import pytest
 from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.files import MEMORY_FILES
 from memory.files.find import find_entry, find_task
-from memory.files.knowledge import operations as knowledge
+from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import row, views_of

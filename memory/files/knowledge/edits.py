@@ -1,21 +1,154 @@
-"""Edits of knowledge: each takes a snapshot and returns the new document; other bullets keep their bytes."""
+"""The operations on knowledge, and the edits that they make: other bullets keep their bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from memory.base.clock import read_moment
-from memory.base.values import folded
+from memory.base.values import folded, split_remark
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.bullets import with_bullet, with_bullets
-from memory.files.edit import Edit, one_line
+from memory.files.edit import Edit, one_line, started_document
 from memory.files.find import find_knowledge
+from memory.files.operations import Call, EntryGroup
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
+from memory.operations import Context, Day, Ref, Used, argument, option, under
+from memory.operations.result import Paint, Result, listing
 
-from .model import FILE, Knowledge, KnowledgeItem
+from .model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
+
+_ref = argument("ref", type=Ref(("knowledge",)))
+_DAY = Day()
+
+
+def sentence(item: KnowledgeItem) -> str:
+    """Return an item on one line, with its date and reason."""
+    return (f"{item.date}: " if item.date else "") + item.text + (f" ({item.reason})" if item.reason else "")
+
+
+knowledge = EntryGroup(
+    "knowledge",
+    "List, add, edit and remove facts and decisions (knowledge.md).",
+    key="item",
+    find=lambda snapshot, ref, _: find_knowledge(snapshot, ref),
+    title=sentence,
+)
+
+
+@under(
+    knowledge,
+    "list",
+    serves="look",
+    examples=(
+        "memdeck knowledge list",
+        "memdeck knowledge list --section 'Technical Facts'",
+        "memdeck knowledge list --match redis",
+    ),
+)
+@option("--section", metavar="S", help="Only this section.")
+@option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
+@option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")
+def list_items(context: Context, section: str | None, topic: str | None, match: str | None) -> Result:
+    """List what is known, by section and topic."""
+    found: list[KnowledgeItem] = list(context.snapshot.knowledge.items)
+    if section is not None:
+        found = [item for item in found if (item.section or "").casefold() == section.casefold()]
+    if topic is not None:
+        found = [item for item in found if (item.topic or "").casefold() == topic.casefold()]
+    if match is not None:
+        found = [item for item in found if match.casefold() in item.text.casefold()]
+    return listing("knowledge", lambda: (item.json() for item in found), lambda paint: _outline(paint, found))
+
+
+def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
+    place: tuple[str | None, str | None] = (None, None)
+    for index, item in enumerate(found):
+        if item.section != place[0] or not index:
+            yield from [""] if index else []
+            yield paint.line(item.section or "before any section")
+            place = (item.section, None)
+        if item.topic != place[1]:
+            yield paint.line(item.topic or "", indent="  ")
+            place = (item.section, item.topic)
+        yield paint.line(f"{item.ref.partition('#')[2]}  {sentence(item)}", indent="    " if item.topic else "  ")
+    if not found:
+        yield "nothing known"
+
+
+@knowledge.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck knowledge add 'CI takes 8 minutes' --section 'Technical Facts'",
+        "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
+    ),
+)
+@argument("text", help="The fact, in a sentence.")
+@option(
+    "--section",
+    metavar="S",
+    type=Used("knowledge", "section"),
+    help="The section it belongs to (default: Technical Facts).",
+)
+@option("--topic", metavar="T", type=Used("knowledge", "topic"), help="The topic inside the section.")
+@option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
+@option("--date", metavar="D", type=_DAY, help="When it was decided (default of --decision: today).")
+@option("--reason", metavar="R", help="Why it was decided.")
+def add_knowledge(
+    call: Call,
+    text: str,
+    section: str | None = None,
+    topic: str | None = None,
+    decision: bool = False,
+    date: str | None = None,
+    reason: str | None = None,
+) -> Edit:
+    """Add a fact or a decision at the end of its section."""
+    # UsageError `knowledge.text`, `knowledge.section`, BadMoment. A decision without a date gets today's.
+    place = section or (DECISIONS if decision else "Technical Facts")
+    decides = decision or reason is not None or place.strip().casefold() == DECISIONS.casefold()
+    if date is None and decides and DECISION.fullmatch(text.strip()) is None:
+        date = "today"
+    raw = compose(text, None if date is None else _DAY.written(date, call.now, call.zone), reason)
+    document, at = with_knowledge(started_document(call.snapshot, FILE, call.now), place, topic, [raw])
+    return Edit({FILE: document}, f"added {short(raw)}", last_in(document, at).ref)
+
+
+@knowledge.changes("edit", "changed", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
+@_ref
+@argument("text", help="The fact, in a sentence.")
+@option("--date", metavar="D", type=_DAY, help="Another date of a decision.")
+@option("--reason", metavar="R", help="Another reason of a decision; empty for none.")
+def edit_knowledge(call: Call, ref: str, text: str, date: str | None = None, reason: str | None = None) -> Edit:
+    """Replace the text of one item."""
+    # A decision keeps its date and reason unless others are given, or the text is a whole decision.
+    item = find_knowledge(call.snapshot, ref)
+    day = None if date is None else _DAY.written(date, call.now, call.zone)
+    new = text.strip()
+    if item.date is not None and DECISION.fullmatch(new) is None:
+        day = day or item.date
+        reason = item.reason if reason is None and split_remark(new)[1] is None else reason
+    raw = compose(new, day, reason)
+    before = call.snapshot.document(FILE)
+    document = with_bullet(before, item.at, raw, CODE)
+    if document is before:
+        return Edit({}, "nothing changed", item.ref)
+    found = next(one for one in Knowledge(FILE, document).items if one.at == item.at)
+    return Edit({FILE: document}, f"changed {short(raw)}", found.ref)
+
+
+@knowledge.changes("remove", "removed", examples=("memdeck knowledge remove 5b2c9d1",))
+@_ref
+def remove_knowledge(call: Call, ref: str) -> Edit:
+    """Remove one item; it is printed as it was."""
+    item = find_knowledge(call.snapshot, ref)
+    document = with_bullet(call.snapshot.document(FILE), item.at, None, CODE)
+    return Edit({FILE: document}, f"removed {short(item.text)}")
+
 
 CODE = "knowledge.text"
 
