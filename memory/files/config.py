@@ -29,7 +29,6 @@ SECTIONS: dict[str, dict[str, Value]] = {
         "expression": _CRON,
         "cronJobId": Value(),
         "projectId": Value(),
-        "driftAfterBeats": Value(whole_number(1, 999_999_999, "above 0")),
     },
     "Default Notification": {
         "target": Value(),

@@ -84,7 +84,7 @@ def _counts(ground: Ground) -> None:
         "certificate": huge,
     }
     ground.monitor("Counts", {"type": "heartbeat", "interval": "* * * * *", **fields})
-    ground.swap("- maxJournalEntries: 500", f"- maxJournalEntries: {huge}\n- driftAfterBeats: {huge}", "config.md")
+    ground.swap("- maxJournalEntries: 500", f"- maxJournalEntries: {huge}", "config.md")
     ground.swap("- pruneJournalAfterDays: 30", "- pruneJournalAfterDays: 1e308", "config.md")
 
 

@@ -26,7 +26,6 @@ HELP = {
     "timezone": "The time zone of times without one: an IANA name such as Europe/Berlin. Default: the machine's.",
     "journalTaskChanges": "Whether starting, finishing and reopening a task writes an entry into the journal.",
     "expression": "When the heartbeat looks at the tasks: a cron expression.",
-    "driftAfterBeats": "After how many runs of the heartbeat without a change in the tasks it says so.",
     "quietHours": "From when to when notifications wait, unless their priority is high: 22:00-07:00.",
     "cronJobId": "The cron job that this belongs to.",
     "projectId": "The project that the heartbeat works in.",

@@ -1,6 +1,6 @@
-"""The heartbeat: due, overdue, deferred or drifting entries; reported only when they are news.
+"""The heartbeat: tasks that are due, overdue or due later today, and stale monitors; reported only when they are news.
 
-A fact is reported once, and again when it changes or comes back. The record keeps what the last beats found.
+A fact is reported once, and again when it changes or comes back. The record keeps what the last beat found.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from hashlib import blake2b
 from typing import Any
 
 from memory.base.clock import format_local
@@ -23,8 +22,6 @@ NOTE = "heartbeat"
 """The key under which the record keeps the result of the last beat."""
 KEY = "\0heartbeat"
 """The name, which no monitor has, under which beats are claimed."""
-BEATS = 6
-"""After so many beats without a change a task in progress drifts; `driftAfterBeats` in config.md overrides it."""
 SHOWN = 20
 
 
@@ -46,17 +43,9 @@ def beat(
     before = known.get("told")
     told = {fact for fact in before if isinstance(fact, str)} if isinstance(before, list) else set()
     last = _last(known, now)
-    facts: dict[str, str] = {}
-    for line in _due(snapshot, last, now, zone):
-        facts.setdefault(line, line)
-    still, drifting = _in_progress(snapshot, known.get("still"), _limit(snapshot))
-    unfinished = [
-        f"Drift: {_quoted(task.title)} completed without outcome"
-        for task in snapshot.tasks.tasks
-        if task.section == "completed" and task.outcome is None
-    ]
-    for line in (*drifting, *unfinished, *_stale(snapshot, now, zone, checked)):
-        facts.setdefault(line, line)
+    tasks = [task for task in snapshot.tasks.open if b"due:" in task.entry.raw]
+    due = [line for task in tasks if (line := _due(task, last, now, zone))]
+    facts = list(dict.fromkeys([*due, *_stale(snapshot, now, zone, checked)]))
     news = [line for line in facts if line not in told]
     lines: list[str] = []
     if news:
@@ -64,7 +53,7 @@ def beat(
         lines = [f"{plural(pending, 'pending task')} found", *news[:SHOWN]]
         if len(news) > SHOWN:
             lines.append(f"and {len(news) - SHOWN} more")
-    return Beat(tuple(lines), {"told": list(facts), "still": still, "at": now.astimezone(UTC).isoformat()})
+    return Beat(tuple(lines), {"told": facts, "at": now.astimezone(UTC).isoformat()})
 
 
 def _last(known: Mapping[str, Any], now: datetime) -> datetime:
@@ -81,62 +70,25 @@ def _quoted(title: str) -> str:
     return '"' + plain(title, 80).replace('"', "'") + '"'
 
 
-def _due(snapshot: Snapshot, last: datetime, now: datetime, zone: tzinfo) -> Iterator[str]:
-    """Yield a line for every task that is overdue, due, or due later today."""
-    today = now.astimezone(zone).date()
-    for task in snapshot.tasks.tasks:
-        if task.section == "completed" or b"due:" not in task.entry.raw:
-            continue
-        moment = task.due_moment(zone)
-        name = _quoted(task.title)
-        if moment is None:
-            yield from _recurring(task, last, now, zone)
-        elif moment.date < today:
-            yield f"Overdue: {name} (due {moment.text})"
-        elif moment.instant is None:
-            if moment.date == today:
-                yield f"Due: {name} (today)"
-        elif moment.instant <= now:
-            yield f"Due: {name} (since {format_local(moment.instant, zone)[11:]})"
-        elif moment.date == today:
-            yield f"Deferred: {name} (due at {format_local(moment.instant, zone)[11:]})"
-
-
-def _recurring(task: Task, last: datetime, now: datetime, zone: tzinfo) -> Iterator[str]:
-    """Yield a line if a task without a due date, but with a recurrence, came due since the last beat."""
-    if task.recurring is None:
-        return
-
-    try:
-        run = latest_run(task.recurring, now, zone)
-    except BadCron:
-        return
-    if run is not None and run > last:
-        yield f"Due: {_quoted(task.title)} (since {format_local(run, zone)})"
-
-
-def _limit(snapshot: Snapshot) -> int:
-    value = snapshot.config.get("driftAfterBeats") or ""
-    return int(value) if value.isascii() and value.isdigit() and int(value[:6]) > 0 else BEATS
-
-
-def _in_progress(snapshot: Snapshot, before: Any, limit: int) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return each task in progress with its content and how many beats it is unchanged, and lines for drifting ones."""
-    seen = before if isinstance(before, dict) else {}
-    still: dict[str, list[Any]] = {}
-    lines = []
-    for task in snapshot.tasks.tasks:
-        if task.section != "in-progress":
-            continue
-        look = blake2b(task.entry.raw, digest_size=8).hexdigest()
-        count = 0
-        match seen.get(task.ref):
-            case [str() as same, int() as beats] if same == look:
-                count = beats + 1
-        still[task.ref] = [look, count]
-        if count >= limit:
-            lines.append(f"Drift: {_quoted(task.title)} in progress without change for {plural(limit, 'beat')}")
-    return still, lines
+def _due(task: Task, last: datetime, now: datetime, zone: tzinfo) -> str:
+    """Return the line for a task that is overdue, due, or due later today, or whose recurrence came since the last
+    beat; "" for any other.
+    """
+    moment, name, today = task.due_moment(zone), _quoted(task.title), now.astimezone(zone).date()
+    if moment is None:
+        try:
+            run = latest_run(task.recurring, now, zone) if task.recurring else None
+        except BadCron:
+            run = None
+        return f"Due: {name} (since {format_local(run, zone)})" if run is not None and run > last else ""
+    if moment.date < today:
+        return f"Overdue: {name} (due {moment.text})"
+    if moment.date > today and (moment.instant is None or moment.instant > now):
+        return ""
+    if moment.instant is None:
+        return f"Due: {name} (today)"
+    clock = format_local(moment.instant, zone)[11:]
+    return f"Due: {name} (since {clock})" if moment.instant <= now else f"Deferred: {name} (due at {clock})"
 
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:

@@ -40,9 +40,6 @@ type: task-list
 ### [NORMAL] Set up CI pipeline
 - completed: 2026-01-14 16:30
 - outcome: done
-
-### [NORMAL] Forgotten
-- completed: 2026-01-14 16:30
 """
 
 
@@ -57,7 +54,7 @@ def _entries(place: Place) -> list[object]:
 
 
 def test_what_a_beat_says(tmp_path: Path) -> None:
-    """Due and overdue tasks, deferred ones with their time, and what was completed without an outcome."""
+    """Due and overdue tasks, and deferred ones with their time."""
     place = Place(tmp_path, "", config=BEAT, tasks=TASKS)
     watch = place.watch()
     assert watch.beat == (
@@ -66,7 +63,6 @@ def test_what_a_beat_says(tmp_path: Path) -> None:
         'Due: "Generate weekly report" (since 09:00)',
         'Overdue: "Update README" (due 2026-01-13)',
         'Due: "Stand-up" (since 2026-01-15 11:00)',
-        'Drift: "Forgotten" completed without outcome',
     )
     assert "### 11:30 — Heartbeat Check\n- 5 pending tasks found\n- Deferred: " in place.text("journal.md")
 
@@ -82,19 +78,6 @@ def test_only_news_are_written(tmp_path: Path) -> None:
     # At 14:00 what was deferred is due.
     assert place.watch(150).beat == ("5 pending tasks found", 'Due: "Deploy v2.1 to staging" (since 14:00)')
     assert len(beats(place)) == 2
-
-
-def test_a_task_that_does_not_move_drifts(tmp_path: Path) -> None:
-    """In progress without change for so many beats is told once; a change begins anew."""
-    config = BEAT.replace("*/30 * * * *\n", "*/30 * * * *\n- driftAfterBeats: 3\n")
-    tasks = "## In Progress\n\n### [HIGH] Slow\n- started: 2026-01-15 10:00\n- progress: 45%\n"
-    place = Place(tmp_path, "", config=config, tasks=tasks)
-    said = [place.watch(30 * number).beat for number in range(6)]
-    drift = ("0 pending tasks found", 'Drift: "Slow" in progress without change for 3 beats')
-    assert said == [(), (), (), drift, (), ()]
-    path = place.root / ".aiter/memory/tasks.md"
-    path.write_text(tasks.replace("45%", "50%"))
-    assert [place.watch(180 + 30 * number).beat for number in range(4)] == [(), (), (), drift]
 
 
 def test_no_beat_without_an_expression(tmp_path: Path) -> None:
