@@ -23,7 +23,7 @@ from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.result import Result, State, last_status, one_line
 from memory.monitoring.history.overview import record_results
 from memory.monitoring.run.ledger import Leader
-from memory.monitoring.run.schedule import due_instant, due_monitors
+from memory.monitoring.run.schedule import due_of, schedules
 from memory.monitoring.settings import broken
 from memory.trust.asks import Ask, checks_of
 from memory.trust.consent import Trust
@@ -119,8 +119,9 @@ def _choose(run: RunContext, names: Sequence[str] | None, everything: bool) -> l
     A due monitor that is run on request uses up its due time: it does not run for that time again.
     """
     monitors = run.snapshot.monitors.monitors
-    due, problems = due_monitors(monitors, run.ledger.last_claims(run.now), run.now, run.snapshot.zone)
-    instants = {monitor.ref: at for monitor, at in due}
+    timed = [one for one in schedules(run.snapshot) if one.monitor is not None]
+    due, problems = due_of(timed, run.ledger.last_claims(run.now), run.now, run.snapshot.zone)
+    instants = {one.monitor.ref: at for one, at in due if one.monitor is not None}
     if names is not None:
         refs = {monitor.ref: monitor for monitor in monitors}
         wanted = [refs.get(name) or find_monitor(run.snapshot, name) for name in names]
@@ -128,7 +129,7 @@ def _choose(run: RunContext, names: Sequence[str] | None, everything: bool) -> l
         wanted = list(monitors)
     else:
         run.warnings += problems
-        wanted = [monitor for monitor, _ in due]
+        wanted = [one.monitor for one, _ in due if one.monitor is not None]
     checks, twice = checks_of(run.asks), Counter(monitor.name for monitor in monitors)
     chosen = [
         _decided(run, monitor, instants.get(ref), checks.get(monitor.name), twin=twice[monitor.name] > 1)
@@ -178,15 +179,10 @@ def _check(run: RunContext, allowed: Sequence[WatchedMonitor]) -> None:
 
 def _pulse(run: RunContext) -> datetime | None:
     """Claim the heartbeat if it is due; return its instant."""
-    expression = run.snapshot.config.get("expression")
-    if expression is None:
-        return None
-    try:
-        found = due_instant(expression, run.ledger.last_claims(run.now).get(BEAT), run.now, run.snapshot.zone)
-    except MemdeckError as error:
-        run.warnings.append(f"config.md: expression: {error.message}")
-        return None
-    return found if found is not None and run.ledger.claim([(BEAT, found)], run.now) else None
+    beats = [one for one in schedules(run.snapshot) if one.what == "heartbeat"]
+    due, problems = due_of(beats, run.ledger.last_claims(run.now), run.now, run.snapshot.zone)
+    run.warnings += problems
+    return next((at for _, at in due if run.ledger.claim([(BEAT, at)], run.now)), None)
 
 
 def _record(

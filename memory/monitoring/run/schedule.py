@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.base.clock import format_utc
 from memory.base.cron import BadCron, describe, latest_run, missed_twice, next_runs
@@ -56,39 +56,83 @@ class Ahead:
     heartbeat: bool = False
 
 
+class Scheduled(NamedTuple):
+    """What runs by itself: `what` is maintenance, heartbeat or monitors, `key` the name under which it is claimed."""
+
+    what: str
+    key: str
+    expression: str
+    monitor: Monitor | None = None
+
+
+def schedules(snapshot: Snapshot, upkeep: str = "") -> tuple[Scheduled, ...]:
+    """Return what has a schedule; `upkeep` is that of maintenance in a workspace that names none.
+
+    A monitor without an interval runs on request. Of monitors with the same name the first counts.
+    """
+    config = snapshot.config
+    found = {
+        KEY: Scheduled("maintenance", KEY, config.get("maintenanceSchedule") or upkeep),
+        BEAT: Scheduled("heartbeat", BEAT, config.get("expression") or ""),
+    }
+    for monitor in snapshot.monitors.monitors:
+        key = key_of(monitor.name)
+        if key not in found or not found[key].expression:
+            found[key] = Scheduled("monitors", key, monitor.interval or "", monitor)
+    return tuple(one for one in found.values() if one.expression)
+
+
+def due_of(
+    scheduled: Iterable[Scheduled], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
+) -> tuple[list[tuple[Scheduled, datetime]], list[str]]:
+    """Return what is due with its instant (UTC), and the problems of invalid schedules; `claimed` is
+    `MonitorLedger.last_claims`.
+    """
+    due, problems = [], []
+    for one in scheduled:
+        try:
+            found = due_instant(one.expression, claimed.get(one.key), now, zone)
+        except BadCron as error:
+            place = "config.md: expression" if one.monitor is None else ""
+            if one.monitor is not None:
+                place = f"{one.monitor.file}:{one.monitor.line + 1}: interval of {one.monitor.name[:60]!r}"
+            problems.append(f"{place}: {error.message}")
+            continue
+        if found is not None:
+            due.append((one, found))
+    return due, problems
+
+
 def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep: str = "") -> Ahead:
     """Return the work due at `now`; a monitor that needs a person's approval is not due, because it would not run.
 
     `upkeep` is the schedule of maintenance for a workspace that names none. Raises the errors of reading the files.
     """
     snapshot = workspace.snapshot()
-    beats, maintenance = snapshot.config.get("expression"), snapshot.config.get("maintenanceSchedule") or upkeep
-    expressions = {beats, maintenance, *(monitor.interval for monitor in snapshot.monitors.monitors)} - {None, ""}
-    if not expressions:
+    found = schedules(snapshot, upkeep)
+    if not found:
         return Ahead(False, False, False, now + LONGEST)
     with closing(ledger_of(workspace)) as ledger:
         claims = ledger.last_claims(now)
-        watch = (
-            bool(ledger.held(now))
-            or bool(ledger.unwritten())
-            or is_due(beats, claims.get(BEAT), now, snapshot.zone)
-            or _may_run(snapshot, trust, claims, now)
+        claims |= {KEY: last} if (last := _last_maintenance(workspace, claims, now)) is not None else {}
+        due = [one for one, _ in due_of(found, claims, now, snapshot.zone)[0]]
+        waits = bool(ledger.held(now) or ledger.unwritten())
+    asks = checks_of(monitor_asks(snapshot.monitors.monitors)) if due else {}
+
+    def runs(one: Scheduled) -> bool:
+        ask = None if one.monitor is None else asks.get(one.monitor.name)
+        return one.what == "heartbeat" or (
+            one.monitor is not None and (ask is None or (trust is not None and trust.decide(ask).allowed))
         )
-        last = _last_maintenance(workspace, claims, now)
-        maintains = is_due(maintenance, last, now, snapshot.zone)
-    runs = [run for one in expressions if (run := next_due(one, now, snapshot.zone)) is not None]
-    return Ahead(True, watch, maintains, min([*runs, now + LONGEST]), bool(beats))
 
-
-def _may_run(snapshot: Snapshot, trust: Trust | None, claims: Mapping[str, datetime], now: datetime) -> bool:
-    """Return whether any of the due monitors may run."""
-    monitors = snapshot.monitors.monitors
-    due, _ = due_monitors(monitors, claims, now, snapshot.zone)
-    if not due:
-        return False
-    checks = checks_of(monitor_asks(monitors))
-    asks = [checks.get(monitor.name) for monitor, _ in due]
-    return any(ask is None or (trust is not None and trust.decide(ask).allowed) for ask in asks)
+    again = [run for one in found if (run := next_due(one.expression, now, snapshot.zone)) is not None]
+    return Ahead(
+        True,
+        waits or any(map(runs, due)),
+        any(one.what == "maintenance" for one in due),
+        min([*again, now + LONGEST]),
+        any(one.what == "heartbeat" for one in found),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,22 +160,19 @@ class Overdue:
 def overdue(workspace: Workspace, now: datetime) -> tuple[Overdue, ...]:
     """Return what ran in this workspace before, and has not for two of its periods; empty if the record is refused."""
     snapshot = workspace.snapshot().readable()
-    config, zone = snapshot.config, snapshot.zone
+    late: dict[str, Overdue] = {}
     with closing(ledger_of(workspace)) as ledger, suppress(MemdeckError):
         notes = ledger.kept("note")
-        maintained = _last_maintenance(workspace, ledger.last_claims(now), now)
-        schedules = [
-            ("maintenance", maintained, config.get("maintenanceSchedule")),
-            *(("monitors", _noted(notes, WATCHED), interval) for interval, _ in snapshot.monitors.intervals),
-            ("heartbeat", _noted(notes, NOTE), config.get("expression")),
-        ]
-        late = [
-            Overdue(what, last, schedule)
-            for what, last, schedule in schedules
-            if last is not None and schedule and missed_twice(schedule, last, now, zone)
-        ]
-        return tuple({one.what: one for one in reversed(late)}.values())
-    return ()
+        ran = {
+            "maintenance": _last_maintenance(workspace, ledger.last_claims(now), now),
+            "monitors": _noted(notes, WATCHED),
+            "heartbeat": _noted(notes, NOTE),
+        }
+        for one in schedules(snapshot):
+            last = ran[one.what]
+            if last is not None and missed_twice(one.expression, last, now, snapshot.zone):
+                late.setdefault(one.what, Overdue(one.what, last, one.expression))
+    return tuple(late.values())
 
 
 def overdue_problems(workspace: Workspace, now: datetime) -> tuple[Problem, ...]:
@@ -195,46 +236,10 @@ def due_instant(expression: str, last: datetime | None, now: datetime, zone: tzi
     return at if last is None or at > last else None
 
 
-def is_due(expression: str | None, last: datetime | None, now: datetime, zone: tzinfo) -> bool:
-    """Return whether a schedule is due; a missing or invalid one never is."""
-    if not expression:
-        return False
-
-    try:
-        return due_instant(expression, last, now, zone) is not None
-    except BadCron:
-        return False
-
-
-def due_monitors(
-    monitors: Iterable[Monitor], claimed: Mapping[str, datetime], now: datetime, zone: tzinfo
-) -> tuple[list[tuple[Monitor, datetime]], list[str]]:
-    """Return the monitors that are due with their instant (UTC), and the problems of other monitors' schedules, both in
-    file order; `claimed` is `MonitorLedger.last_claims`.
-
-    A monitor without an interval is never due: it runs on request. Of monitors with the same name the first counts.
-    """
-    due: dict[str, tuple[Monitor, datetime]] = {}
-    problems: list[str] = []
-    for monitor in monitors:
-        key = key_of(monitor.name)
-        if not monitor.interval or key in due:
-            continue
-        try:
-            found = due_instant(monitor.interval, claimed.get(key), now, zone)
-        except BadCron as error:
-            problems.append(f"{monitor.file}:{monitor.line + 1}: interval of {monitor.name[:60]!r}: {error.message}")
-            continue
-        if found is not None:
-            due[key] = (monitor, found)
-    return list(due.values()), problems
-
-
 def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | None:
     """Return the next instant of a schedule, None if it has none or is invalid."""
     if not expression:
         return None
-
     try:
         runs = next_runs(expression, now, zone)
     except BadCron:

@@ -13,9 +13,10 @@ from memory.base.cron import latest_run, next_runs
 from memory.document import parse
 from memory.files.monitors import Monitor, Monitors
 from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.schedule import due_instant, due_monitors, next_due
+from memory.monitoring.run.schedule import Scheduled, due_instant, due_of, next_due, schedules
 from memory.storage.own_folders import StateFolder
 from tests.examples import in_turn
+from tests.memory_files import snapshot_of
 
 ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo")
 EXPRESSIONS = ("*/5 * * * *", "30 2 * * *", "0 * * * *", "*/30 2 * * *", "0 0 * * *", "15 1,2,3 * * *", "45 23 * * MON")
@@ -81,10 +82,12 @@ def test_missed_runs_are_one() -> None:
 def test_what_never_ran_is_due() -> None:
     """A new monitor runs at once, one without an interval never, and a wrong interval is told with its line."""
     now = datetime(2026, 1, 15, 11, 32, tzinfo=UTC)
-    due, problems = due_monitors([monitor(), monitor("Two", "null"), monitor("Three", "61 * * * *")], {}, now, UTC)
-    assert [one.name for one, _ in due] == ["One"]
+    rows = (("One", "*/5 * * * *"), ("Two", "null"), ("Three", "61 * * * *"))
+    text = "".join(f"### {name}\n- interval: {interval}\n" for name, interval in rows)
+    due, problems = due_of(schedules(snapshot_of({"monitors.md": f"## Monitors\n{text}"})), {}, now, UTC)
+    assert [one.key for one, _ in due] == ["One"]
     assert len(problems) == 1
-    assert problems[0].startswith("monitors.md:3: interval of 'Three': ")
+    assert problems[0].startswith("monitors.md:6: interval of 'Three': ")
     assert next_due("61 * * * *", now, UTC) is None
     assert next_due("0 12 * * *", now, UTC) == now.replace(hour=12, minute=0)
 
@@ -104,7 +107,9 @@ def test_clocks_that_jump_run_nothing_twice(tmp_path: Path, seed: int) -> None:
             max(now + timedelta(minutes=jump), datetime(2020, 1, 1, tzinfo=UTC)), datetime(2040, 1, 1, tzinfo=UTC)
         )
         for ledger in chance.sample([one, two], 2):
-            due = due_monitors([item], ledger.last_claims(now), now, zone)[0]
+            due = due_of([Scheduled("monitors", "One", item.interval or "", item)], ledger.last_claims(now), now, zone)[
+                0
+            ]
             taken += [at for _, at in ledger.claim([("One", at) for _, at in due], now)]
         newest = latest_run("*/5 * * * *", now, zone)
         assert newest is not None

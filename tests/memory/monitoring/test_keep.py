@@ -13,7 +13,7 @@ import pytest
 
 from memory.errors import BusyError
 from memory.monitoring.run.ledger import Leader
-from memory.monitoring.run.schedule import due_monitors
+from memory.monitoring.run.schedule import due_of, schedules
 from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, until
@@ -215,8 +215,8 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     watch = place.watch(1)
     assert (watch.monitors, ran.read_text()) == ((), "x\n")
     assert watch.warnings == ("the last run of 'One' was interrupted; it is not run again for its time",)
-    due, _ = due_monitors(
-        place.workspace.snapshot().monitors.monitors,
+    due, _ = due_of(
+        schedules(place.workspace.snapshot()),
         place.ledger().last_claims(NOW + timedelta(minutes=5)),
         NOW + timedelta(minutes=5),
         place.workspace.zone,
