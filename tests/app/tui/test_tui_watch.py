@@ -192,6 +192,17 @@ async def test_safe_runs_nothing(tmp_path: Path) -> None:
         assert "lastStatus" not in text(workspace, "monitors.md")
 
 
+@pytest.mark.parametrize("safe", [False, True])
+async def test_what_waits_for_approval_is_not_next(tmp_path: Path, safe: bool) -> None:
+    """The header names the next run of what may run, with --safe too; what needs approval is told as waiting."""
+    workspace = make_workspace(tmp_path, monitors(DISK))
+    app = make_app(workspace, keeps_watch=True, safe=safe, pane="monitors")
+    async with running(app) as pilot:
+        await until(pilot, lambda: "1 waiting" in screen_text(app), "the header says what waits")
+        assert "next: Disk" not in screen_text(app)
+        assert "1 alert" not in screen_text(app)
+
+
 @pytest.mark.parametrize(
     ("key", "muted"), [("3", timedelta(minutes=30)), ("2", timedelta(hours=2)), ("8", timedelta(hours=8)), ("o", None)]
 )
