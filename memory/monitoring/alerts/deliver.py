@@ -139,14 +139,14 @@ class Messenger:
         held = self.ledger.held(self.now)
         if not held or not self.route.usable or self.route.quiet_until(self.now, self.zone) is not None:
             return [], ""
-        messages = [one.message for one in held]
+        messages = [message for _, _, message in held]
         title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
         lines = [f"and {len(held) - MOST_LINES} before them"] if len(held) > MOST_LINES else []
-        lines += [f"{format_local(one.at, self.zone)[11:]} {one.message.title}" for one in held[-MOST_LINES:]]
+        lines += [f"{format_local(at, self.zone)[11:]} {message.title}" for _, at, message in held[-MOST_LINES:]]
         channel, why = self._send_text(title, "\n".join(lines), messages)
         if channel is None:
             return [], why
-        self.ledger.drop([one.seq for one in held])
+        self.ledger.drop([seq for seq, _, _ in held])
         return messages, ""
 
     def _deliver_together(self, messages: Sequence[Message]) -> list[Delivery]:

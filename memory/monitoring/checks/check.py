@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import queue
 import re
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from memory.errors import MemdeckError
 from memory.files.monitors import Monitor
@@ -120,29 +119,13 @@ def _kept(reading: dict[str, Value]) -> dict[str, int | float | str]:
 def run_checks(planned: Iterable[Planned], around: Around, *, limit: int = LIMIT) -> Iterator[tuple[Monitor, Result]]:
     """Check monitors, at most `limit` in parallel, and yield each with its result as it arrives.
 
-    Each comes with a function that returns the person's decision about it when its turn comes.
-
-    When `around.cancel` is triggered, checks that have not started are skipped and running ones are ended. Closing the
-    iterator early cancels nothing: it only stops waiting.
+    Each comes with a function that returns the person's decision about it when its turn comes. When `around.cancel` is
+    triggered, checks that have not started are skipped and running ones are ended.
     """
-    plans = list(planned)
-    waiting: queue.SimpleQueue[Planned] = queue.SimpleQueue()
-    for one in plans:
-        waiting.put(one)
-    done: queue.SimpleQueue[tuple[Monitor, Result]] = queue.SimpleQueue()
-
-    def work() -> None:
-        while True:
-            try:
-                monitor, decide = waiting.get_nowait()
-            except queue.Empty:
-                return
-            done.put((monitor, _once(monitor, decide, around)))
-
-    for number in range(min(limit, len(plans))):
-        threading.Thread(target=work, name=f"check-{number}", daemon=True).start()
-    for _ in plans:
-        yield done.get()
+    with ThreadPoolExecutor(max_workers=limit, thread_name_prefix="check") as pool:
+        running = {pool.submit(_once, monitor, decide, around): monitor for monitor, decide in planned}
+        for done in as_completed(running):
+            yield running[done], done.result()
 
 
 def _once(monitor: Monitor, decide: Callable[[], ConsentDecision | None], around: Around) -> Result:

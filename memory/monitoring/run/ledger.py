@@ -98,15 +98,6 @@ class Message:
     body: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HeldMessage:
-    """A message that waits since `at` for the end of quiet hours or for room in a channel."""
-
-    seq: int
-    at: datetime
-    message: Message
-
-
 class MonitorLedger:
     """The record of one workspace; safe to share between threads and processes."""
 
@@ -229,11 +220,11 @@ class MonitorLedger:
         """Store a message for later."""
         self.run(lambda db: _wait(db, "message", at, until, asdict(message)), None)
 
-    def held(self, now: datetime) -> tuple[HeldMessage, ...]:
-        """Return the held messages that are due, oldest first."""
+    def held(self, now: datetime) -> tuple[tuple[int, datetime, Message], ...]:
+        """Return the held messages that are due, oldest first, each with its number and since when it waits."""
         query = "SELECT seq, at, value FROM waiting WHERE kind = 'message' AND until <= ? ORDER BY seq"
         rows = self.rows(query, format_utc(now))
-        return tuple(HeldMessage(seq, read_stamp(at), Message(**json.loads(value))) for seq, at, value in rows)
+        return tuple((seq, read_stamp(at), Message(**json.loads(value))) for seq, at, value in rows)
 
     def drop(self, seqs: Iterable[int]) -> None:
         """Delete messages that were sent, or journal entries that were written."""
