@@ -18,7 +18,6 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
 from memory.files.tasks.reading import Head
 from memory.files.values import text_or_none
-from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.pins import PRIVATE
 
 MONITORS = "monitors.md"
@@ -177,8 +176,6 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
     why = (_SAME_NAME if monitor.name in twins else "") or _same_keys(monitor.entry)
     if monitor.type is None and monitor.command is not None and monitor.url is not None:
         why = why or "it has no type, and both a command and a url"
-    if text is not None:
-        why = why or _unusable(kind, text)
     timing = {name: fields.get(name) or "" for name in _TIMING}
 
     def ask(role: str, kind: str, text: str, key: str, details: Mapping[str, str]) -> Ask:
@@ -202,22 +199,15 @@ def _of_monitor(monitor: Monitor, twins: frozenset[str]) -> Iterator[Ask]:
         yield ask("remediate", "command", remedy, "autoRemediate", {**timing, **own, "fired by": fires})
 
 
+def any_address(ask: Ask) -> str:
+    """Return why a check of a type other than http needs an approval of its own; "" for http."""
+    return "" if ask.kind.casefold() in HTTP else f"{ask.kind} checks connect to any address they name"
+
+
 def folder_of(monitor: Monitor) -> str:
     """Return where the commands of a monitor run: its field `folder`, a path in the workspace, else `PRIVATE`."""
     folder = (monitor.entry.fields.get("folder") or "").strip()
     return PRIVATE if is_absent(folder) else folder
-
-
-def _unusable(kind: str, text: str) -> str:
-    """Return why no check could connect to a target, so that an approval would have no effect."""
-    if kind.casefold() in HTTP:
-        return unusable_url(text)
-    if kind.casefold() == "tcp":
-        try:
-            read_target(text)
-        except BadSetting as error:
-            return error.message
-    return ""
 
 
 def _checked(monitor: Monitor) -> tuple[str, str | None]:

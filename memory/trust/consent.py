@@ -22,7 +22,7 @@ from memory.storage.private.record import PrivateRecord
 from memory.storage.safe_open import FileVersion
 
 from .addresses import closed_reason
-from .asks import HTTP, TOLD, Ask
+from .asks import HTTP, TOLD, Ask, any_address
 from .pins import NOTHING, PRIVATE, CannotPin, Pinned, Pins, lost_words
 from .records import (
     CHANGED,
@@ -120,9 +120,7 @@ class Trust:
 
     def closed_reason(self, ask: Ask) -> str:
         """Return why an address needs its own approval even in an approved workspace, "" if it does not."""
-        if ask.kind.casefold() not in HTTP:
-            return f"{ask.kind} checks connect to any address they name"
-        closed = closed_reason(ask.text)
+        closed = any_address(ask) or closed_reason(ask.text)
         return "" if closed and self.may_reach(ask.text) else closed
 
     def may_reach(self, url: str) -> bool:

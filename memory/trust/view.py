@@ -13,8 +13,8 @@ from typing import Literal
 from memory.base.safe_text import visible
 from memory.base.scan import rejected_in
 
-from .addresses import closed_host_reason, closed_reason, read_target
-from .asks import LONGEST, TOLD, Ask, hidden_in, revealed, unusual_in
+from .addresses import closed_reason
+from .asks import LONGEST, TOLD, Ask, any_address, hidden_in, revealed, unusual_in
 from .consent import Trust
 from .pins import PRIVATE
 from .records import OWN, ConsentDecision
@@ -116,7 +116,7 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     elif role == TOLD:
         warnings = (f"breaks rules of the content scan: {', '.join(rejected_in((ask.shown,), plain_words=True))}",)
     else:
-        closed = _closed(ask) if role == "url" else ""
+        closed = any_address(ask) or closed_reason(ask.text) if role == "url" else ""
         warnings = _FOLDERS if role == "folders" else (f"{OWN}{closed}",) if closed else ()
     if ask.environment:
         warnings += (f"gets variables of your environment: {revealed(', '.join(ask.environment))}",)
@@ -132,13 +132,6 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
         decision.state,
         visible(decision.why),
     )
-
-
-def _closed(ask: Ask) -> str:
-    """Return why an address needs its own approval; the target of a tcp check has no scheme."""
-    if ask.kind.casefold() == "tcp":
-        return closed_host_reason(read_target(ask.text)[0]) if not ask.ambiguous else ""
-    return closed_reason(ask.text)
 
 
 def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
