@@ -156,18 +156,6 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
     return Result(lambda: document, lambda paint: _painted(paint, found), notes=notes, code=code)
 
 
-@under(monitors, "ping", serves="script", examples=("memdeck monitors ping 'Nightly backup'",))
-@argument("name", type=Ref(("monitors",)))
-def ping(context: Context, name: str) -> Result:
-    """Send a sign of life to a heartbeat monitor, for instance at the end of a backup script."""
-    monitor = find_monitor(context.snapshot, name)
-    ledger = _ledger(context)
-    ledger.ping(key_of(monitor.name), context.now)
-    _check_kept(ledger)
-    at = format_utc(context.now)
-    return said({"monitor": monitor.name, "ref": monitor.ref, "at": at}, f"noted a sign of {monitor.name} at {at}")
-
-
 @under(
     monitors,
     "mute",

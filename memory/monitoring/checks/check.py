@@ -36,7 +36,7 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     begun = time.monotonic()
     try:
         settings = read_settings(monitor)
-        found = _measure(settings, monitor, decision, around)
+        found = _measure(settings, decision, around)
         state, summary = _judge(settings, found)
     except NotApproved as error:
         return Result(monitor.name, "blocked", one_line(str(error)), seconds=time.monotonic() - begun)
@@ -57,11 +57,11 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     )
 
 
-def _measure(settings: MonitorSettings, monitor: Monitor, decision: ConsentDecision | None, around: Around) -> Measured:
+def _measure(settings: MonitorSettings, decision: ConsentDecision | None, around: Around) -> Measured:
     if settings.kind == "file":
         return measure_file(settings, decision, around)
     if settings.kind == "heartbeat":
-        return measure_heartbeat(settings, monitor.name, around)
+        return measure_heartbeat(settings, around)
     if decision is None or not decision.allowed or decision.text is None:
         raise NotApproved((decision.why if decision is not None else "") or "not approved yet")
     if settings.kind == "command":

@@ -190,12 +190,12 @@ def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, ar
     return Measured(reading, words)
 
 
-def measure_heartbeat(settings: MonitorSettings, monitor: str, around: Around) -> Measured:
-    """Find the last sign of life: a journal entry with that title, or a ping under the monitor's name."""
-    signs = [sign for sign in (_newest_entry(settings.entry, around), around.pings.get(monitor)) if sign is not None]
-    if not signs:
+def measure_heartbeat(settings: MonitorSettings, around: Around) -> Measured:
+    """Find the last sign of life: a journal entry with the title that the monitor waits for."""
+    sign = _newest_entry(settings.entry, around)
+    if sign is None:
         return Measured({"exists": 0, "missing": 1}, "no sign yet")
-    age = max(0.0, (around.now - max(signs)).total_seconds())
+    age = max(0.0, (around.now - sign).total_seconds())
     return Measured({"exists": 1, "missing": 0, "age": age}, f"last sign {say_time(age)} ago")
 
 

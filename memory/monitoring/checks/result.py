@@ -26,17 +26,15 @@ _WIDEST = 80
 class Around:
     """The context of a check.
 
-    `root` is the workspace's folder, `pings` the last external ping of each monitor by name (aware). Before a
-    connection to an address that is not public, `reach(url, address)` is called, unless a person approved exactly the
-    text of the monitor: for redirects, and for workspaces that were approved as a whole. `environ` has the variables
-    that commands may get, `state` is where the private folders are made in which they run. `tls` are the authorities to
-    trust, None for those of the system.
+    `root` is the workspace's folder. Before a connection to an address that is not public, `reach(url, address)` is
+    called, unless a person approved exactly the text of the monitor: for redirects, and for workspaces that were
+    approved as a whole. `environ` has the variables that commands may get, `state` is where the private folders are
+    made in which they run. `tls` are the authorities to trust, None for those of the system.
     """
 
     root: str | os.PathLike[str]
     snapshot: Snapshot
     now: datetime
-    pings: Mapping[str, datetime] = field(default_factory=dict)
     reach: Callable[[str, str], bool] = lambda _url, _address: False
     environ: Mapping[str, str] = field(default_factory=dict)
     tls: ssl.SSLContext | None = None

@@ -73,6 +73,6 @@ def notice(
     mutes: dict[str, datetime] = {}
     if monitors:
         with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
-            mutes = {key: until for key, until in ledger.times("mute").items() if until > now}
+            mutes = {key: until for key, until in ledger.mutes().items() if until > now}
     muted = [(one, mutes[key]) for one in snapshot.monitors.monitors if (key := key_of(one.name)) in mutes]
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), frozenset(resting))

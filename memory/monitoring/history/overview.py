@@ -140,7 +140,7 @@ def _standings(
 ) -> Iterator[MonitorStanding]:
     monitors, zone = snapshot.monitors.monitors, snapshot.zone
     alerts = {key: AlertState.read(values) for key, values in ledger.kept("alert").items()}
-    mutes, past, since = ledger.times("mute"), last_results(ledger, LAST), blocked_since(ledger)
+    mutes, past, since = ledger.mutes(), last_results(ledger, LAST), blocked_since(ledger)
     hours, days = strip(ledger, now, timedelta(hours=1), HOURS), strip(ledger, now, timedelta(days=1), DAYS)
     sums, took = measured(ledger, now), latencies(ledger, POINTS)
     options = {monitor.name: read_options(monitor) for monitor in reversed(monitors)}

@@ -64,7 +64,7 @@ class Consequences:
         self._before = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}
         self.states = dict(self._before)
         self.notes: list[JournalNote] = []
-        self._mutes = run.ledger.times("mute")
+        self._mutes = run.ledger.mutes()
         # Of monitors with the same name the first counts.
         self._options = {monitor.name: read_options(monitor) for monitor in reversed(run.snapshot.monitors.monitors)}
 

@@ -17,7 +17,7 @@ from memory.trust.consent import Trust, blocked_json
 from memory.trust.records import ConsentDecision
 from memory.workspace import Workspace
 
-from .ledger import MonitorLedger, key_of
+from .ledger import MonitorLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +77,10 @@ class RunContext:
 
     def around(self) -> Around:
         """Return the context for the checks of this run."""
-        pings = self.ledger.times("ping")
         return Around(
             root=self.workspace.root,
             snapshot=self.snapshot,
             now=self.now,
-            pings={m.name: pings[key] for m in self.snapshot.monitors.monitors if (key := key_of(m.name)) in pings},
             reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
             environ=self.services.environ,
             cancel=self.services.cancel,

@@ -1,4 +1,4 @@
-"""The record of the monitors of one workspace, stored outside it: runs, alerts, mutes, pings, and what waits; and the
+"""The record of the monitors of one workspace, stored outside it: runs, alerts, mutes, and what waits; and the
 lead, so that one process at a time runs them.
 
 One SQLite file in the private state folder. Times are UTC text of one length, so that they compare as text. Without a
@@ -55,11 +55,11 @@ CREATE TABLE waiting (
 );
 """
 """`run` has a row for each check, remediation, heartbeat and maintenance: `due` is the instant of the schedule for
-which it ran, NULL if it was requested. `kept` has the alert state, mute and ping of a monitor, and notes, as JSON.
+which it ran, NULL if it was requested. `kept` has the alert state and mute of a monitor, and notes, as JSON.
 `waiting` has messages for later, and journal entries that wait for their file.
 """
 _KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, durable=True)
-Kept = Literal["alert", "mute", "ping", "note"]
+Kept = Literal["alert", "mute", "note"]
 
 
 def key_of(name: str) -> str:
@@ -192,17 +192,13 @@ class MonitorLedger:
             if value is not None:
                 db.execute("INSERT INTO kept VALUES (?, ?, ?)", (kind, name, json.dumps(value)))
 
-    def times(self, kind: Kept) -> dict[str, datetime]:
-        """Return until when each monitor is muted (`*` means all), or when each was pinged last."""
-        return {name: read_stamp(at) for name, at in self.kept(kind).items()}
+    def mutes(self) -> dict[str, datetime]:
+        """Return until when each monitor is muted; `*` means all."""
+        return {name: read_stamp(at) for name, at in self.kept("mute").items()}
 
     def mute(self, monitor: str, until: datetime | None) -> None:
         """Mute a monitor until an instant; None ends the mute."""
         self.run(lambda db: self.put(db, "mute", {monitor: None if until is None else format_utc(until)}), None)
-
-    def ping(self, monitor: str, at: datetime) -> None:
-        """Record a ping of a monitor."""
-        self.run(lambda db: self.put(db, "ping", {monitor: format_utc(at)}), None)
 
     # -- what waits -------------------------------------------------------------------------------------------
 

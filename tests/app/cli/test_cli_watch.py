@@ -1,4 +1,4 @@
-"""The verbs that run monitors, on the sample workspace: consent, states, mutes, pings, export, maintenance."""
+"""The verbs that run monitors, on the sample workspace: consent, states, mutes, export, maintenance."""
 
 from __future__ import annotations
 
@@ -55,13 +55,6 @@ def approve(shop: Path) -> None:
     for ask in asks_of(workspace.snapshot()):
         if not ask.ambiguous:
             trust.approve(ask, who="person", now=datetime(2024, 1, 15, 11, tzinfo=UTC))
-
-
-def test_ping(memdeck: Memdeck, monitors: Path) -> None:
-    """A ping is a sign of life for a heartbeat monitor."""
-    assert memdeck("monitors", "ping", "Backup", "-o", "json").data["at"] == "2024-01-15T12:00:00Z"
-    [one] = memdeck("monitors", "check", "Backup", "-o", "json").data["monitors"]
-    assert (one["state"], one["summary"]) == ("healthy", "last sign 0 ms ago")
 
 
 def test_mute(memdeck: Memdeck, monitors: Path, shop: Path) -> None:

@@ -219,7 +219,7 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
         assert "until tomorrow" in screen_text(app)
         await press(pilot, key)
         await until(pilot, lambda: not app.jobs.running, "it is written")
-        assert ledger.times("mute").get("Disk") == (None if muted is None else NOW + muted)
+        assert ledger.mutes().get("Disk") == (None if muted is None else NOW + muted)
         await until(pilot, lambda: ("1 muted" in screen_text(app)) is (muted is not None), "the header says it")
         assert ("  muted" in screen_text(app)) is (muted is not None)
     ledger.close()

@@ -214,14 +214,6 @@ def test_signs_of_life(tmp_path: Path, lines: str, state: str, summary: str) -> 
     assert (result.state, result.summary) == (state, summary)
 
 
-def test_a_ping_counts_like_an_entry(tmp_path: Path) -> None:
-    """Whichever sign is newer counts, and only a ping under the monitor's own name."""
-    text = "Watch\n- type: heartbeat\n- entry: Backup\n- olderThan: 1h\n"
-    pings = {"Watch": NOW - timedelta(minutes=5), "Other": NOW}
-    assert checked(tmp_path, text, journal=JOURNAL, pings=pings).summary == "last sign 5 min ago"
-    assert checked(tmp_path, text, journal=JOURNAL, pings={"Other": NOW}).state == "failing"
-
-
 @pytest.mark.parametrize(
     "source", ["Odd\n- type: ping\n", "Odd\n", "Odd\n- command: x\n- url: http://x/\n", "Odd\n- type:"]
 )
