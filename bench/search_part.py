@@ -269,4 +269,5 @@ def _edit(place: Searched) -> dict[str, float]:
 
 def _size(place: Searched) -> dict[str, float]:
     text = sum(path.stat().st_size for path in place.memory.glob("*.md"))
-    return {"index rss": place.searcher.size / 2**20, "text rss": text / 2**20}
+    index = sum(path.stat().st_size for path in place.workspace.state.folder.path.glob("search.sqlite*"))
+    return {"index rss": index / 2**20, "text rss": text / 2**20}

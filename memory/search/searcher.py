@@ -116,11 +116,6 @@ class Searcher:
         self.refused = refused
         return bool(done)
 
-    @property
-    def size(self) -> int:
-        """The bytes of the index on disk."""
-        return self._database.size
-
     def close(self) -> None:
         """Close the index; the next call opens it again."""
         self._database.close()

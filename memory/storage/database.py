@@ -304,16 +304,6 @@ class Derived:
             self._writing.folder = None
             return self._writing.open()
 
-    @property
-    def size(self) -> int:
-        """Its bytes on disk, with those that SQLite keeps beside it; 0 where there is none."""
-        total = 0
-        for ending in ("", "-wal"):
-            with suppress(OSError):
-                if self._writing.folder is not None:
-                    total += os.lstat(self._writing.folder.path / (self._writing.kind.name + ending)).st_size
-        return total
-
     def close(self) -> None:
         """Close the connections; the next use opens them again."""
         self._reading.close()

@@ -117,12 +117,10 @@ class ChangeLog:
 
         def work(db: sqlite3.Connection) -> None:
             rows.add(db, change, files)
-            for file, new in zip(change.files, files, strict=True):
+            for file in change.files:
                 stored = store.cached(file.path.removeprefix(store.prefix))
                 version = stored.version if stored is not None and stored.data is file.after else None
-                seen = rows.get_seen(db, file.path)
-                known = seen if seen is not None and seen.identity == new.before else None
-                rows.put_seen(db, file.path, known, file.after, version)
+                rows.put_seen(db, file.path, file.after, version)
             rows.thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
 
         self._run(work, None)
@@ -179,7 +177,7 @@ class ChangeLog:
         def work(db: sqlite3.Connection) -> None:
             for path in paths:
                 if rows.get_seen(db, path) is None:
-                    rows.put_seen(db, path, None, None, None)
+                    rows.put_seen(db, path, None, None)
 
         self._run(work, None)
 
@@ -201,9 +199,9 @@ class ChangeLog:
         if seen is None or seen.identity == rows.identity(data):
             # The first sight is not a change. A file that does not exist has not been seen.
             if (seen is None and data is not None) or (seen is not None and version and version != seen.version):
-                rows.put_seen(db, path, seen, data, version)
+                rows.put_seen(db, path, data, version)
             return False
-        before = rows.bytes_seen(db, path, seen)
+        before = rows.bytes_seen(seen)
         lost = seen.identity is not None and before is None
         file = FileChange(path, before, data)
         new = self._new_file(file, () if lost else None)
@@ -215,7 +213,7 @@ class ChangeLog:
         writer = self._stores.writer(path)
         change = Change(new_id(now), now, writer, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
         rows.add(db, change, [new])
-        rows.put_seen(db, path, None if lost else seen, data, version)
+        rows.put_seen(db, path, data, version)
         return True
 
     def passing(self, path: str, stored: Stored, within: float) -> bool:
@@ -232,7 +230,7 @@ class ChangeLog:
         if len(stored.data) >= size or time.time_ns() - changed > within * 1e9:
             return False
         halved = not stored.exists or len(stored.data) * 2 < size
-        return halved or (rows.bytes_seen(db, path, seen) or b"").startswith(stored.data)
+        return halved or (rows.bytes_seen(seen) or b"").startswith(stored.data)
 
     def _folder_time(self, path: str) -> int:
         store = self._stores.store_of(path)
@@ -359,7 +357,7 @@ class ChangeLog:
 
     def last_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""
-        return self._read(lambda db: rows.bytes_seen(db, path, rows.get_seen(db, path)))
+        return self._read(lambda db: rows.bytes_seen(rows.get_seen(db, path)))
 
     def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
         """Return the differences in one file of a change; none where the bytes were thinned out."""

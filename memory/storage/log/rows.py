@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from memory.document.compare import Region, apply
+from memory.document.compare import Region
 from memory.document.lines import decode, encode
 from memory.storage.changes import Change, ChangeRecord, RecordedFile, Touched
 from memory.storage.database import DatabaseKind
@@ -32,15 +32,14 @@ CREATE TABLE touched (seq INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, 
 CREATE INDEX touched_seq ON touched (seq);
 CREATE INDEX touched_ref ON touched (ref) WHERE ref IS NOT NULL;
 CREATE TABLE seen (path TEXT PRIMARY KEY, size INTEGER, hash BLOB, dev INTEGER, ino INTEGER, mtime INTEGER,
-    ctime INTEGER, data BLOB, since INTEGER) WITHOUT ROWID;
+    ctime INTEGER, data BLOB) WITHOUT ROWID;
 """
-CHANGES = DatabaseKind("changes.sqlite", "the change log", _TABLES, 8)
+CHANGES = DatabaseKind("changes.sqlite", "the change log", _TABLES, 9)
 """The change log."""
 MOST_TOUCHED = 100
 """How many entries of a change are listed with it."""
 OF_FILE = "seq IN (SELECT seq FROM file WHERE path = ?)"
 """The condition of changes of a file, by its `key`."""
-_REPLAYED = 8  # A file is packed anew after so many changes; its differences are kept for more.
 _LONGEST_CHAIN = 1000  # Undos of undos; a longer chain is not one that a person made.
 Identity = tuple[int, bytes] | None
 """The size and the hash of a file's bytes, None where there is no file."""
@@ -53,15 +52,11 @@ def identity(data: bytes | None) -> Identity:
 
 
 class LastLook(NamedTuple):
-    """How a file was seen last: size and hash, and its version if that was certain.
-
-    `packed` holds its bytes as they were after the change `since`.
-    """
+    """How a file was seen last: size and hash, its version if that was certain, and its bytes, packed."""
 
     identity: Identity
     version: FileVersion | None
     packed: bytes | None
-    since: int
 
 
 # -- text and times ---------------------------------------------------------------------------------------------
@@ -156,32 +151,24 @@ def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None
 
 def get_seen(db: sqlite3.Connection, path: str) -> LastLook | None:
     """Return how a file was seen last, None where it was never seen."""
-    row = db.execute(
-        "SELECT size, hash, dev, ino, mtime, ctime, data, since FROM seen WHERE path = ?", (key(path),)
-    ).fetchone()
+    query = "SELECT size, hash, dev, ino, mtime, ctime, data FROM seen WHERE path = ?"
+    row = db.execute(query, (key(path),)).fetchone()
     if row is None:
         return None
-    size, hashed, dev, ino, mtime, ctime, data, since = row
+    size, hashed, dev, ino, mtime, ctime, data = row
     version = None if ino is None else FileVersion(dev, ino, size, mtime, ctime)
-    return LastLook(None if size is None else (size, hashed), version, data, since)
+    return LastLook(None if size is None else (size, hashed), version, data)
 
 
-def bytes_seen(db: sqlite3.Connection, path: str, seen: LastLook | None) -> bytes | None:
+def bytes_seen(seen: LastLook | None) -> bytes | None:
     """Return the bytes of a file as it was seen last; None where there was no file, or where they are not known."""
     if seen is None or seen.identity is None or seen.packed is None:
         return None
     try:
         data = zlib.decompress(seen.packed)
-        for (seq,) in _later(db, path, seen.since):
-            data = apply(regions_of(db, seq, path), data)
-    except (zlib.error, ValueError):  # Rows that do not belong together.
+    except zlib.error:
         return None
     return data if identity(data) == seen.identity else None
-
-
-def _later(db: sqlite3.Connection, path: str, since: int) -> list[tuple[int]]:
-    """Return the places of the changes of a file after one, in order."""
-    return db.execute("SELECT seq FROM file WHERE path = ? AND seq > ? ORDER BY seq", (key(path), since)).fetchall()
 
 
 def versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
@@ -190,24 +177,14 @@ def versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
     return {os.fsdecode(path): FileVersion(*version) for path, *version in found}
 
 
-def put_seen(
-    db: sqlite3.Connection, path: str, seen: LastLook | None, data: bytes | None, version: FileVersion | None
-) -> None:
-    """Note how a file is now; `version` if it is certain.
-
-    `seen` is how it was before its newest recorded change: with the differences that are kept anyway, the bytes of then
-    give those of now.
-    """
+def put_seen(db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None) -> None:
+    """Note how a file is now; `version` if it is certain."""
     stamps: tuple[int | None, ...] = (None, None, None, None)
     if version is not None and version.exists and max(version.dev, version.ino) < 1 << 63:  # SQLite's are signed.
         stamps = (version.dev, version.ino, version.mtime_ns, version.ctime_ns)
-    if seen is None or seen.packed is None or data is None or len(_later(db, path, seen.since)) > _REPLAYED:
-        (newest,) = db.execute("SELECT COALESCE(MAX(seq), 0) FROM change").fetchone()
-        packed = None if data is None else zlib.compress(data, 1)
-    else:
-        packed, newest = seen.packed, seen.since
-    row = (key(path), *(identity(data) or (None, None)), *stamps, packed, newest)
-    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    packed = None if data is None else zlib.compress(data, 1)
+    row = (key(path), *(identity(data) or (None, None)), *stamps, packed)
+    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def seen_paths(db: sqlite3.Connection) -> dict[str, bool]:
