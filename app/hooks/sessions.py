@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from memory.errors import MemdeckError
 from memory.history.changes import row
-from memory.storage.private.answers import Answers
 from memory.workspace import Workspace
 
-_SESSIONS, _FAILURES, _KEY = "hook-sessions.json", "hook-failures.json", "1"
+_SESSIONS, _FAILURES = "hook-sessions.json", "hook-failures.json"
+_MOST = 64
+"""How many sessions and agents are remembered."""
 _MOST_CHANGES = 200
 _MOST_FAILURES = 8
 
@@ -31,18 +34,20 @@ class HookSession:
         self._workspace = workspace
         self._id = session_id[:200]
         self._actor = actor
-        self._store = Answers(workspace.state.folder, _SESSIONS, _KEY)
-        self._answers = self._store if session_id else None
+        self._folder = workspace.state.folder
 
     def _known(self) -> dict[str, Any]:
-        found = {} if self._answers is None else self._answers.read().get(self._id)
+        found = self._folder.read_json(_SESSIONS).get(self._id) if self._id else None
         return found if isinstance(found, dict) else {}
 
-    def _keep(self, values: dict[str, Any]) -> None:
-        if self._answers is not None:
-            every = self._answers.read()
-            every.pop(self._id, None)
-            self._answers.write({**every, self._id: values})
+    def _keep(self, values: dict[str, Any] | str, name: str = "") -> None:
+        """Store what is known of the session, or of another name, as the newest; errors are ignored."""
+        if self._id:
+            every = self._folder.read_json(_SESSIONS)
+            every.pop(name or self._id, None)
+            every[name or self._id] = values
+            with suppress(MemdeckError):
+                self._folder.put_json(_SESSIONS, dict(list(every.items())[-_MOST:]))
 
     def begin(self, now: datetime) -> str:
         """Store when the session began, and return when the agent's session before it did, as `brief` takes it.
@@ -53,21 +58,18 @@ class HookSession:
         if "since" not in known:
             known = {"before": self.last_begun, **known, "since": now.isoformat(), "asked": False}
             self._keep(known)
-            if self._answers is not None:
-                local = now.astimezone(self._workspace.zone)
-                self._answers.write({**self._answers.read(), self._actor: f"{local:%Y-%m-%d %H:%M}"})
+            self._keep(f"{now.astimezone(self._workspace.zone):%Y-%m-%d %H:%M}", self._actor)
         before = known.get("before")
         return before if isinstance(before, str) else ""
 
     @property
     def last_begun(self) -> str:
         """When the newest session of the agent began, in the workspace's zone; empty if that is not known."""
-        found = self._store.read()
-        return str(found.get(self._actor, ""))
+        return str(self._folder.read_json(_SESSIONS).get(self._actor, ""))
 
     def next_turn(self) -> int | None:
         """Return the number of the next message of the session, from 1; None if nothing is stored."""
-        if self._answers is None:
+        if not self._id:
             return None
         known = self._known()
         before = known.get("turn")
@@ -114,16 +116,19 @@ class HookSession:
 
 def note_failure(workspace: Workspace, event: str, client: str, error: Exception, now: datetime) -> None:
     """Record why a hook returned nothing, for `doctor`; the newest reason of each event and client."""
-    answers = Answers(workspace.state.folder, _FAILURES, _KEY)
+    folder = workspace.state.folder
     why = f"{getattr(error, 'code', type(error).__name__)}: {error}"[:300]
-    every = {name: value for name, value in answers.read().items() if name != f"{event} {client}"}
+    every = {name: value for name, value in folder.read_json(_FAILURES).items() if name != f"{event} {client}"}
     kept = dict(list(every.items())[-_MOST_FAILURES:])
-    answers.write({**kept, f"{event} {client}": {"time": now.isoformat(timespec="seconds"), "why": why}})
+    with suppress(MemdeckError):
+        folder.put_json(
+            _FAILURES, {**kept, f"{event} {client}": {"time": now.isoformat(timespec="seconds"), "why": why}}
+        )
 
 
 def failures(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Return the hooks that failed last (event and client), when, and why."""
-    found = Answers(workspace.state.folder, _FAILURES, _KEY).read()
+    found = workspace.state.folder.read_json(_FAILURES)
     return [
         (name, str(value.get("time", "")), str(value.get("why", "")))
         for name, value in found.items()

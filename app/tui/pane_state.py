@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from memory.errors import MemdeckError
-from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
 
 from .spine import Part
@@ -38,18 +36,13 @@ class PaneState(Part):
 
     def _read_file(self, folder: StateFolder | None, name: str) -> Mapping[str, Any]:
         if self.app.setup.remembers and folder is not None:
-            with suppress(MemdeckError, OSError, ValueError, RecursionError):
-                data = folder.read(name)
-                if data is not None:
-                    values = json.loads(data)
-                    if isinstance(values, dict):
-                        return values
+            return folder.read_json(name)
         return {}
 
     def _write_file(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
         """Write a file. Errors are ignored: the folder may be read-only."""
-        with suppress(MemdeckError, OSError), folder.opened() as opened:
-            fsio.put(name, opened, json.dumps(dict(values), ensure_ascii=True).encode(), durable=False)
+        with suppress(MemdeckError):
+            folder.put_json(name, values)
 
     @property
     def last_pane(self) -> str | None:

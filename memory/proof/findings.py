@@ -24,7 +24,6 @@ from memory.search.entries import path_of
 from memory.search.records import derived_ref
 from memory.storage.changes import may_need_review
 from memory.storage.own_folders import StateFolder
-from memory.storage.private.answers import Answers
 from memory.storage.private.settings import Settings
 from memory.workspace import Workspace
 
@@ -37,6 +36,8 @@ _OF_STATE = ("state#gotcha-", "state#next-step-")
 """What people and agents write into the state of a project; the rest is derived from the repository, or history."""
 _SOURCES = ("typed", "curated", "memory")
 """Those whose text is that of the file, line by line."""
+_GONE = "gone-files.json"
+"""The file in the state folder with the paths that git says were removed, and the head at which it said so."""
 _MOST = 1_000
 _PATIENT = 10.0
 
@@ -192,10 +193,11 @@ def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str,
     """Return the findings about texts; `stamp` begins with that of the history, of which removed files are kept."""
 
     def gone(root: Path) -> Mapping[str, str]:
-        answers = Answers(folder, "gone-files.json", stamp.partition(" ")[0])
-        known: Mapping[str, str] = answers.read().get("gone") or {}
+        head, kept = stamp.partition(" ")[0], folder.read_json(_GONE)
+        known: Mapping[str, str] = (kept.get("gone") if kept.get("head") == head else None) or {}
         if not known and seconds and (known := gone_paths(root, seconds)):  # None may mean that git did not answer.
-            answers.write({"gone": known})
+            with suppress(MemdeckError):
+                folder.put_json(_GONE, {"head": head, "gone": known})
         return known
 
     found = [_contradicted(older, newer) for older, newer in contradictions(texts)]

@@ -20,6 +20,7 @@ from pathlib import Path
 from pwd import getpwuid
 from typing import Any, NamedTuple
 
+from memory.base.json_objects import read_object
 from memory.errors import MemdeckError, RefusedError, read_failed, write_failed
 
 from . import fsio
@@ -141,6 +142,24 @@ class StateFolder:
             message = error.message.replace(name, where, 1)
             raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
 
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return the JSON object in a file of the folder, empty where there is none or it cannot be read."""
+        with suppress(MemdeckError):
+            return read_object(self.read(name))
+        return {}
+
+    def put_json(self, name: str, values: Mapping[str, Any], *, inner: str = "", owner: str = "") -> None:
+        """Replace a file of the folder, or of the folder `inner` in it, by a JSON object; errors as `opened`, `file.*`.
+
+        It is not synced: after a power cut an older one, or none, is good enough for what it is used for. `owner` is
+        the system whose lock is held where several may write it.
+        """
+        try:
+            with self.opened(inner) as folder:
+                fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=False, owner=owner)
+        except OSError as error:
+            raise write_failed(error, str(self.path / inner / name)) from error
+
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
 
@@ -246,30 +265,16 @@ class PrivateState:
         RefusedError `state.*` when the folder cannot be trusted.
         """
         try:
-            return _time(json.loads(self.folder.read(STATE) or b"{}").get("lastMaintenance"))
-        except (ValueError, AttributeError, RecursionError):
+            time = datetime.fromisoformat(read_object(self.folder.read(STATE))["lastMaintenance"])
+        except (KeyError, TypeError, ValueError):
             return None
+        return time if time.tzinfo is not None else None
 
     def record_maintenance(self, now: datetime, owner: str) -> None:
         """Record a maintenance; `owner` is the system whose lock is held. RefusedError `state.*`, MemdeckError
         `file.io`.
         """
-        text = json.dumps({"lastMaintenance": now.isoformat()})
-        try:
-            with self.folder.opened() as opened:
-                # Not synced: after a power cut an older time, or none, is good enough for what it guards against.
-                fsio.put(STATE, opened, text.encode(), durable=False, owner=owner)
-        except OSError as error:
-            raise write_failed(error, f"{self.folder.path}/{STATE}") from error
-
-
-def _time(value: Any) -> datetime | None:
-    """Read an aware time back, None for any other value."""
-    try:
-        time = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        return None
-    return time if time.tzinfo is not None else None
+        self.folder.put_json(STATE, {"lastMaintenance": now.isoformat()}, owner=owner)
 
 
 # -- what the environment says of the person ----------------------------------------------------------------------

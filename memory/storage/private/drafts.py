@@ -54,12 +54,7 @@ class Drafts:
     def put(self, draft: Draft) -> None:
         """Write a draft in the place of its older state; RefusedError `state.*`, MemdeckError `file.*`."""
         values = {**asdict(draft), "time": draft.time.isoformat()}
-        try:
-            with self._folder.opened(FOLDER) as folder:
-                # Not synced: a draft guards against a killed program; the disk is asked when the form is saved.
-                fsio.put(_name(draft.id), folder, json.dumps(values).encode() + b"\n", durable=False)
-        except OSError as error:
-            raise write_failed(error, f"{self._folder.path}/{FOLDER}") from error
+        self._folder.put_json(_name(draft.id), values, inner=FOLDER)
 
     def remove(self, draft_id: str) -> None:
         """Remove a draft; one that is gone already is fine. Errors as `put`."""
