@@ -7,7 +7,7 @@ and blank lines at the end of a file are dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, tzinfo
 from typing import NamedTuple, TypeVar
 
 from memory.base.clock import format_utc
@@ -15,6 +15,7 @@ from memory.document import Document, parse
 from memory.document.lines import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
 from memory.files.templates import TYPES
+from memory.files.values import moment_or_none
 
 from .rules import PLANS, TASKS, section_date
 
@@ -65,14 +66,17 @@ class LeavingDay(NamedTuple):
         return [entries[number] for number in self.numbers]
 
 
-def add_completed(
-    document: Document, kind: str, arrivals: Iterable[tuple[date, Entry]], date_of: Callable[[Entry], date | None]
-) -> Document:
+def add_completed(document: Document, kind: str, arrivals: Iterable[tuple[date, Entry]], zone: tzinfo) -> Document:
     """Return a tasks or orchestration archive with entries inserted by date.
 
-    `arrivals` are in the order of their source file. New entries go above existing ones of the same date. `date_of`
-    reads the date of an existing entry; one without a date keeps its place below its neighbour.
+    `arrivals` are in the order of their source file. New entries go above existing ones of the same date; one without
+    a date keeps its place below its neighbour.
     """
+
+    def date_of(entry: Entry) -> date | None:
+        moment = moment_or_none(entry.fields.get("completed"), zone)
+        return None if moment is None else moment.date
+
     incoming = sorted(arrivals, key=lambda arrival: arrival[0], reverse=True)
     sections = [_pieces(section) for _, section in document.all_sections()]
     found = document.find(HEADINGS[kind])

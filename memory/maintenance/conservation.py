@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memory.document.lines import scan, without_blank_end
@@ -61,7 +61,7 @@ def imbalances(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: S
     `before` without those that do not exist yet. `rules` are in the order in which they apply.
     """
     found = [f"{name} would vanish" for name in before if name not in after]
-    for kind in ("tasks", "journal", "orchestration"):
+    for kind in _TYPES:
         found += _balance(kind, before, after, [rule for rule in rules if rule.file == f"{kind}.md"])
     known = re.compile(r"(?:archive/)?(?:tasks|journal|orchestration)(?:-\d{4}-\d{2})?\.md")
     return found + [f"{name} is none of maintenance's files" for name in after if not known.fullmatch(name)]
@@ -101,7 +101,10 @@ def _balance(
             if not piece.is_entry and not (kind == "journal" and _DAY.match(piece.text) and piece.text in headings)
         ]
         counts = _counts(rules, *(sum(piece.is_entry for piece in pieces) for pieces in (old, new)))
-    left, entered = (_entries(pieces, by_section=kind == "journal") for pieces in (gone, come))
+    left, entered = (
+        Counter(one if kind == "journal" else one._replace(section=b"") for one in pieces if one.is_entry)
+        for pieces in (gone, come)
+    )
     found += [f"{_shown(piece)} would be lost{_times(count)}" for piece, count in (left - entered).items()]
     found += [
         f"{_shown(piece)} would be doubled or changed{_times(count)}" for piece, count in (entered - left).items()
@@ -110,11 +113,6 @@ def _balance(
     if moved != entered.total():
         counts.append(f"the archives of {source} would get {entered.total()} entries instead of {moved}")
     return found + counts
-
-
-def _entries(pieces: Iterable[Piece], *, by_section: bool) -> Counter[Piece]:
-    """Return how often each entry occurs; its section counts only with `by_section`."""
-    return Counter(piece if by_section else piece._replace(section=b"") for piece in pieces if piece.is_entry)
 
 
 def _counts(rules: Sequence[RuleReport], before: int, after: int) -> list[str]:

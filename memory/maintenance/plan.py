@@ -13,7 +13,6 @@ from memory.files.journal.model import JournalEntry
 from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
-from memory.files.values import moment_or_none
 
 from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import Gone, RuleReport, Stays
@@ -76,7 +75,7 @@ def plan_maintenance(
     settings = snapshot.config.maintenance()
     # With an unknown name, entries would be moved by the days of another zone.
     zone = snapshot.config.require_zone(lambda: snapshot.zone)
-    planner = _Planner(snapshot, now, Today.of(now, zone), restored)
+    planner = _Planner(snapshot, now, Today(now, zone), restored)
     if ARCHIVE_TASKS in rules:
         age = settings.archive_days
         planner.completed(ARCHIVE_TASKS, TASKS, completed_tasks, days(age), f"completed more than {_days(age)} ago")
@@ -124,7 +123,7 @@ class _Planner:
             arrivals.setdefault(archive_name(kind, day), []).append((day, entry))
         for name in sorted(arrivals):
             base = self._archive(kind, name, document)
-            self._archives[name] = add_completed(base, kind, arrivals[name], self._completed_on)
+            self._archives[name] = add_completed(base, kind, arrivals[name], self._today.zone)
         if choice.picks:
             self._sources[f"{kind}.md"] = _without(document, choice.picks, drop=())
 
@@ -199,7 +198,7 @@ class _Planner:
         return lambda day: reason(archive_name(kind, day))
 
     def _report(self, rule: str, kind: str, document: Document, choice: RuleResult, why: str) -> None:
-        view_of = _views(self._snapshot, kind)
+        view_of = _views(self._snapshot, kind) if choice.picks or choice.left else lambda _: None
 
         def named(place: Place) -> tuple[str | None, str]:
             """Return the ref (None for an entry in no view) and the title of an entry."""
@@ -216,10 +215,6 @@ class _Planner:
         self._reports.append(
             RuleReport(rule, f"{kind}.md", before, before - moved, moved - cleared, cleared, moves, left, why=why)
         )
-
-    def _completed_on(self, entry: Entry) -> date | None:
-        moment = moment_or_none(entry.fields.get("completed"), self._today.zone)
-        return None if moment is None else moment.date
 
 
 def _days(number: int) -> str:
@@ -248,11 +243,4 @@ def _views(snapshot: Snapshot, kind: str) -> Callable[[Place], Task | JournalEnt
     if kind == PLANS:
         return {plan.at: plan for plan in snapshot.plans.plans}.get
     journal = snapshot.journal
-    sections = {day.section: day for day in journal.days}
-
-    def view(place: Place) -> JournalEntry | None:
-        # The items of a list above the first entry count down from it.
-        entries = journal.of_day(sections[place[0]]) if place[0] in sections else ()
-        return entries[place[1] - entries[0].at[1]] if entries else None
-
-    return view
+    return {entry.at: entry for day in journal.days for entry in journal.of_day(day)}.get

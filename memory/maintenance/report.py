@@ -67,12 +67,7 @@ class RuleReport(NamedTuple):
         """
         return {
             **({"message": self.said} if self.said else {}),
-            "rule": self.rule,
-            "file": self.file,
-            "before": self.before,
-            "kept": self.kept,
-            "archived": self.archived,
-            "cleared": self.cleared,
+            **{key: getattr(self, key) for key in ("rule", "file", "before", "kept", "archived", "cleared")},
             "skipped": _rows(self.skipped, "reason"),
             "moves": _rows(self.moves, "to"),
         }

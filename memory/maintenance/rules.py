@@ -66,12 +66,11 @@ class Today(NamedTuple):
 
     now: datetime
     zone: tzinfo
-    date: date
 
-    @classmethod
-    def of(cls, now: datetime, zone: tzinfo) -> Today:
-        """Return the aware time `now` in `zone`."""
-        return cls(now, zone, now.astimezone(zone).date())
+    @property
+    def date(self) -> date:
+        """The day."""
+        return self.now.astimezone(self.zone).date()
 
     def older(self, moment: Moment, age: timedelta) -> bool:
         """Return whether a moment is more than `age` ago."""
