@@ -15,7 +15,7 @@ from memory.curated.files.listing import hand_written, index_lines, strangers, s
 from memory.curated.models import model_asks, models_of
 from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
-from memory.maintenance import Report
+from memory.maintenance.report import Report
 from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System

@@ -10,7 +10,8 @@ from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.words import sounds_like_rule
 from memory.errors import MemdeckError
-from memory.maintenance import Report, maintain
+from memory.maintenance.report import Report
+from memory.maintenance.run import maintain
 from memory.monitoring.settings import broken, monitor_problems
 from memory.search.records import (
     FILE_KINDS,

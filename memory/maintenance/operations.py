@@ -15,9 +15,9 @@ from memory.operations import Context, argument, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
 from memory.systems import entrust, maintain_all
 
-from . import JOURNAL_RULES, TASK_RULES, Report, render
-from . import maintain as run
-from .report import summary
+from .report import Report, render, summary
+from .rules import JOURNAL_RULES, TASK_RULES
+from .run import maintain as run
 
 BLOCKED = 3
 _dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")

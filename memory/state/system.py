@@ -16,7 +16,7 @@ from memory.base.sync_copies import copies_in
 from memory.document import Document
 from memory.document.model import BOM
 from memory.errors import MemdeckError
-from memory.maintenance import Report
+from memory.maintenance.report import Report
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System

@@ -18,7 +18,7 @@ from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.history.undo import undo_in
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
 from memory.state.checks.check import validate

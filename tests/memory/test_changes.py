@@ -16,7 +16,7 @@ from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import row, views_of
 from memory.history.undo import revert_in, undo_in
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.memory_files import restore

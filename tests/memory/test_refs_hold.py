@@ -17,7 +17,7 @@ from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits
 from memory.files.tasks.model import Task
 from memory.history.undo import redo_in, undo_in
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain
 from memory.workspace import Workspace
 from tests.memory_files import restore
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain
 from memory.storage.journal import Journal
 from memory.workspace import Workspace
 

@@ -13,8 +13,9 @@ from memory.document import Document
 from memory.errors import MemdeckError, RefusedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.maintenance import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES, maintain, plan_maintenance
-from memory.maintenance.run import checked
+from memory.maintenance.plan import plan_maintenance
+from memory.maintenance.rules import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES
+from memory.maintenance.run import checked, maintain
 from memory.workspace import Workspace
 from tests.memory.maintenance.maintenance_files import (
     JOURNAL,

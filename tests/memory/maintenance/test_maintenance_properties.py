@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memory.maintenance import ALL_RULES, maintain, plan_maintenance
 from memory.maintenance.conservation import imbalances
-from memory.maintenance.run import checked
+from memory.maintenance.plan import plan_maintenance
+from memory.maintenance.rules import ALL_RULES
+from memory.maintenance.run import checked, maintain
 from tests.examples import examples
 from tests.memory.maintenance.maintenance_files import NOW, contents, make
 

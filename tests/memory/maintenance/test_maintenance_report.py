@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.maintenance import maintain, render
-from memory.maintenance.report import Report, RuleReport
+from memory.maintenance.report import Report, RuleReport, render
+from memory.maintenance.run import maintain
 from tests.memory.maintenance.maintenance_files import JOURNAL, NOW, TASKS, day, make, task
 
 

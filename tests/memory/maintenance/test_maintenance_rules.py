@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memory.maintenance import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL, plan_maintenance
+from memory.maintenance.plan import plan_maintenance
 from memory.maintenance.report import RuleReport
+from memory.maintenance.rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 from tests.memory.maintenance.maintenance_files import NOW, TASKS, day, task
 from tests.memory_files import snapshot_of
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory.files.tasks.changes import edit_task
 from memory.history.undo import undo_in
-from memory.maintenance import maintain
+from memory.maintenance.run import maintain
 from memory.workspace import Workspace
 from tests.memory_files import restore
 

@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.history.undo import undo_in
-from memory.maintenance import render
+from memory.maintenance.report import render
 from memory.state import bundles
 from memory.state.checks.check import validate
 from memory.state.files.model import ARCHIVE, EVENTS, SOURCES, STATE, stamp
