@@ -21,8 +21,8 @@ from memory.workspace import Outcome, Workspace
 
 from . import FactsLook, FactStore
 from .check import problems_of
-from .exchange import items_of, take
 from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, read_line, time_key
+from .store import items_of, take
 
 RULE = "prune-facts"
 _RULES = frozenset({"preference", "preferences", "rule", "rules", "style", "policy", "convention"})

@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memory.base.items import Item
-from memory.convert import ConversionReport, convert
+from memory.convert.operations import ConversionReport
+from memory.convert.operations import convert_entries as convert
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
 from memory.document.lines import scan
