@@ -10,6 +10,7 @@ import json
 import os
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -183,7 +184,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
 class Drained:
     """The result of consuming the inbox: decided lines by operation, failed lines, and what still waits."""
 
-    decisions: dict[str, int] = field(default_factory=dict)
+    decisions: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     remaining: int = 0
     reason: str = ""
@@ -191,7 +192,7 @@ class Drained:
     @property
     def consumed(self) -> int:
         """How many lines left the inbox."""
-        return sum(self.decisions.values()) + self.failed
+        return self.decisions.total() + self.failed
 
 
 class _Later(Exception):
@@ -239,11 +240,11 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
     facts: Json = {"session_id": file.session, "target_id": file.name}
     side.records.event("memory.extractor.started", now, **facts, candidate_count=len(list(_lines(stored.data))))
     bad: list[Json] = []
-    decisions: dict[str, int] = {}
+    decisions: Counter[str] = Counter()
     left = b""
     for number, line in _lines(stored.data):
         try:
-            op = _decide(curated, file, number, line, call)
+            decisions[_decide(curated, file, number, line, call)] += 1
         except _Later as why:
             done.reason = done.reason or str(why)
             left += line + b"\n"
@@ -251,9 +252,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
             if not error.code.startswith(_MINE):
                 raise
             bad.append(failure(file, number, error, line, now))
-        else:
-            decisions[op] = decisions.get(op, 0) + 1
-    number = sum(decisions.values()) + len(bad)
+    number = decisions.total() + len(bad)
 
     def put_away(transaction: Transaction) -> str:
         # Another process may have consumed it, or a program added to it, since it was read.
@@ -273,8 +272,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
     side.store.remember(file.path, None)
     if not left:
         remove_folders([side.store.root / file.path.rpartition("/")[0]])
-    for op, times in decisions.items():
-        done.decisions[op] = done.decisions.get(op, 0) + times
+    done.decisions += decisions
     done.failed += len(bad)
     for one in bad:
         noted = {"session_id": file.session, "failure_id": one["id"], "reason": one["reason"][:200]}

@@ -58,12 +58,10 @@ def _queue(curated: Curated, session: str, role: str, content: str, turn: int | 
     """
     records, most = curated.home.records, curated.settings["extractor.queue.coalesce_max"]
     lost: dict[str, int] = {}
-    before = 0
+    before = len(queued(curated).get(session, ()))
 
     def work(found: Json) -> None:
-        nonlocal before
         turns = found.setdefault(session, [])
-        before = len(turns)
         number = turn if turn is not None else (turns[-1]["seq"] + 1 if turns else 1)
         turns.append({"seq": number, "role": role, "content": mask(content)[:LONGEST], "at": stamp(now)})
         lost[session] = max(len(turns) - most, 0)
