@@ -86,14 +86,12 @@ def place_of(curated: Curated, session: str, workspace_id: str | None = None) ->
 
 def find_session(curated: Curated, session: str, workspace_id: str | None = None) -> SessionFolder:
     """Return the folder of an existing session, wherever it is; NotFoundError `memory.not_found`."""
-    place = place_of(curated, session, workspace_id)
-    if place.data(LEDGER) is not None or place.data(EVENTS) is not None:
-        return place
-    for one in sessions(curated):
-        if one.id == session and workspace_id in (None, one.workspace_id):
-            return one
-    words = f"there is no session {session[:80]!r}"
-    raise NotFoundError("memory.not_found", words, "`curated session append` begins one")
+    own = place_of(curated, session, workspace_id)
+    found = [one for one in sessions(curated) if one.id == session and workspace_id in (None, one.workspace_id)]
+    if not found:
+        words = f"there is no session {session[:80]!r}"
+        raise NotFoundError("memory.not_found", words, "`curated session append` begins one")
+    return own if own in found else found[0]
 
 
 def sessions(curated: Curated) -> list[SessionFolder]:

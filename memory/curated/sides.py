@@ -123,6 +123,8 @@ def agents_in(store_root: Path) -> tuple[str, ...]:
     return tuple(name for name in names if is_agent(name) and os.path.isdir(store_root / "agents" / name / "memory"))
 
 
+# -- the identity of a workspace -------------------------------------------------------------------------------------
+
 FOLDER = ".agh"
 FILE = "workspace.toml"
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
@@ -222,6 +224,9 @@ def _holds(path: str, workspace_id: str) -> bool:
             return workspace_id.encode() in file.read(65536)
     except OSError:
         return False
+
+
+# -- the two sides ---------------------------------------------------------------------------------------------------
 
 
 def archive(transaction: Transaction, source: str, target: str) -> bool:

@@ -239,6 +239,8 @@ def _short(text: str) -> str:
     return cut(one_line(text))
 
 
+# -- conversion from and to other memories ---------------------------------------------------------------------------
+
 _KNOWN = ("scope", "ts", "tags", "created")
 
 

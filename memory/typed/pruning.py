@@ -239,6 +239,9 @@ def look_at(agent: Agent) -> AgentLook:
     return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
 
 
+# -- consent ---------------------------------------------------------------------------------------------------------
+
+
 def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
     """Return an agent's ask; it does not depend on the workspace from which the agent is seen."""
     text = folders_text(aidefile)
@@ -274,6 +277,8 @@ def _root(agent: Agent) -> Path:
     real = os.path.realpath(agent.folder)
     return Path(workspace_of(real) or real)
 
+
+# -- the prune -------------------------------------------------------------------------------------------------------
 
 OPERATION = "typed.prune"
 _BATCH = 100

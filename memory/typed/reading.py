@@ -105,6 +105,9 @@ def _log(look: AgentLook) -> tuple[str, bytes]:
         return path, b""
 
 
+# -- problems --------------------------------------------------------------------------------------------------------
+
+
 def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Problem, ...]:
     """Return the problems of the registry: errors of its text, and, unless only `parsing`, missing folders."""
     shown = f"~/{REGISTRY}"

@@ -129,6 +129,9 @@ def agents_of(root: Path, home: Path | None) -> tuple[Agent, ...]:
     return found
 
 
+# -- stores ----------------------------------------------------------------------------------------------------------
+
+
 class TypedReading(PlainReading):
     """Reads an agent's files for the history: Markdown by sections, any other file as bytes."""
 

@@ -170,6 +170,8 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
         side.records.run(partial(recorded, side, decision, now, replayed=True))
 
 
+# -- catching up -----------------------------------------------------------------------------------------------------
+
 _OWN = ("curated.write", "curated.replay", "curated.revert")
 """The operations of the controller: what they change is decided, unless a person had to accept it."""
 _RULES = {"undo": "controller.undone", "redo": "controller.redone", "revert": "controller.reverted"}

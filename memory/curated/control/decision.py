@@ -105,6 +105,8 @@ def slot(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+# -- the folder as the controller sees it ----------------------------------------------------------------------------
+
 T = TypeVar("T")
 SHARED_WORDS = 2
 """How many content words two memories must share before one may be meant by the other."""
@@ -182,6 +184,8 @@ def _compared(text: str) -> frozenset[str]:
     words = content_words(text)
     return frozenset(word for word in words if len(word) > 1 + (not is_unspaced(word)))
 
+
+# -- decisions -------------------------------------------------------------------------------------------------------
 
 PROMPT_VERSION = "v1"
 CHANGES = ("add", "update", "delete")

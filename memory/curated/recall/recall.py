@@ -215,6 +215,8 @@ def banner(memory: Memory, now: datetime, after: int) -> str | None:
     return f"This memory is {days} days old; verify it before relying on it." if days > after else None
 
 
+# -- the frozen snapshot ---------------------------------------------------------------------------------------------
+
 LARGEST = 24_000
 """The most characters of a snapshot."""
 _HEADINGS = {

@@ -62,31 +62,6 @@ def test_taskwarrior(tmp_path: Path) -> None:
     ]
 
 
-def test_taskwarrior_instances_of_a_recurring_task(tmp_path: Path) -> None:
-    """The live instance is the recurring task; its template and further instances are none."""
-    made = {"description": "Water", "recur": "weekly", "rtype": "periodic", "parent": "a-1"}
-    tasks = [
-        {"description": "Water", "status": "recurring", "uuid": "a-1", "recur": "weekly", "due": "20240105T000000Z"},
-        {**made, "status": "completed", "due": "20240105T000000Z", "end": "20240106T100000Z", "imask": 0},
-        {**made, "status": "pending", "due": "20240112T000000Z", "imask": 1},
-        {**made, "status": "pending", "due": "20240119T000000Z", "start": "20240119T000000Z", "imask": 2},
-        {**made, "status": "pending", "due": "20240112T000000Z", "parent": "gone"},
-        {"description": "Odd", "status": ["pending"]},
-    ]
-    path = written(tmp_path / "t.json", json.dumps(tasks))
-    items, skipped = read("taskwarrior", path)
-    assert [(one.fields["section"], one.fields["due"]) for one in items] == [
-        ("completed", "2024-01-05T00:00:00Z"),
-        ("in-progress", "2024-01-19T00:00:00Z (recurring: 0 0 * * 5)"),
-        ("pending", "2024-01-12T00:00:00Z (recurring: 0 0 * * 5)"),
-    ]
-    assert [one.reason for one in skipped] == [
-        f"it is the template of the task {path}:4",
-        f"it is a further due date of the task {path}:1",
-        "its status is pending",
-    ]
-
-
 def test_taskwarrior_one_task_a_line(tmp_path: Path) -> None:
     """What older versions write, one task a line with a comma behind it, is read as well."""
     text = '{"description":"One","status":"pending"},\n{"description":"Two","status":"pending"}\n'

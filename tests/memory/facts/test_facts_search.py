@@ -8,7 +8,6 @@ from typing import Any
 
 from memory.facts import FactStore
 from memory.facts.check import alike
-from memory.facts.model import found
 
 Add = Callable[..., dict[str, Any]]
 
@@ -44,16 +43,6 @@ def test_the_twenty_newest(store: FactStore, add: Add, now: datetime) -> None:
         add(f"fact {number}", now - timedelta(minutes=number))
     for facts in (store.search("fact"), store.search()):
         assert [fact.number for fact in facts] == list(range(1, 21))
-
-
-def test_the_answer_for_programs(store: FactStore, add: Add) -> None:
-    """A count and the facts with id, text, tags, scope and ts; nothing found is an empty list."""
-    add("one", tags=["t"])
-    assert found(store.search("one")) == {
-        "count": 1,
-        "memories": [{"id": "m-1", "text": "one", "tags": ["t"], "scope": "workspace", "ts": "2026-02-26T12:00:00Z"}],
-    }
-    assert found(store.search("nothing")) == {"count": 0, "memories": []}
 
 
 def test_what_is_nearly_there_is_found(store: FactStore, add: Add) -> None:

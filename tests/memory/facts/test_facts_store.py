@@ -40,11 +40,6 @@ def test_ts_is_the_time_of_storing_in_utc(store: FactStore, file: Path) -> None:
     assert json.loads(file.read_bytes())["ts"] == "2026-02-26T12:05:06Z"
 
 
-def test_store_answers_with_the_id(add: Add) -> None:
-    """Ids are m- and a counter that begins at 1."""
-    assert [add("one"), add("two")] == [{"ok": True, "id": "m-1"}, {"ok": True, "id": "m-2"}]
-
-
 def test_scope_and_tags_are_optional(add: Add, store: FactStore) -> None:
     """Without them the scope is workspace and there are no tags."""
     add("one")

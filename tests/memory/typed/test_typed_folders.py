@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BlockedError, RefusedError
-from memory.systems import asks_of_all, maintain_all
+from memory.systems import asks_of_all
 from memory.trust.consent import Trust
 from memory.typed.pruning import AgentPrune, prune
 from memory.workspace import Workspace
@@ -104,16 +104,3 @@ def test_hidden_folders_within_are_left_alone(den: Den) -> None:
     found = pruned(den)
     assert [file.path for file in found.deleted] == ["notes/a.md"]
     assert ("notes/.git", kept.exists()) == (found.skipped[0].path, True)
-
-
-def test_maintenance_asks_as_well(den: Den) -> None:
-    """A run over the whole workspace deletes nothing there, and tells what waits."""
-    folder = den.add("ada", CHOSEN.format("notes"))
-    place = put(folder, "notes/a.md", days=9)
-    workspace = Workspace.open(folder, state_home=den.state, home=den.home)
-    report = maintain_all(workspace, NOW, actor="maintain")
-    assert (place.exists(), [row["name"] for row in report.blocked]) == (True, ["ada"])
-    assert "not approved yet" in report.warnings[0]
-    decide(den, folder)
-    assert maintain_all(workspace, NOW, actor="maintain").blocked == ()
-    assert not place.exists()

@@ -157,15 +157,6 @@ def test_writes_honour_the_lock_of_another(ada: Path) -> None:
     assert ops.merge(path, "c\n")
 
 
-def test_a_lock_stops_nobody_who_does_not_look(ada: Path) -> None:
-    """The lock is an agreement: a program that writes without looking for it is not stopped."""
-    path = put(ada, "memory/a.md", "a\n")
-    ops.lock(path)
-    path.write_text("theirs\n")
-    assert path.read_text() == "theirs\n"
-    assert ops.unlock(path)
-
-
 def test_a_sentinel_of_any_kind_is_a_lock(ada: Path) -> None:
     """A link, an empty file and one with any words stand for a lock; what they hold is never followed or trusted."""
     path = put(ada, "memory/a.md", "a\n")

@@ -125,24 +125,6 @@ def _agent_at(folder: Path):  # type: ignore[no-untyped-def]
     return Agent(folder.name, folder, registered=False)
 
 
-def test_promote_and_demote_change_the_aidefile_with_the_file(shop: Path, workspace: Workspace) -> None:
-    """In one change, and with its comments; undo takes back both."""
-    system = _typed(workspace)
-    (ada,) = system.agents()
-    how = ops.How(store=system.store(ada), now=NOW, actor="human")
-    aidefile = shop / "agents/ada/Aidefile"
-    ops.move("memory/episodic/new.md", "memory/new.md", "typed.promote", core="add", **how)
-    assert aidefile.read_text() == AIDEFILE.replace('persona.md"]', 'persona.md", "memory/new.md"]')
-    (look,) = system.look().agents
-    assert [file.path for file in look.found.of("core")] == ["memory/new.md", "memory/persona.md"]
-    ops.move("memory/persona.md", "memory/episodic/persona.md", "typed.demote", core="remove", **how)
-    assert aidefile.read_text() == AIDEFILE.replace("memory/persona.md", "memory/new.md")
-    undo_in(workspace.together, actor="human", now=LATER)
-    undo_in(workspace.together, actor="human", now=LATER)
-    assert aidefile.read_text() == AIDEFILE
-    assert (shop / "agents/ada/memory/episodic/new.md").exists()
-
-
 def test_check_tells_what_is_wrong(den: Den, shop: Path, workspace: Workspace) -> None:
     """Missing core files, stale locks, secrets, broken Aidefiles and registries, with file and line."""
     ada = shop / "agents/ada"
