@@ -1,6 +1,8 @@
-"""Lists of words: irregular forms, abbreviations, and words that say little about the subject of a text."""
+"""Lists of words: irregular forms, abbreviations, words that say little about the subject of a text, those of rules."""
 
 from __future__ import annotations
+
+import re
 
 _IRREGULAR = """
 break broke broken, bring brought, build built, buy bought, catch caught, choose chose chosen choice, do did done,
@@ -93,3 +95,14 @@ FUNCTION_CHARACTERS = frozenset(
     "有没不多少几时候请从到对于向由上下里中之其此该得着过地则而但并且如若虽然所以第年月日号"
 )
 """Chinese function characters. Japanese has hiragana for that."""
+
+_RULE = re.compile(
+    r"(?:please )?(?:never|always|do not|don't|must|only|avoid|prefer|ask before|no \w+ (?:on|before|after|without)\b)"
+    r"|.*\b(?:never|must|prefers?|may not|not allowed|forbidden)\b",
+    re.IGNORECASE,
+)
+
+
+def sounds_like_rule(text: str) -> bool:
+    """Return whether the first sentence of a text says how to act: a rule, or what a person prefers."""
+    return _RULE.match(text.split("\n", 1)[0].split(". ", 1)[0]) is not None

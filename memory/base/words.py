@@ -228,15 +228,3 @@ def alike(texts: Sequence[Sequence[str]], least: float, most: int = 200) -> Iter
                 yield place, other, shared, union
         for word in rarest:
             seen[word].append(place)
-
-
-_RULE = re.compile(
-    r"(?:please )?(?:never|always|do not|don't|must|only|avoid|prefer|ask before|no \w+ (?:on|before|after|without)\b)"
-    r"|.*\b(?:never|must|prefers?|may not|not allowed|forbidden)\b",
-    re.IGNORECASE,
-)
-
-
-def sounds_like_rule(text: str) -> bool:
-    """Return whether the first sentence of a text says how to act: a rule, or what a person prefers."""
-    return _RULE.match(text.split("\n", 1)[0].split(". ", 1)[0]) is not None

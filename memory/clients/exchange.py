@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 from memory.base.values import alike
-from memory.base.words import sounds_like_rule
+from memory.base.word_lists import sounds_like_rule
 
 from .folders import ClientFolder, FolderWriter, index_lines, refuse_adding
 from .memories import TYPES, ClientMemory, file_name, files_of, new_memory, one_line, with_body

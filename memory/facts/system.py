@@ -9,7 +9,7 @@ from datetime import datetime
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.sync_copies import copies_in
-from memory.base.words import sounds_like_rule
+from memory.base.word_lists import sounds_like_rule
 from memory.document.lines import decode
 from memory.errors import MemdeckError, NotFoundError
 from memory.maintenance.report import Gone, Report, RuleReport

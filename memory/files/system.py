@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
-from memory.base.words import sounds_like_rule
+from memory.base.word_lists import sounds_like_rule
 from memory.errors import MemdeckError
 from memory.maintenance.report import Report
 from memory.maintenance.run import maintain

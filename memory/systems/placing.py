@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.values import alike
-from memory.base.words import sounds_like_rule
+from memory.base.word_lists import sounds_like_rule
 from memory.operations import Kind
 from memory.registry import kinds
 

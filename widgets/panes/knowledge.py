@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 from memory.base.safe_text import plural
 from memory.files.knowledge.edits import edit_knowledge
-from memory.files.knowledge.model import KnowledgeItem, Twin, near_twins
+from memory.files.knowledge.model import KnowledgeItem
+from memory.files.knowledge.twins import Twin, near_twins
 from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Labelled, Link, Prose

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from memory.document import parse
-from memory.files.knowledge.model import Knowledge, near_twins
+from memory.files.knowledge.model import Knowledge
+from memory.files.knowledge.twins import near_twins
 
 
 def knowledge(*bullets: str, section: str = "Facts") -> Knowledge:
