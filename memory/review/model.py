@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from memory.files.diff import ChangeView
 from memory.storage.changes import Touched
-from memory.storage.merging import MergedChange
-from memory.storage.merging import State as Standing
+
+if TYPE_CHECKING:
+    from memory.files.diff import ChangeView
+    from memory.storage.merging import MergedChange
+    from memory.storage.merging import State as Standing
 
 State = Literal["waiting", "accepted", "rejected"]
 STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
