@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
-from .files import schema
 from .files.json_text import canonical_bytes
 from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, stamp
 from .files.reading import StateFiles
@@ -114,25 +113,16 @@ class SourceSync:
 
     def json(self) -> Json:
         """Return it for programs."""
-        return {
-            **asdict(self),
-            "status": self.status,
-            "elsewhere": len(self.elsewhere),
-            "elsewhereFolders": list(dict.fromkeys(self.elsewhere)),
-            "failed": len(self.failed),
-            "errors": self.failed[:SHOWN],
-            "warnings": self.warnings[:SHOWN],
-        }
+        return {**asdict(self), "status": self.status}
 
     def text(self) -> str:
         """Return one line for people."""
         folders = list(dict.fromkeys(self.elsewhere))
-        more = f" and {len(folders) - 1:,} more" if len(folders) > 1 else ""
         said = (
             (True, f"imported {self.imported:,}"),
             (self.imported, f"learned {self.learned:,}{'' if self.learned else ': no markers'}"),
             (self.skipped, f"{self.skipped:,} known already"),
-            (folders, f"{len(self.elsewhere):,} left out: another folder, {', '.join(folders[:1])}{more}"),
+            (folders, f"{len(self.elsewhere):,} left out: another folder, {', '.join(folders[:3])}"),
             (self.empty, f"{self.empty:,} left out: nothing was said"),
             (self.failed, f"{len(self.failed):,} failed"),
         )
@@ -151,8 +141,8 @@ class Synced(NamedTuple):
         return sum(result.imported for result in self.results)
 
 
-_Read = tuple[str, SourceSync, list[ImportedItem]]
-"""The id of a source, what is said of it, and its sessions."""
+_Found = list[tuple[SourceSync, list[ImportedItem]]]
+"""What is said of each source, and its sessions."""
 
 
 def sync(
@@ -172,11 +162,11 @@ def sync(
     """
     memory = store.memory()
     _ = memory.state
-    found: list[_Read] = []
+    found: _Found = []
     for source in memory.sources:
         if source["id"] in ids:
             result = SourceSync(source["id"])
-            found.append((source["id"], result, list(_read(store.root, home, source, result))))
+            found.append((result, list(_read(store.root, home, source, result))))
     if not found:
         return Synced([], None)
     return store.change("state.sync", lambda writing: _write(writing, found, quiet), actor=actor, now=now)
@@ -216,19 +206,20 @@ def _why(error: MemdeckError | OSError, name: str) -> str:
     return f"{name} cannot be read: {error.strerror or type(error).__name__}"
 
 
-def _write(writing: StateWriting, found: list[_Read], quiet: bool) -> Synced:
+def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     """Plan the new events and the result of each source."""
     memory = writing.memory
     sources = {source["id"]: source for source in memory.sources}
-    found = [one for one in found if one[0] in sources]
+    found = [one for one in found if one[0].source in sources]
     new = _new_events(memory, found)
-    at, same = stamp(writing.now), True
-    for name, result, _ in found:
-        fared = {"lastSyncStatus": result.status, "lastSyncError": short(result.failed[0]) if result.failed else None}
-        same = same and all(sources[name][key] == value for key, value in fared.items())
-        when = {"updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported}
-        sources[name] = {**sources[name], **when, **fared}
-    results = [result for _, result, _ in found]
+    at, same, results = stamp(writing.now), True, [result for result, _ in found]
+    for result in results:
+        known, error = sources[result.source], short(result.failed[0]) if result.failed else None
+        same = same and (known["lastSyncStatus"], known["lastSyncError"]) == (result.status, error)
+        sources[result.source] = {
+            **known, "updatedAt": at, "lastSyncedAt": at, "lastImportedCount": result.imported,
+            "lastSyncStatus": result.status, "lastSyncError": error,
+        }  # fmt: skip
     if quiet and not new and same:
         return Synced(results, None)
     if new:
@@ -239,40 +230,28 @@ def _write(writing: StateWriting, found: list[_Read], quiet: bool) -> Synced:
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
 
 
-def _new_events(memory: StateFiles, found: list[_Read]) -> list[Json]:
+def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
     """Return the events of the sessions that were not imported yet, in the order of their times."""
     seen, number = imports_of(memory), memory.highest_event()
     new: list[Json] = []
-    for _, result, _ in found:  # The transaction may be tried again.
+    for result, _ in found:  # The transaction may be tried again.
         result.imported, result.learned, result.skipped, result.events = 0, 0, 0, []
-    every = [(name, result, item) for name, result, items in found for item in items]
-    for name, result, item in sorted(every, key=lambda one: one[2].created_at):
-        key = (name, item.external_item_id, item.content_hash)
-        event = _event(event_id(number + 1), name, item)
+    every = [(result, item) for result, items in found for item in items]
+    for result, item in sorted(every, key=lambda one: one[1].created_at):
+        key = (result.source, item.external_item_id, item.content_hash)
         if key in seen:
             result.skipped += 1
-        elif faults := schema.faults_of("event", event):
-            result.failed.append(f"{item.source_ref}: {schema.first_of(faults)}")
-        else:
-            seen.add(key)
-            number += 1
-            new.append(event)
-            result.imported += 1
-            result.learned += sum(map(len, item.signals.values()))
-            result.events.append(event["id"])
+            continue
+        seen.add(key)
+        new.append(
+            {
+                "id": event_id(number + len(new) + 1), "kind": "imported_session", "sourceId": result.source,
+                "externalItemId": item.external_item_id, "createdAt": item.created_at,
+                "contentHash": item.content_hash, "summary": item.summary, "signals": item.signals,
+                "sourceRef": item.source_ref,
+            }
+        )  # fmt: skip
+        result.imported += 1
+        result.learned += sum(map(len, item.signals.values()))
+        result.events.append(new[-1]["id"])
     return new
-
-
-def _event(name: str, source: str, item: ImportedItem) -> Json:
-    """Return the event of an imported session."""
-    return {
-        "id": name,
-        "kind": "imported_session",
-        "sourceId": source,
-        "externalItemId": item.external_item_id,
-        "createdAt": item.created_at,
-        "contentHash": item.content_hash,
-        "summary": item.summary,
-        "signals": item.signals,
-        "sourceRef": item.source_ref,
-    }

@@ -10,8 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from memory.errors import MemdeckError, UsageError
-from memory.state.files.model import SOURCE_TYPES
+from memory.errors import MemdeckError
 from memory.state.paths import as_name, shown_path
 from memory.storage.safe_open import open_beneath
 
@@ -50,12 +49,8 @@ def discover(
     names that begin with a dot are passed over, but `path` itself may be a link. Errors name it as seen from `root`, or
     with `~` in `home`.
 
-    Raises `UsageError` (`state.source.type`) for another source_type, `MemdeckError` (`state.source.missing`,
-    `state.source.unreadable`).
+    Raises `MemdeckError` (`state.source.missing`, `state.source.unreadable`).
     """
-    if source_type not in SOURCE_TYPES:
-        known = " or ".join(SOURCE_TYPES)
-        raise UsageError("state.source.type", f"{source_type!r} is no type of source", f"use {known}")
     top = Path(path)
     shown = shown_path(str(top), root, home)
     if not top.exists():
