@@ -308,7 +308,7 @@ def recall(
         words = [] if applied.change is None else [applied.change.summary]
         if applied.outcome == "applied":
             words.append(f"{applied.state['maintenance']['latestCheckpointId']}; {_TAKES_BACK}")
-        return said(applied.json(diff=diff), *words)
+        return said({**document, **applied.json()}, *words)
 
     question = "Apply it?" if shown.changes else "Move the cursor past these events?"
     return before.asking(Ask(question, done, "nothing is written; `--yes` applies it"), yes) if acts else before

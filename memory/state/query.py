@@ -34,11 +34,6 @@ _ASKS: tuple[tuple[Mode, str], ...] = (
         r"\b(?:change[ds]?|what.?s new|what is new|recent(?:ly)?|latest|since|unreleased|going on|work(?:ed|ing) on)\b",
     ),
 )
-_ABOUT_THE_MODE = re.compile(
-    r"\b(?:next|steps?|to-?dos?|follow.?ups?|remains?|left|open|work|tasks?|gotchas?|traps?|pitfalls?|known|issues?"
-    r"|problems?|breaks?|careful|avoid|watch|out|changes?|changed|new|recent(?:ly)?|latest|last|unreleased|now|project"
-    r"|repository|repo|here|should|worked|working|going|on|happened|do|we|i|there|any|comes?|about|it|this|know)\b"
-)
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
 _MEANT, _FACT, _PLACE = 1.5, 1.2, 1.4
@@ -65,12 +60,13 @@ _NOTES = (
     ("", "architecture, design"),
 )  # fmt: skip
 """The words by which people ask for a note of the analysis, by its beginning."""
-_FACTS = (
-    ("packageManager", "which package manager, install dependencies", "The package manager is {}."),
-    ("workspaceManager", "which workspace manager, monorepo", "The workspace is managed by {}."),
-    ("primaryEcosystem", "which language, ecosystem, written in", "It is a {} project."),
-)
-_LISTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
+_PARTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
+    ("project.packageManager", "packageManager", "project", "which package manager, install dependencies",
+     "The package manager is {text}.", None),
+    ("project.workspaceManager", "workspaceManager", "project", "which workspace manager, monorepo",
+     "The workspace is managed by {text}.", None),
+    ("project.primaryEcosystem", "primaryEcosystem", "project", "which language, ecosystem, written in",
+     "It is a {text} project.", None),
     ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
     ("projectMap.modules", "module", "module", "where is {name}, what is {path}, what is {name}, module",
      "`{path}` ({name}): {responsibility}", None),
@@ -82,7 +78,7 @@ _LISTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
     ("currentFocus.knownRisks", "risk", "focus", "known risks, problems, failing", "{text}", "traps"),
     ("currentFocus.suggestedNextActions", "suggested-action", "focus", "suggested next action", "{text}", "next"),
 )  # fmt: skip
-"""The lists of the bundle: the id and category of an entry, the words by which people ask for it, and what it says."""
+"""The values and lists of the bundle: the id and category of one, the words by which people ask for it, what it says."""
 _ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
     ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
     ("next-step", "nextSteps", ("start", "why", "done"), "next"),
@@ -171,8 +167,7 @@ def mode_of(question: str) -> Mode:
 def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
     """Return the best items; a question for a mode and nothing else is answered by the items of the mode."""
     texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
-    subject = _ABOUT_THE_MODE.sub(" ", question) if mode != "answer" else question
-    found = rank(subject, texts, limit=len(texts), floor=FLOOR) if re.search(r"\w", subject) else ()
+    found = rank(question, texts, limit=len(texts), floor=FLOOR)
     told = [(items[one.place], one.score, one.words) for one in found]
     told = [one for one in told if one[1] >= _LEAST or _says(one[0], one[2])]
     if mode != "answer" and not any(item.mode == mode for item, _, _ in told):
@@ -226,9 +221,6 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     name = project["name"]
     asked = f"what is {name}, what does {name} do, project, purpose, about"
     yield item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
-    for key, asked, said in _FACTS:
-        if project[key].lower() not in ("none", "unknown"):
-            yield item(key, "project", f"project.{key}", asked, said.format(project[key]))
     for number, one in enumerate(bundle["validationCommands"]):
         command = " ".join(one["command"])
         about = f"{one['label']} {one['purpose']} {command}".lower()
@@ -241,9 +233,12 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
             said, rest = ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
             yield item(f"{kind}-{number}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
-    for where, kind, category, asked, said, mode in _LISTS:
+    for where, kind, category, asked, said, mode in _PARTS:
         section, _, key = where.partition(".")
-        for number, one in enumerate(bundle[section][key]):
+        found = bundle[section][key]
+        for number, one in enumerate([found] if isinstance(found, str) else found):
+            if found in ("none", "unknown"):
+                continue
             values = {"text": one} if isinstance(one, str) else one
             words, text = asked.format_map(values), said.format_map(values)
             part = "program" if kind == "entrypoint" and "`: The " in text else category

@@ -51,10 +51,6 @@ class Pruned(NamedTuple):
     def json(self) -> Json:
         """Return it for programs."""
         return {
-            "attempted": self.skipped is None,
-            "archivedEventCount": len(self.events),
-            "archivedCheckpointCount": len(self.checkpoints),
-            "expiredArchiveBatchCount": len(self.batches),
             "archiveBatches": list(self.archived),
             "skippedReason": self.skipped,
             "events": [event["id"] for event in self.events],

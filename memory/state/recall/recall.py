@@ -156,23 +156,17 @@ def _keep_run(before: Json, proposed: Json) -> Json:
 
 
 class Recalled(NamedTuple):
-    """The result of an applied recall: the change (None: nothing to recall) and the state after it."""
+    """The result of an applied recall: the change (None: nothing to recall), the state after it, and the `outcome`:
+    `nothing`, `noop` (only the cursor moved), or `applied`.
+    """
 
-    preview: RecallPreview
     change: Change | None
     state: Json
+    outcome: str
 
-    @property
-    def outcome(self) -> str:
-        """`nothing` to recall, `noop` (only the cursor moved), or `applied`."""
-        if self.change is None:
-            return "nothing"
-        return "applied" if self.preview.changes else "noop"
-
-    def json(self, *, diff: bool = False) -> Json:
+    def json(self) -> Json:
         """Return it for programs."""
         return {
-            **self.preview.json(diff=diff),
             "outcome": self.outcome,
             "bundleHash": self.state["bundleHash"],
             "checkpointId": self.state["maintenance"]["latestCheckpointId"],
@@ -197,7 +191,7 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
             )
         if not events or not (shown.changes or shown.settles):
-            return Recalled(shown, None, state)
+            return Recalled(None, state, "nothing")
         maintenance = moved(state, shown.source, shown.events, writing.now) if shown.settles else {}
         if not shown.changes:
             state = {**state, "maintenance": maintenance}
@@ -206,7 +200,8 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
         else:
             diff, told = shown.document["summary"], f": {shown.summary}"
             state = writing.persist("recall", shown.after, shown.summary, state=state, diff=diff, **maintenance)
-        return Recalled(shown, writing.commit(f"recalled {plural(len(events), 'event')}{told}"), state)
+        change = writing.commit(f"recalled {plural(len(events), 'event')}{told}")
+        return Recalled(change, state, "applied" if shown.changes else "noop")
 
     return store.change("state.recall", build, actor=actor, now=now)
 
