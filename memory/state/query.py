@@ -78,7 +78,7 @@ _PARTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
     ("currentFocus.knownRisks", "risk", "focus", "known risks, problems, failing", "{text}", "traps"),
     ("currentFocus.suggestedNextActions", "suggested-action", "focus", "suggested next action", "{text}", "next"),
 )  # fmt: skip
-"""The values and lists of the bundle: the id and category of one, the words by which people ask for it, what it says."""
+"""The values and lists of the bundle: id and category of one, the words by which people ask for it, what it says."""
 _ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
     ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
     ("next-step", "nextSteps", ("start", "why", "done"), "next"),

@@ -23,7 +23,7 @@ _GUIDE = re.compile(
     re.IGNORECASE,
 )
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
-_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|tests?|build|main|checks?|lint|linux)\b[^/]*\Z", re.IGNORECASE)
+_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux)\b[^/]*\Z", re.IGNORECASE)
 _NO_WORKFLOW = re.compile(
     r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|fuzz|nightly|scorecard|backport)[^/]*\Z",
     re.IGNORECASE,
@@ -153,7 +153,8 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
     """Return the settings of continuous integration, each with its service; those that run the tests come first."""
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
-    workflows.sort(key=lambda path: (_MAIN_WORKFLOW.search(path) is None, "lint" in path, len(path)))
+    others = {path for path in workflows if _NO_WORKFLOW.search(path)}
+    workflows.sort(key=lambda path: (not _MAIN_WORKFLOW.search(path), path in others, "lint" in path, len(path)))
     found = [(path, "GitHub Actions") for path in workflows]
     return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
 

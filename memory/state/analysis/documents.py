@@ -84,10 +84,11 @@ def sections_of(text: str, path: str = "") -> list[Section]:
         text = form.sub(markdown, text)
     found = [Section("", 0, (), [])]
     around: dict[int, str] = {}
-    depth = 0
+    depth, titled = 0, False
     tokens = _markdown().parse(text)
     for before, token in pairwise(tokens):
         depth += token.nesting if token.type.startswith("list_item") else 0
+        titled = titled and depth > 0
         if token.type != "inline":
             continue
         said = _said(token)
@@ -99,7 +100,11 @@ def sections_of(text: str, path: str = "") -> list[Section]:
         elif before.type == "paragraph_open" and said:
             if depth == 0 and not _ALERT.match(said):
                 found[-1].blocks.append(said)
-            elif depth == 1 and token.level <= 3:
+            elif depth == 1 and token.level <= 3 and said.endswith(":"):
+                # It is the title of the items below it.
+                titled = True
+            elif depth == (token.level - 1) // 2 and (depth == 1 or (depth == 2 and titled)):
+                titled = titled and depth == 2
                 box = _BOX.match(said)
                 text, ticked = (said, None) if box is None else (said[box.end() :], box[1] != " ")
                 found[-1].blocks.append(ListItem(text, ticked))

@@ -47,7 +47,7 @@ _FRAGMENTS = re.compile(
     r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/]+)(?<!readme\.md)",
     re.IGNORECASE,
 )
-_CREDIT = re.compile(r"\s*(?:\([^()]*#\d+[^()]*\)|\\?#\d+)\.?\Z")
+_CREDIT = re.compile(r"\s*(?:\((?:[^()]*#\d+[^()]*|https?://[^()]*)\)|\\?#\d+|(?:@[\w-]+ )?\b[0-9a-f]{7,40})\.?\Z")
 """The number of a change and who made it, at the end."""
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LABEL = re.compile(r"\b(?:symptoms?|problem|reasons?|causes?|solutions?|fix|workaround|resolution):\s*", re.IGNORECASE)
