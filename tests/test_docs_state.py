@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory.state.files.config import KEYS
+from memory.state.files.schema import KEYS
 
 HOUSE = Path(__file__).parents[1]
 PAGE = (HOUSE / "docs/state.md").read_text("utf-8")

@@ -12,23 +12,11 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedErr
 from memory.storage import Change
 
 from .diff import effect, name_of
-from .files import schema
-from .files.config import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
+from .files import model, schema
 from .files.json_text import canonical_bytes, load, ordered_bytes
-from .files.model import (
-    ANALYSED,
-    ARCHIVE,
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    KEYS,
-    PROVIDERS,
-    SOURCES,
-    STATE,
-    Json,
-    stamp,
-)
+from .files.model import Json, stamp
 from .files.reading import StateFiles
+from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_gone
 from .projections.files import refuse_foreign
@@ -59,12 +47,12 @@ class StateChange:
 
 def existing(store: StateStore) -> list[str]:
     """Return what an init would replace: files of the format, and folders of checkpoints and archive unless empty."""
-    files = [path for path in (STATE, EVENTS, SOURCES, CONFIG) if store.files.read(path).exists]
-    return files + [folder for folder in (CHECKPOINTS, ARCHIVE) if store.names(folder)]
+    files = [path for path in (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG) if store.files.read(path).exists]
+    return files + [folder for folder in (model.CHECKPOINTS, model.ARCHIVE) if store.names(folder)]
 
 
 def init(
-    store: StateStore, bundle: Json, *, provider: str = PROVIDERS[1], actor: str, now: datetime, force: bool = False
+    store: StateStore, bundle: Json, *, provider: str = "claude", actor: str, now: datetime, force: bool = False
 ) -> StateChange:
     """Make the project state from the analysis of the repository, a bundle.
 
@@ -72,8 +60,8 @@ def init(
     readable settings and sources are kept, and ids continue; files of a person where projections go are refused even
     then. UsageError `state.provider`.
     """
-    if provider not in PROVIDERS:
-        raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(PROVIDERS)}")
+    if provider not in model.PROVIDERS:
+        raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(model.PROVIDERS)}")
     refuse_foreign(store.files.read)
     found = existing(store)
     if found and not force:
@@ -84,14 +72,14 @@ def init(
     def build(writing: StateWriting) -> StateChange:
         memory, read = writing.memory, writing.transaction.read
         batch = _archive_all(writing) if existing(store) else None
-        if _unreadable(lambda: memory.config) or not read(CONFIG).exists:
-            writing.put(CONFIG, DEFAULT_BYTES)
-        if _unreadable(lambda: memory.sources) or not read(SOURCES).exists:
-            writing.put(SOURCES, canonical_bytes([]))
+        if _unreadable(lambda: memory.config) or not read(model.CONFIG).exists:
+            writing.put(model.CONFIG, DEFAULT_BYTES)
+        if _unreadable(lambda: memory.sources) or not read(model.SOURCES).exists:
+            writing.put(model.SOURCES, canonical_bytes([]))
             memory.__dict__["sources"] = []
         focus: str = bundle["currentFocus"]["summary"]
         state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
-        writing.put(ANALYSED, canonical_bytes(bundle))
+        writing.put(model.ANALYSED, canonical_bytes(bundle))
         return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
@@ -104,12 +92,12 @@ def _committed(writing: StateWriting, summary: str, state: Json, archived: str |
 def _archive_all(writing: StateWriting) -> str:
     """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
     memory, read = writing.memory, writing.transaction.read
-    paths = (STATE, EVENTS, SOURCES, CONFIG)
+    paths = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG)
     files = [(path.rpartition("/")[2], data) for path in paths if (data := read(path).base) is not None]
-    events = memory.found_events.items if read(EVENTS).exists else ()
+    events = memory.found_events.items if read(model.EVENTS).exists else ()
     ids = memory.checkpoint_ids
     batch = put_batch(writing, "init", DEFAULTS, events=events, checkpoints=ids, files=files)
-    return f"{ARCHIVE}/{batch}"
+    return f"{model.ARCHIVE}/{batch}"
 
 
 def _unreadable(read: Callable[[], object]) -> bool:
@@ -132,7 +120,7 @@ def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> Stat
         merged = take_in(_analysed_before(writing.memory), state["bundle"], fresh)
         bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
-        writing.put(ANALYSED, canonical_bytes(fresh))
+        writing.put(model.ANALYSED, canonical_bytes(fresh))
         return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
 
     return store.change("state.update", build, actor=actor, now=now)
@@ -140,11 +128,11 @@ def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> Stat
 
 def _analysed_before(memory: StateFiles) -> Json | None:
     """Return the last analysis; None where it is unknown, so that nothing is taken for part of it."""
-    stored = memory.read(ANALYSED)
+    stored = memory.read(model.ANALYSED)
     if not stored.exists:
         return None
     try:
-        bundle: Json = load(stored.data, ANALYSED, "state.analysis.json")
+        bundle: Json = load(stored.data, model.ANALYSED, "state.analysis.json")
     except MemdeckError:
         return None
     return None if schema.faults_of("bundle", bundle) else bundle
@@ -162,7 +150,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         state = writing.memory.state
         if base is not None and state["bundle"][key] != base:
             raise ConflictError(
-                "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[STATE]
+                "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[model.STATE]
             )
         bundle = {**state["bundle"], key: value}
         refuse("bundle", bundle)
@@ -177,9 +165,9 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
 
 def key_of(section: str) -> str:
     """Return the key of a section in the bundle; NotFoundError `state.section`."""
-    if section not in KEYS:
-        raise NotFoundError("state.section", f"there is no section {section[:60]!r}", f"one of {', '.join(KEYS)}")
-    return KEYS[section]
+    if section not in model.KEYS:
+        raise NotFoundError("state.section", f"there is no section {section[:60]!r}", f"one of {', '.join(model.KEYS)}")
+    return model.KEYS[section]
 
 
 def record_validation(store: StateStore, results: list[Mapping[str, str]], *, actor: str, now: datetime) -> StateChange:
@@ -205,10 +193,10 @@ def set_config(store: StateStore, key: str, value: str, *, actor: str, now: date
     """Change one setting of config.json; the others and their order stay. ConfigError `state.config.*`."""
 
     def build(writing: StateWriting) -> Change:
-        data = writing.transaction.read(CONFIG).data or DEFAULT_BYTES
+        data = writing.transaction.read(model.CONFIG).data or DEFAULT_BYTES
         read_config(data)
-        written = load(data, CONFIG, "state.config.json")
-        writing.put(CONFIG, ordered_bytes(with_setting(written, key, value)))
+        written = load(data, model.CONFIG, "state.config.json")
+        writing.put(model.CONFIG, ordered_bytes(with_setting(written, key, value)))
         return writing.commit(f"set {key} to {value[:60]}")
 
     return store.change("state.config", build, actor=actor, now=now)

@@ -26,10 +26,10 @@ from .checks.repair import plan_repair
 from .checks.repair import repair as mend
 from .commands import run_validation
 from .diff import SectionDiff, titles_of
-from .files.config import KEYS as SETTINGS
-from .files.config import setting
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, Json
+from .files.schema import KEYS as SETTINGS
+from .files.schema import setting
 from .files.store import StateStore
 from .projections.files import render_projections
 from .query import ask

@@ -17,9 +17,8 @@ from .files.json_text import canonical_bytes
 from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
-from .imports.discover import discover
 from .imports.privacy import Cleaner
-from .imports.read import ImportedItem, read_item
+from .imports.read import ImportedItem, discover, read_item
 from .paths import full_path, shown_path
 from .retention import imports_of
 

@@ -16,8 +16,7 @@ from memory.errors import MemdeckError
 from .diff import SectionDiff, diff_bundles
 from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
-from .recall.grouping import groups_of
-from .recall.recall import next_events
+from .recall.recall import groups_of, next_events
 from .retention import candidates
 
 T = TypeVar("T")

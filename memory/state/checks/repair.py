@@ -18,11 +18,10 @@ from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
 from memory.state.files import model
 from memory.state.files import store as files
-from memory.state.files.config import DEFAULT_BYTES, DEFAULTS, config_faults
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
 from memory.state.files.model import Json, event_id, is_entry_file, number_of, stamp
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
-from memory.state.files.schema import faults_of, first_of
+from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of, first_of
 from memory.state.paths import without_gone
 from memory.state.projections.entry_block import put_block, render_block
 from memory.state.projections.files import path_of, render_projections

@@ -1,16 +1,23 @@
-"""The shapes of the format as a table, checked strictly: every fault has its place in the object.
+"""The shapes of the format, and its settings, as tables, checked strictly: every fault has its place in the object.
 
-Keys unknown to the format are left alone, because another tool may have written them.
+Missing settings are filled from the defaults. Keys unknown to the format are left alone: another tool may have written
+them.
 """
 
 from __future__ import annotations
 
+import copy
+import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from .model import POLICIES, PROVIDERS, SCHEMA_VERSION, SCOPES, SECTIONS, SIGNALS, SOURCE_TYPES, moment, number_of
+from memory.errors import ConfigError
+from memory.state.files import model
+from memory.state.files.json_text import line_of, load, ordered_bytes
+from memory.state.files.model import Json
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
@@ -56,7 +63,7 @@ SHAPES: dict[str, dict[str, str]] = {
         "validationCommands": "command*2",
     },
     "cursor": {"lastRecalledAt": "time?", "lastRecalledEventId": "event id?"},
-    "cursors": dict.fromkeys(SCOPES, "cursor"),
+    "cursors": dict.fromkeys(model.SCOPES, "cursor"),
     "maintenance": {
         "lastRecalledAt": "time?", "lastRecalledEventId": "event id?", "latestCheckpointId": "checkpoint id?",
         "historyEventCount": "count", "importSourceCount": "count", "recallCursors": "cursors",
@@ -65,7 +72,7 @@ SHAPES: dict[str, dict[str, str]] = {
         "schemaVersion": "version", "generatorVersion": "text", "provider": "provider", "generatedAt": "time",
         "bundleHash": "hash", "bundle": "bundle", "maintenance": "maintenance",
     },
-    "signals": dict.fromkeys(SIGNALS, "text*"),
+    "signals": dict.fromkeys(model.SIGNALS, "text*"),
     "event": {
         "id": "event id", "kind": "kind", "sourceId": "text", "externalItemId": "text?", "createdAt": "time",
         "contentHash": "hash", "summary": "text", "signals": "signals", "sourceRef": "text",
@@ -94,13 +101,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "validated": ("not-run", "passed", "failed", "mixed"),
     "ended": ("passed", "failed", "unavailable"),
     "kind": ("tool_run", "imported_session"),
-    "source type": SOURCE_TYPES,
+    "source type": model.SOURCE_TYPES,
     "synced": ("never", "passed", "failed"),
-    "section": ("all", *SECTIONS),
-    "scope": SCOPES,
-    "policy": POLICIES,
+    "section": ("all", *model.SECTIONS),
+    "scope": model.SCOPES,
+    "policy": model.POLICIES,
     "output": ("text", "json"),
-    "agent": ("auto", *PROVIDERS),
+    "agent": ("auto", *model.PROVIDERS),
 }
 """The kinds that are one of some values."""
 
@@ -126,12 +133,15 @@ VALUES: dict[str, tuple[Callable[[Any], object], str]] = {
     "count": (_is_count, "is not a whole number from 0"),
     "days": (lambda value: _is_count(value) and value <= _LONGEST, f"is not a whole number from 0 to {_LONGEST}"),
     "minutes": (lambda value: _is_count(value) and 0 < value <= _LONGEST, "is not a whole number from 1"),
-    "version": (lambda value: isinstance(value, int) and value == SCHEMA_VERSION, f"is not {SCHEMA_VERSION}"),
+    "version": (
+        lambda value: isinstance(value, int) and value == model.SCHEMA_VERSION,
+        f"is not {model.SCHEMA_VERSION}",
+    ),
     "flag": (lambda value: isinstance(value, bool), "is neither true nor false"),
     "hash": (lambda value: isinstance(value, str) and _HASH.fullmatch(value), "is not a SHA-256 in 64 hex digits"),
-    "time": (moment, "is not a time such as 2026-01-31T12:00:00.000Z"),
-    "event id": (number_of, "is not the id of an event such as evt-000001"),
-    "checkpoint id": (partial(number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),
+    "time": (model.moment, "is not a time such as 2026-01-31T12:00:00.000Z"),
+    "event id": (model.number_of, "is not the id of an event such as evt-000001"),
+    "checkpoint id": (partial(model.number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),
     **{kind: (values.__contains__, f"is none of {', '.join(values)}") for kind, values in CHOICES.items()},
 }
 """The kinds of plain values: the test of each, and the fault of a value that fails it."""
@@ -180,3 +190,115 @@ def first_of(faults: Faults) -> str:
     """Return the first few faults as one sentence."""
     more = f", and {len(faults) - 3} more" if len(faults) > 3 else ""
     return "; ".join(map(str, faults[:3])) + more
+
+
+_SETTINGS: dict[str, tuple[Any, str]] = {
+    "recall.defaultSection": ("all", "section"),
+    "recall.defaultSource": ("all", "scope"),
+    "recall.policy": ("balanced", "policy"),
+    "recall.backlogWarnThreshold": (10, "count"),
+    "recall.preview.showDiffByDefault": (False, "flag"),
+    "query.defaultOutput": ("text", "output"),
+    "query.templates.answer.instructions": ("Answer directly from the strongest evidence.", "text"),
+    "query.templates.changes.instructions": ("Say the recent changes first.", "text"),
+    "query.templates.next.instructions": ("Say the concrete next actions first.", "text"),
+    "query.templates.traps.instructions": ("Say the gotchas and risks first.", "text"),
+    "automation.intervalMinutes": (15, "minutes"),
+    "automation.provider": ("auto", "agent"),
+    "automation.importSyncBeforeRecall": (True, "flag"),
+    "automation.autoRecall": (True, "flag"),
+    "retention.enabled": (True, "flag"),
+    "retention.history.maxAgeDays": (90, "days"),
+    "retention.checkpoints.maxAgeDays": (30, "days"),
+    "retention.checkpoints.keepRecent": (10, "count"),
+    "retention.archive.expireAfterDays": (180, "days"),
+}
+"""The settings by their dotted keys: the default and the kind of each value."""
+
+KEYS = tuple(_SETTINGS)
+_PARTS = {key.rsplit(".", number)[0] for key in KEYS for number in range(1, key.count(".") + 1)}
+"""The dotted keys of the objects that hold settings."""
+
+
+def _put(settings: Json, key: str, value: Any) -> None:
+    """Set the value at a dotted key in place."""
+    *parents, last = key.split(".")
+    for part in parents:
+        settings = settings.setdefault(part, {})
+    settings[last] = value
+
+
+def _flat(written: Json, where: str = "") -> dict[str, Any]:
+    """Return the values of a configuration by their dotted keys; only the objects that hold settings are opened.
+
+    A key that has a dot itself is quoted: it is no setting.
+    """
+    found: dict[str, Any] = {}
+    for key, value in written.items():
+        place = f'{where}"{key}"' if "." in key else f"{where}{key}"
+        found |= _flat(value, f"{place}.") if place in _PARTS and isinstance(value, dict) else {place: value}
+    return found
+
+
+DEFAULTS: Json = {}
+"""The default settings."""
+for _key, (_default, _) in _SETTINGS.items():
+    _put(DEFAULTS, _key, _default)
+
+DEFAULT_BYTES = ordered_bytes(DEFAULTS)
+
+
+def config_faults(written: Any) -> Faults:
+    """Return the faults in a configuration as written; keys unknown to the format are no fault."""
+    if not isinstance(written, dict):
+        return [Fault("", "the file is not an object")]
+    faults: Faults = []
+    for key, value in _flat(written).items():
+        if key in _PARTS:
+            faults.append(Fault(key, "is not an object"))
+        elif key in _SETTINGS:
+            faults += faults_of(_SETTINGS[key][1], value, key)
+    return faults
+
+
+def unknown_keys(written: Any) -> list[str]:
+    """Return the dotted keys of a configuration that the format does not have, most likely misspelt."""
+    flat = _flat(written) if isinstance(written, dict) else {}
+    return [key for key in flat if key not in _SETTINGS and key not in _PARTS]
+
+
+def read_config(data: bytes) -> Json:
+    """Return the settings, missing ones filled from the defaults; ConfigError `state.config.*`."""
+    written = load(data, model.CONFIG, "state.config.json")
+    if faults := config_faults(written):
+        line = line_of(data, faults[0].where.rpartition(".")[2])
+        words = f"{model.CONFIG}:{line}: {first_of(faults)}"
+        raise ConfigError("state.config.schema", words, "mend it there", file=model.CONFIG, line=line)
+    settings: Json = copy.deepcopy(written)
+    for key, value in {**_flat(DEFAULTS), **_flat(written)}.items():
+        if key in _SETTINGS:
+            _put(settings, key, value)
+    return settings
+
+
+def setting(config: Json, key: str) -> Any:
+    """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
+    if key not in _SETTINGS:
+        raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
+    return _flat(config)[key]
+
+
+def with_setting(written: Json, key: str, value: str) -> Json:
+    """Return a configuration with one setting changed in place; `value` is text as the user writes it.
+
+    ConfigError `state.config.key`, `state.config.value`.
+    """
+    read: Any = value
+    if not isinstance(setting(DEFAULTS, key), str):
+        with suppress(ValueError):
+            read = json.loads(value)
+    if faults := faults_of(_SETTINGS[key][1], read, key):
+        raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
+    changed = copy.deepcopy(written)
+    _put(changed, key, read)
+    return changed

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MemdeckError
-from memory.state.imports.discover import discover
 from memory.state.imports.privacy import Cleaner
-from memory.state.imports.read import ImportedItem, read_item
+from memory.state.imports.read import ImportedItem, discover, read_item
 
 TIME = "2026-03-01T10:00:00.000Z"
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.state.imports.discover import discover
-from memory.state.imports.read import ImportedItem, read_item
+from memory.state.imports.read import ImportedItem, discover, read_item
 from memory.state.sources import SourceSync, add_source, sync
 from tests.fixture_files import FIXTURES
 
