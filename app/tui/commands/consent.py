@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.commands.conditions import MONITOR_GROUPS, monitors_of, tasks_of
 from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
-from app.tui.spine import Part
 from memory.errors import RefusedError
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
@@ -16,6 +14,11 @@ from memory.trust.consent import Trust
 from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
+
+from .conditions import monitors_of, tasks_of
+
+if TYPE_CHECKING:
+    from app.tui.spine import Spine
 
 
 class ConsentQuestion(NamedTuple):
@@ -30,159 +33,132 @@ STATE_ROLES = ("validation", "engine")
 """The roles of the commands of a project's state."""
 
 
-def _any(_: Ask) -> bool:
-    """Return True: start with any ask."""
-    return True
+def review(app: Spine) -> None:
+    """Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits."""
+    pane = app.pane
+    if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
+        return first(app, set(), STATE_ROLES if pane is not None and pane.pane_id == "state" else ())
+    tasks = [task for task in tasks_of(pane) if pane.pane_id == "tasks" or task.action is not None]
+    items = (*tasks, *(monitors_of(pane) if pane.pane_id == "monitors" else ()))
+    return first(app, {(item.file, item.title) for item in items}, (), at=getattr(pane.current(), "thing", None))
 
 
-class ConsentPart(Part):
-    """Asks the user; everything it reads and writes is done in a worker."""
+def review_all(app: Spine) -> None:
+    """Look at everything that waits for an approval, one after the other."""
+    return first(app, set(), ())
 
-    def _is_refused(self) -> bool:
-        """Return True, with a message, in a browser: other programs of this machine may control a web page."""
-        if self.app.is_web:
-            self.app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
-        return self.app.is_web
 
-    def review(self) -> None:
-        """Look at what the monitor or task wants to run, and approve or deny it; elsewhere at all that waits."""
-        pane = self.app.pane
-        if pane is not None and pane.pane_id == "state":
-            self.first(set(), STATE_ROLES)
-            return
-        if pane is not None and pane.pane_id == "waiting":
-            wanted = getattr(getattr(pane.current(), "thing", None), "ask", None)
-            self.first(set(), (), start=lambda ask: wanted is not None and ask.slot == wanted.slot)
-            return
-        row = pane.current() if pane is not None and pane.pane_id == "brief" else None
-        items: tuple[Any, ...] = ()
-        start: Callable[[Ask], bool] = _any
-        if pane is not None and pane.pane_id in ("monitors", "tasks"):
-            items = (*tasks_of(pane), *monitors_of(pane))
-        elif row is not None and row.part == "waiting":
-            slot = row.thing.ask.slot
-            start = lambda ask: ask.slot == slot  # noqa: E731
-        elif row is not None and row.part in MONITOR_GROUPS:
-            place = (row.values["file"], row.thing.name)
-            start = lambda ask: (ask.file, ask.name) == place  # noqa: E731
-        elif pane is not None and row is not None:
-            items = tuple(task for task in tasks_of(pane) if task.action is not None)
-        self.first({(item.file, item.title) for item in items}, (), start=start)
+def _is_of(ask: Ask, thing: Any) -> bool:
+    """Return whether a row, such as a monitor of Brief or a waiting approval, is about this ask."""
+    wanted = getattr(thing, "ask", None)
+    if wanted is not None:
+        return bool(ask.slot == wanted.slot)
+    return (ask.file, ask.name) == (getattr(thing, "file", None), getattr(thing, "name", None))
 
-    def review_all(self) -> None:
-        """Look at everything that waits for an approval, one after the other."""
-        self.first(set(), ())
 
-    def first(
-        self,
-        chosen: set[tuple[str, str]],
-        roles: tuple[str, ...],
-        then: Callable[[], object] | None = None,
-        start: Callable[[Ask], bool] = _any,
-    ) -> None:
-        """Ask about the `chosen` things (file and name) in these roles, then go on; Escape ends it all.
+def first(
+    app: Spine,
+    chosen: set[tuple[str, str]],
+    roles: tuple[str, ...],
+    then: Callable[[], object] | None = None,
+    at: Any = None,
+) -> None:
+    """Ask about the `chosen` things (file and name; none: all) in these roles, then go on; Escape ends it all.
 
-        Without `then`, say if there are no questions, and repeat denied ones if `chosen`. `start` selects the question
-        to begin with.
-        """
-        if self._is_refused():
-            return
+    Without `then`, say if there are no questions, and repeat denied ones if `chosen`. The questions begin `at` a row.
+    """
 
-        def work() -> list[ConsentQuestion]:
-            trust, workspace = self._trust(), self.workspace
-            entrust(workspace, trust, self.app.environ)
-            found = []
-            for ask in asks_of_all(workspace):
-                if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
-                    continue
-                decision = trust.decide(ask)
-                if not decision.allowed and (decision.waits or (chosen and then is None)):
-                    found.append(ConsentQuestion(ask, decision, view_of(ask, decision, workspace.root)))
-            first = next((place for place, one in enumerate(found) if start(one.ask)), 0)
-            return [*found[first:], *found[:first]]
+    def work() -> list[ConsentQuestion]:
+        trust, workspace = _trust(app), app.shown_workspace
+        entrust(workspace, trust, app.environ)
+        found = []
+        for ask in asks_of_all(workspace):
+            if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
+                continue
+            decision = trust.decide(ask)
+            if not decision.allowed and (decision.waits or (chosen and then is None)):
+                found.append(ConsentQuestion(ask, decision, view_of(ask, decision, workspace.root)))
+        place = next((place for place, one in enumerate(found) if _is_of(one.ask, at)), 0)
+        return [*found[place:], *found[:place]]
 
-        self._run(work, lambda questions: self._ask(questions, 0, then))
+    return _find(app, work, lambda questions: _ask(app, questions, 0, then))
 
-    def _ask(self, questions: list[ConsentQuestion], index: int, then: Callable[[], object] | None = None) -> None:
-        """Show a question; its answer opens the next one, and after the last one `then` is called."""
-        if index >= len(questions):
-            if then is not None:
-                then()
-            elif not questions:
-                self.app.say("Nothing here needs approval.")
-            return
 
-        question = questions[index]
-
-        def answered(answer: str | None) -> None:
-            if answer is None:
-                # Commands approved before may now run when they are due.
-                self.app.changed()
-            elif answer in (APPROVE, DENY):
-                self._decide(question, answer == APPROVE, lambda: self._ask(questions, index + 1, then), then is None)
-            else:
-                self._ask(questions, index + 1, then)
-
-        place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
-        self.app.push_screen(ConsentScreen(question.view, place=place), answered)
-
-    def _decide(self, question: ConsentQuestion, approved: bool, then: Callable[[], object], wakes: bool) -> None:
-        """Save an answer; `wakes`: nothing runs the approved command right now, so the schedule looks for it."""
-        now = self.app.clock()
-
-        def work() -> str:
-            trust = self._trust()
-            settle = trust.approve if approved else trust.deny
-            settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
-            return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
-
-        def done(words: str) -> None:
-            self.app.say(words)
-            if wakes:
-                self.app.changed()
+def _ask(app: Spine, questions: list[ConsentQuestion], index: int, then: Callable[[], object] | None) -> None:
+    """Show a question; its answer opens the next one, and after the last one `then` is called."""
+    if index >= len(questions):
+        if then is not None:
             then()
+        elif not questions:
+            app.say("Nothing here needs approval.")
+        return
 
-        self._run(work, done)
+    def answered(answer: str) -> None:
+        if answer in (APPROVE, DENY):
+            _decide(app, questions, index, answer == APPROVE, then)
+        else:
+            _ask(app, questions, index + 1, then)
 
-    # The workspace
+    place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
+    # Left: commands approved before may now run when they are due.
+    app.ask(ConsentScreen(questions[index].view, place=place), answered, left=app.changed)
 
-    def review_workspace(self) -> None:
-        """Approve the workspace for checks of public addresses."""
-        if self._is_refused():
-            return
 
-        def work() -> ConsentView | None:
-            trust, workspace = self._trust(), self.workspace
-            if trust.opening() is not None:
-                return None
-            return workspace_view(trust, asks_of_all(workspace))
+def _decide(
+    app: Spine, questions: list[ConsentQuestion], index: int, approved: bool, then: Callable[[], object] | None
+) -> None:
+    """Save an answer, and go on with the next question."""
+    question, now = questions[index], app.clock()
 
-        self._run(work, self._ask_workspace)
+    def work() -> str:
+        trust = _trust(app)
+        settle = trust.approve if approved else trust.deny
+        settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
+        return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
 
-    def _ask_workspace(self, view: ConsentView | None) -> None:
+    def done(words: str) -> None:
+        app.say(words)
+        if then is None:
+            # Nothing runs the approved command right now, so the schedule looks for it.
+            app.changed()
+        _ask(app, questions, index + 1, then)
+
+    _find(app, work, done)
+
+
+def review_workspace(app: Spine) -> None:
+    """Approve the workspace for checks of public addresses."""
+
+    def work() -> ConsentView | None:
+        trust = _trust(app)
+        return workspace_view(trust, asks_of_all(app.shown_workspace)) if trust.opening() is None else None
+
+    def ask(view: ConsentView | None) -> None:
         if view is None:
-            self.app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
-            return
+            app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
+        else:
+            app.ask(ConsentScreen(view), answered)
 
-        def answered(answer: str) -> None:
-            if answer != APPROVE:
-                return
-            now = self.app.clock()
-            self._run(
-                lambda: self._trust().approve_workspace(ACTOR, now),
-                lambda _: self.app.say("Approved: outgoing checks of public addresses."),
-            )
+    def answered(answer: str) -> None:
+        if answer == APPROVE:
+            now = app.clock()
+            words = "Approved: outgoing checks of public addresses."
+            _find(app, lambda: _trust(app).approve_workspace(ACTOR, now), lambda _: app.say(words))
 
-        self.app.ask(ConsentScreen(view), answered)
+    return _find(app, work, ask)
 
-    # Work
 
-    def _trust(self) -> Trust:
-        trust = Schedule.of(self.app).trust()
-        if trust is None:
-            raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
-        return trust
+def _trust(app: Spine) -> Trust:
+    trust = Schedule.of(app).trust()
+    if trust is None:
+        raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
+    return trust
 
-    def _run(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Run `work` in a worker; keys typed meanwhile are dropped."""
-        self.app.find(work, then, opens="The question", deaf=True, group="consent")
+
+def _find(app: Spine, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
+    """Run `work` in a worker; keys typed meanwhile are dropped. In a browser nothing is approved: other programs of
+    this machine may control a web page.
+    """
+    if app.is_web:
+        return app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
+    return app.find(work, then, opens="The question", deaf=True, group="consent")

@@ -17,6 +17,7 @@ from app.tui.forms.drafts import Sheet
 from app.tui.forms.form_session import FormSession
 from app.tui.shell import ACTOR, Otherwise
 from memory.errors import MemdeckError, RefusedError
+from memory.maintenance import operations as upkeep
 from memory.operations import Caller, Operation
 from memory.registry import registered
 from memory.storage import Change, FileChange
@@ -223,3 +224,18 @@ def _given(app: Spine) -> Mapping[str, str]:
     """Return the values that the row under the cursor has for an operation."""
     item = None if app.pane is None else app.pane.current()
     return getattr(item, "values", None) or {}
+
+
+def archive_old(app: Spine) -> None:
+    """Archive tasks that were completed a while ago; shows its plan first."""
+    return call(app, upkeep.archive, {"force": False})
+
+
+def prune_journal(app: Spine) -> None:
+    """Move old journal entries to the archive; shows its plan first."""
+    return call(app, upkeep.prune, {"force": False})
+
+
+def maintain(app: Spine) -> None:
+    """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
+    return call(app, upkeep.maintain, {"folder": None, "no_exec": True, "force": False})

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
-from app.tui.forms.consent import ConsentPart
 from app.tui.forms.editor import in_editor
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
@@ -18,6 +17,7 @@ from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
 from widgets.panes.memory.clients import restoring
 
+from . import consent
 from .revert import bring_back, leave
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def accept(app: Spine) -> None:
     if others and isinstance(others[0], list):
         return app.change("clients.restore", restoring(others[0]), taken_back=True)
     if others:
-        return ConsentPart.of(app).review()
+        return consent.review(app)
     return app.once_shown(lambda: _accept(app))
 
 
@@ -146,7 +146,7 @@ def reject(app: Spine) -> None:
     if deleted := [one for one in _things(app) if isinstance(one, list)]:
         return app.change("clients.restore", restoring([one for found in deleted for one in found], keep=True))
     if not chosen:
-        return ConsentPart.of(app).review()
+        return consent.review(app)
     inbox, now = _inbox(app), app.clock()
 
     def work() -> int:

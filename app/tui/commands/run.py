@@ -7,7 +7,6 @@ from contextlib import closing
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
-from app.tui.forms.consent import ConsentPart
 from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors import Monitor
@@ -19,6 +18,7 @@ from memory.monitoring.run.run import keep_watch
 from memory.trust.asks import checks_of, monitor_asks
 from widgets.dialogs.pick import Pick, PickOption
 
+from . import consent
 from .conditions import action_of_pane, monitors_of
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def run(app: Spine) -> None:
     task = action_of_pane(pane)
     if monitors:
         names = {(monitor.file, monitor.name) for monitor in monitors}
-        return ConsentPart.of(app).first(names, ("check", "url"), lambda: _check(app, monitors))
+        return consent.first(app, names, ("check", "url"), lambda: _check(app, monitors))
     assert task is not None
-    return ConsentPart.of(app).first({(task.file, task.title)}, ("action",), lambda: _act(app, task))
+    return consent.first(app, {(task.file, task.title)}, ("action",), lambda: _act(app, task))
 
 
 # Monitors

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from app.tui.keys.help import CommandScreen, key_rows, palette_rows, widget_help_of
+from app.tui.keys.help import CommandScreen, about, key_rows, palette_rows
 from app.tui.keys.jump import JumpScreen
 from app.tui.keys.registry import BY_ID, function_of
 from app.tui.pane_state import PaneState
 from app.tui.spine import Part, Spine
 from widgets.chrome.jump import JumpPlace, jump_places
-from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.pick import Pick, PickOption
-from widgets.input.editors import SafeInput
 from widgets.text.depth import OWN, offered
 
 RECENT = 8
@@ -35,8 +33,7 @@ def palette(app: Spine) -> None:
 
 def help(app: Spine) -> None:  # noqa: A001
     """Show what this pane is for, every key, and what it does here."""
-    about = "" if app.pane is None else app.pane.empty.partition("\n\n")[0]
-    app.push_screen(CommandScreen("Keys", key_rows(app.screen, app), about), lambda found: _do(app, found))
+    app.push_screen(CommandScreen("Keys", key_rows(app.screen, app), about(app)), lambda found: _do(app, found))
 
 
 def _do(app: Spine, command_id: str | None) -> None:
@@ -52,14 +49,10 @@ def _do(app: Spine, command_id: str | None) -> None:
 
 def widget_help(app: Spine) -> None:
     """Explain the dialog, field or filter that has the focus, else the pane; pressed again, close that."""
-    screen = app.screen
-    if isinstance(screen, CommandScreen | Preview):
-        if isinstance(screen, CommandScreen) or not screen.applicable:
-            screen.action_leave()
-    elif screen is app.main_screen and not isinstance(screen.focused, SafeInput):
-        help(app)
+    if isinstance(app.screen, CommandScreen):
+        app.screen.action_leave()
     else:
-        app.push_screen(Preview(*widget_help_of(screen.focused), applicable=False))
+        help(app)
 
 
 def jump(app: Spine) -> None:

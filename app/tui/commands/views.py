@@ -1,12 +1,16 @@
-"""How the open pane is arranged."""
+"""How the open pane is arranged: views, groups, sort and filter."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.pick import Pick, PickOption
+from widgets.input.filter_bar import HINT
 from widgets.pane.base import Pane
+from widgets.pane.rows import RowKey
 from widgets.pane.visible_rows import REVERSED
 from widgets.panes.tasks.pane import TasksPane
 
@@ -14,6 +18,16 @@ from .journal import year
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
+
+
+FEW = 3
+"""Up to so many orders are cycled through without a menu."""
+
+ASKED = 500
+"""How many rows supply values for completion; more would be noticeably slow."""
+
+LONGEST = 24
+"""The longest value that is completed; longer ones are sentences."""
 
 
 def toggle(app: Spine, name: str) -> None:
@@ -79,3 +93,72 @@ def sort_by(app: Spine, pane: Pane, name: str) -> None:
     """Sort a pane; slow parts are done while no key waits."""
     pane.set_sort(name)
     return app.say(f"Sorted by {name}.")
+
+
+def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
+    """Return a function that returns the completions of a filter: words the pane knows, then values of the visible
+    rows, the most common first.
+    """
+    listed = pane.line_list.rows
+
+    def words() -> Sequence[str]:
+        # Computed only when a value is typed, so that the key that opens the filter does not wait.
+        rows = [key.item for key in listed[:ASKED] if isinstance(key, RowKey)]
+        counts: Counter[str] = Counter()
+        for name in pane.filter_fields:
+            for item in rows:
+                for value in pane.field_text(item, name).casefold().split(", "):
+                    if value and len(value) <= LONGEST and not any(letter.isspace() for letter in value):
+                        counts[f"{name}:{value}"] += 1
+        return (*pane.filter_words, *(word for word, _ in counts.most_common()))
+
+    return words
+
+
+def filter_words(app: Spine) -> None:
+    """Filter the list as you type."""
+    pane = app.shown_pane
+    key = app.key_of("list.fields") if pane.filter_fields else ""
+    hint = f"words, or {pane.filter_fields[0]}:… ({key} shows all fields)" if key else HINT
+    return _open(pane, pane.filter, hint)
+
+
+def filter_fields(app: Spine) -> None:
+    """Filter by a field, for example tag:infra priority:high."""
+    pane = app.shown_pane
+    names = " ".join(f"{name}:" for name in pane.filter_fields)
+    return _open(pane, f"{pane.filter} " if pane.filter else "", names)
+
+
+def _open(pane: Pane, text: str, hint: str) -> None:
+    pane.filter_bar.open(text or None, hint=hint, words=words_of(pane), names=pane.filter_fields)
+
+
+def sort(app: Spine) -> None:
+    """Choose the order, also reversed."""
+    pane = app.shown_pane
+    if len(pane.sorts) > FEW:
+        return orders(app)
+    place = pane.sorts.index(pane.sort.removesuffix(REVERSED))
+    return sort_by(app, pane, pane.sorts[(place + 1) % len(pane.sorts)])
+
+
+def next_match(app: Spine) -> None:
+    """Go to the next row that fits the filter."""
+    return _go_on(app, 1)
+
+
+def previous_match(app: Spine) -> None:
+    """Go to the row before that fits the filter."""
+    return _go_on(app, -1)
+
+
+def _go_on(app: Spine, step: int) -> None:
+    pane = app.shown_pane
+    rows, fits, place = pane.line_list.rows, pane.arrangement.fits, pane.line_list.position
+    for away in range(1, len(rows) + 1):
+        at = (place + step * away) % len(rows)
+        row = rows[at]
+        if isinstance(row, RowKey) and fits is not None and fits(row):
+            pane.line_list.move_to(at, direction=step)
+            return
