@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from app.tui.commands.conditions import Situation
 from app.tui.commands.operations import listed
-from widgets.chrome.keys import UNBOUND, live_keys, name_of_keys, with_keys
+from widgets.chrome.keys import UNBOUND, name_of_keys, with_keys
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.dialogs.finder import Finder, finder_bindings
 from widgets.input.editors import SafeInput, SafeText
@@ -27,7 +27,6 @@ from .registry import BY_ID, COMMANDS, Command
 
 if TYPE_CHECKING:
     from textual.screen import Screen
-    from textual.widget import Widget
 
     from app.tui.spine import Spine
 
@@ -92,11 +91,10 @@ ALSO: dict[str, str] = {
 }
 """Other words by which users search for a command."""
 
-FILTER_WORDS = (
-    'Every word that you type must occur in the entry; "words in quotes" in this order.',
-    "A minus right before a word, a quote or a field excludes it: -draft, -tag:infra.",
-    "name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names.",
-)
+FILTER_WORDS = """\
+Every word that you type must occur in the entry; "words in quotes" in this order.
+A minus right before a word, a quote or a field excludes it: -draft, -tag:infra.
+name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names."""
 """The help about the filter."""
 
 FIELD_WORDS: dict[str, str] = {
@@ -131,22 +129,24 @@ def palette_rows(app: Spine, recent: Sequence[str]) -> list[CommandRow]:
 def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
     """Return the keys of the pane and those that work everywhere, by group; those that do nothing now say why."""
     name_of, now, pane = name_of_keys(app), Situation(app.state), app.pane
-    own = "Here" if pane is None else pane.title
+    own = pane.title if pane is not None and screen is app.main_screen else "Here"
     found: dict[tuple[str, str], CommandRow] = {}
     # Keys of a part of the pane, such as its calendar, come before those of its entries.
     for active in screen.active_bindings.values():
         binding = active.binding
         sentence = binding.tooltip or binding.description
-        if binding.id in BY_ID or not active.enabled or binding.key == UNBOUND or not sentence:
+        if not binding.id or binding.id in BY_ID or not active.enabled or binding.key == UNBOUND or not sentence:
             continue
-        if active.node in (app, screen):
+        if active.node in (app, app.main_screen):
             continue
-        group = MOVING if (binding.id or "").partition(".")[0] in _MOVES else own
+        group = MOVING if binding.id.partition(".")[0] in _MOVES else own
         key = binding.key_display or name_of(binding.key)
         before = found.get((group, sentence))
         keys = f"{before.keys} {key}" if before is not None else key
         found[group, sentence] = CommandRow(keys, binding.description, sentence, group)
     rows, live = [*found.values()], {command.id for command in live_actions(now)}
+    if screen is not app.main_screen:
+        return rows
     for command in COMMANDS:
         panes = command.needs.panes or command.panes
         if command.needs.panes and now.pane_id not in panes:
@@ -266,32 +266,19 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
             self.dismiss(row.id)
 
 
-def widget_help_of(widget: Widget | None) -> tuple[str, list[Line]]:
-    """Return what F1 says about a widget: a title, and lines with its own keys."""
-    title, texts = "Help", list[str]()
-    for node in () if widget is None else widget.ancestors_with_self:
+def about(app: Spine) -> str:
+    """Return what the focused filter or field is for, else the open pane."""
+    focused = app.screen.focused
+    for node in () if focused is None else focused.ancestors_with_self:
         if isinstance(node, FilterBar):
-            title, texts = "The filter", [with_keys(text, node.app) for text in FILTER_WORDS]
-        elif isinstance(node, FieldRow):
-            title, texts = f"The field {node.spec.label}", _field_texts(node.spec)
-        if texts:
-            break
-    lines: list[Line] = [line(text) for text in texts]
-    if widget is None:
-        return title, lines
-    name_of, keys = name_of_keys(widget.app), dict[str, list[str]]()
-    for owner in (widget.screen, widget) if widget.screen.is_modal else (widget,):
-        for key, binding in live_keys(widget.screen, owner):
-            if binding.id and binding.id.partition(".")[0] not in _MOVES:
-                keys.setdefault(binding.tooltip or binding.description, []).append(name_of(key))
-    lines.append(())
-    for words, found in keys.items():
-        lines.append(line(Piece(f"{' '.join(dict.fromkeys(found)):<12}", "accent"), words))
-    return title, lines
+            return with_keys(FILTER_WORDS, app)
+        if isinstance(node, FieldRow):
+            return _about_field(node.spec)
+    return "" if app.pane is None or app.screen is not app.main_screen else app.pane.empty.partition("\n\n")[0]
 
 
-def _field_texts(spec: FieldSpec) -> list[str]:
+def _about_field(spec: FieldSpec) -> str:
     offered = spec.suggestions() if callable(spec.suggestions) else spec.suggestions
     known = f"In the files already: {', '.join(offered[:8])}." if offered else ""
     needed = "It cannot be left empty." if spec.required else ""
-    return [text for text in (spec.about, FIELD_WORDS.get(spec.kind, ""), known, needed) if text]
+    return "\n".join(text for text in (spec.about, FIELD_WORDS.get(spec.kind, ""), known, needed) if text)

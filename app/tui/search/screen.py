@@ -21,24 +21,6 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation, Heading
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
-LEAST, MOST = 3, 8
-"""Least and most lines of the preview; with less room there is none."""
-LONGEST = 400
-"""Characters of a line that are used for the preview."""
-
-
-def lines_around(hit: Hit, room: int) -> list[str]:
-    """Return at most `room` lines of an entry around the matching line; none if it has no more text."""
-    texts = [text.strip()[:LONGEST] for text in hit.entry.text.splitlines() if text.strip()]
-    most = min(room, MOST)
-    if most < LEAST or len(texts) < 2:
-        return []
-    found = hit.snippet.strip("… ").removeprefix("- ")[:40]
-    at = next((number for number, text in enumerate(texts) if found and found in text), 0)
-    start = max(0, min(at - most // 2, len(texts) - most))
-    return texts[start : start + most]
-
-
 SHOWN = 50
 """The most hits that are listed."""
 
@@ -79,9 +61,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         #search-note.-said { display: block; }
         Frame { height: 1fr; }
         LineList { height: 1fr; }
-        #search-look { height: auto; max-height: 9; color: $foreground-muted; display: none; padding: 0 1; }
-        #search-look { border-top: solid $border; text-wrap: nowrap; text-overflow: ellipsis; }
-        #search-look.-said { display: block; }
         KeyHints { dock: bottom; }
         &.-low Frame { border: none; }
     }
@@ -130,7 +109,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
             finds = LineList(self._draw)
             finds.can_focus = False
             yield finds
-            yield SafeText(id="search-look")
         yield KeyHints()
 
     def on_mount(self) -> None:
@@ -140,15 +118,11 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     def on_resize(self) -> None:
         """Leave out the frame if there are few lines."""
         self.set_class(self.app.size.height < 14, "-low")
-        self._arrange()
-        self.call_after_refresh(self._look)
 
     @property
     def _is_ready(self) -> bool:
         """Whether all widgets are mounted: an answer may come while the screen is built or removed."""
-        return self.is_mounted and all(
-            self.query(part) for part in ("#search-input", "#search-note", "Frame", "LineList")
-        )
+        return self.is_mounted and len(self.query("SafeInput, SafeText, Frame, LineList")) > 4
 
     # Queries
 
@@ -226,25 +200,8 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
 
     # The list
 
-    def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
-        """Preview the hit under the cursor."""
-        event.stop()
-        self._look()
-
-    def _look(self) -> None:
-        """Show some lines of the hit under the cursor if the list leaves room for them."""
-        hit = None if self.answer is None else self._hits.get(self.listed.cursor)
-        # The frame without its borders, and without the line above the preview.
-        room = self.query_one(Frame).size.height - len(self.listed.rows) - 1
-        lines = [] if hit is None else lines_around(hit, room)
-        look = self.query_one("#search-look", SafeText)
-        look.say("\n".join(lines))
-        look.set_class(bool(lines), "-said")
-
     def _arrange(self) -> None:
         if self.answer is None:
-            self.listed.refresh()
-            self._look()
             return
         rows: list[Hashable] = []
         for key, hit in self._hits.items():
@@ -254,7 +211,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
             if hit.snippet != hit.entry.title:
                 rows.append(Continuation(key))
         self.listed.set_rows(rows)
-        self._look()
 
     def _draw(self, key: Hashable, width: int) -> Line:
         if isinstance(key, Example):
