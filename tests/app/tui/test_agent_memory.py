@@ -68,17 +68,6 @@ async def test_a_fact_is_added_and_removed_by_its_operations(demo: Workspace) ->
         assert "The deploy key is kept" in screen_text(app)
 
 
-async def test_a_refused_fact_stays_in_its_form(demo: Workspace) -> None:
-    """A fact that looks like a secret is told why, and nothing typed is lost."""
-    app = make_app(demo, pane="facts")
-    async with running(app, (120, 36), says=True) as pilot:
-        await press(pilot, "a")
-        await type_text(pilot, "password: hunter2-and-more-9931")
-        await press(pilot, "ctrl+s")
-        assert isinstance(app.screen, Form)
-        assert "hunter2" in screen_text(app)
-
-
 async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
     """R shows what the state of the project suggests; Enter does it and says so; nothing waits for a recall then."""
     app = make_app(demo, pane="state")

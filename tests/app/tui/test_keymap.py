@@ -20,7 +20,7 @@ from app.tui.keys.jump import JumpScreen
 from app.tui.keys.key_file import parse_keymap, read_keymap
 from app.tui.keys.keymap import Keymap, key_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, press, running, type_text
 from tests.widgets.harness import screen_text
 
 
@@ -205,26 +205,6 @@ async def test_a_label_leads_to_its_row(workspace: Workspace, size: tuple[int, i
         assert application.screen is application.main_screen
         assert "README" in application.navigation.pane.current().title
         assert application.navigation.pane.line_list.has_focus
-
-
-async def test_labels_lead_to_panes_and_links(workspace: Workspace) -> None:
-    """A pane's label is its number, and a link is followed by its label."""
-    application = make_app(workspace)
-    async with running(application) as pilot:
-        await press(pilot, "L", "6")
-        assert application.navigation.pane.pane_id == "plans"
-        await press(pilot, "2")
-        await pilot.pause(0.3)
-        await settle(pilot)
-        pane = application.navigation.pane
-        links = pane.detail_view.link_rows
-        if links:
-            await press(pilot, "L")
-            screen = application.screen
-            detail = pane.detail_view.region
-            label = next(one for one, place in screen._places.items() if place.x >= detail.x)
-            await type_text(pilot, label)
-            assert application.navigation.pane.pane_id != "tasks"
 
 
 def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from app.tui.app import MemdeckApp
 from app.tui.keys.help import CommandScreen
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import make_app, running, settle, type_text
 from tests.widgets.harness import screen_text
 
 
@@ -24,24 +24,6 @@ async def click(pilot: Pilot[int], words: str, *, times: int = 1, **modifiers: b
 def title(app: MemdeckApp) -> str:
     """The title under the cursor."""
     return str(app.pane.current().title)
-
-
-async def test_rows_are_chosen_selected_and_opened(workspace: Workspace) -> None:
-    """A click moves the cursor, control adds a row, shift a range, a double click opens the detail."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.pane
-        await click(pilot, "Update README")
-        assert "README" in title(app)
-        await click(pilot, "Monitor API", control=True)
-        assert len(pane.selected()) == 1
-        await press(pilot, "escape")
-        await click(pilot, "HIGH   Deploy")
-        await click(pilot, "LOW    Update", shift=True)
-        assert len(pane.selected()) == 3
-        await press(pilot, "escape")
-        await click(pilot, "LOW    Update", times=2)
-        assert pane.detail_view.has_focus
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 10)], ids=str)

@@ -19,7 +19,6 @@ from memory.fleet.local import LocalWorkspaces
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, screen_text, settle
 from tests.commands import memdeck
-from widgets.pane.rows import RowKey
 
 HOUSE = Path(__file__).parents[3]
 
@@ -82,24 +81,3 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
         await settle(pilot)
         assert "10 waiting" in screen_text(app)
         assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 10)
-
-
-async def test_what_waits_leads_where_it_stands(demo: Workspace, tmp_path: Path) -> None:
-    """Enter goes to the monitor, to the task, and to the pane of another system; T begins with the row."""
-    app = make_app(demo, pane="brief", environ=environ_of(tmp_path))
-    led = {}
-    async with running(app, (120, 60)) as pilot:
-        # A filter looks at all rows of a group, not at the first ones only.
-        await press(pilot, "slash", *"approved", "enter")
-        for role in ("check", "action", "folders", "validation"):
-            await press(pilot, "1")
-            pane = app.pane
-            assert pane is not None
-            rows = [row.item for row in pane.line_list.rows if isinstance(row, RowKey) and row.item.part == "waiting"]
-            item = next(item for item in rows if item.thing.role == role)
-            assert pane.go_to(pane.ref(item))
-            await press(pilot, "enter")
-            pane = app.pane
-            assert pane is not None
-            led[role] = pane.pane_id
-        assert led == {"check": "monitors", "action": "tasks", "folders": "typed", "validation": "state"}

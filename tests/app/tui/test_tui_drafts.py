@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from memory.files.tasks.changes import edit_task
-from memory.files.tasks.edits import remove_task
-from memory.storage.private.drafts import Draft, Drafts, this_process
+from memory.storage.private.drafts import Draft, Drafts
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
-from widgets.dialogs.dialogs import Confirm
-from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
-from widgets.pane.rows import RowKey
 
 FIRST = "Deploy v2.1 to staging"
 
@@ -133,44 +128,6 @@ async def test_a_draft_meets_newer_values(workspace: Workspace) -> None:
         assert (task.assigned, task.notes) == ("heartbeat", "newer")
 
 
-async def test_the_draft_of_a_removed_entry(workspace: Workspace) -> None:
-    """The entry is gone: that is said; undo brings it back, and the draft goes on."""
-    a_draft(workspace, assigned="mine")
-    ref = task_of(workspace, FIRST).ref
-    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "w")
-        assert isinstance(app.screen, Pick)
-        await press(pilot, "escape")
-        assert app.state.left_drafts
-        await press(pilot, "u", "w")
-        assert isinstance(app.screen, Form)
-        await press(pilot, "ctrl+s")
-        assert task_of(workspace, FIRST).assigned == "mine"
-
-
-async def test_a_new_entry_is_gone_on_with(workspace: Workspace) -> None:
-    """A journal entry that was never saved opens again in the journal."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "3", "a")
-        await type_text(pilot, "Half a sentence")
-        app.exit(143)
-    (path,) = files_of(workspace)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
-    path.write_bytes(path.read_bytes().replace(this_process().encode(), b"1@0"))
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "2", "w")
-        assert app.pane.pane_id == "journal"
-        assert isinstance(app.screen, Form)
-        await press(pilot, "ctrl+s")
-        assert "Half a sentence" in {entry.title for entry in workspace.snapshot().journal.entries()}
-    assert files_of(workspace) == []
-
-
 async def test_an_error_keeps_what_is_typed(workspace: Workspace) -> None:
     """An error that nobody expected ends the application, not what was typed."""
 
@@ -189,35 +146,3 @@ async def test_an_error_keeps_what_is_typed(workspace: Workspace) -> None:
     with pytest.raises(RuntimeError, match="unexpected"):
         await work()
     assert len(files_of(workspace)) == 1
-
-
-async def test_x_throws_the_draft_under_the_cursor_away(workspace: Workspace) -> None:
-    """Rows of drafts say what kind of entry they are; x asks about the one under the cursor and leaves the others."""
-    older = a_draft(workspace, title="Something else")
-    drafts_of(workspace).remove(older.id)
-    values = {"name": "Carol"}
-    for number, (pane, title, new) in enumerate(
-        (("tasks", FIRST, False), ("contacts", "Carol", True), ("journal", "New entry", True))
-    ):
-        drafts_of(workspace).put(
-            replace(older, id=f"0{number}DRAFT", pane=pane, title=title, new=new, values=values, base={})
-        )
-    app = make_app(workspace, pane="brief")
-    async with running(app) as pilot:
-        pane = app.pane
-        shown = screen_text(app)
-        for words in (f"Edited task: {FIRST}", "New contact: Carol", "  New entry"):
-            assert words in shown
-        rows = [key for key in pane.line_list.rows if isinstance(key, RowKey)]
-        pane.line_list.cursor = next(row for row in rows if row.item.title == "New contact: Carol")
-        await settle(pilot)
-        assert "x remove" in screen_text(app)
-        await press(pilot, "x")
-        assert isinstance(app.screen, Confirm)
-        assert "New contact: Carol" in screen_text(app)
-        await press(pilot, "n")
-        assert len(files_of(workspace)) == 3
-        await press(pilot, "x", "y")
-        assert [path.stem for path in files_of(workspace)] == ["00DRAFT", "02DRAFT"]
-        assert "New contact: Carol" not in screen_text(app)
-        assert len(app.state.left_drafts) == 2

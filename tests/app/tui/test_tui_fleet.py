@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
@@ -78,16 +77,6 @@ async def found(pilot: Pilot[MemdeckApp], title: str) -> None:
             await pilot.pause(0.005)
 
 
-async def test_one_row_a_workspace(here: Workspace) -> None:
-    """Each says what a person has to look at, and one that is broken says why; the others are not stopped by it."""
-    app = make_app(here, pane="fleet")
-    async with running(app, (130, 36)):
-        assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
-        lines = screen_text(app).splitlines()
-        assert any("bakery" in one and "1 overdue" in one and "never" in one for one in lines)
-        assert any("derelict" in one and "there is no memory" in one for one in lines)
-
-
 async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
     """Without a workspace there is one pane: no other opens, no row does, and no key that writes means anything."""
     environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}
@@ -118,32 +107,6 @@ async def test_one_key_switches_workspaces(here: Workspace) -> None:
         await press(pilot, "tilde")
         assert app.pane is not None
         assert app.pane.pane_id == "tasks"
-
-
-async def test_enter_leaves_for_the_workspace(here: Workspace) -> None:
-    """Enter ends the application with where to go; a broken one is told and nothing is left."""
-    app = make_app(here, pane="fleet")
-    async with running(app, says=True) as pilot:
-        await press(pilot, "G", "enter")
-        assert app.fleet.destination is None
-        assert "there is no memory" in screen_text(app)
-        await press(pilot, "home", "j", "enter")
-    assert app.fleet.destination is not None
-    assert (app.fleet.destination.root.name, app.fleet.destination.way) == ("bakery", (here.root,))
-
-
-async def test_the_entry_that_was_chosen_is_under_the_cursor(here: Workspace) -> None:
-    """The application that opens for a find begins at it, and a key leads back."""
-    app = make_app(here, pane="fleet")
-    app.setup = replace(app.setup, way=(here.root.parent / "bakery",), entry=("tasks.md", "line:6"))
-    async with running(app) as pilot:
-        pane = app.pane
-        assert pane is not None
-        assert pane.pane_id == "tasks"
-        assert "Water the plants" in str(pane.current())
-        await press(pilot, "tilde", "tilde")
-    assert app.fleet.destination is not None
-    assert (app.fleet.destination.root.name, app.fleet.destination.pane) == ("bakery", "fleet")
 
 
 def test_look(here: Workspace, snap_compare: Callable[..., bool]) -> None:

@@ -39,21 +39,6 @@ async def test_undo_and_redo_are_named_where_there_is_something(workspace: Works
         assert "u undo" in hints(app)
 
 
-async def test_a_selection_shows_what_is_done_to_it(workspace: Workspace) -> None:
-    """How many there are, how to let go of them, and only what is done to all; then as before."""
-    app = make_app(workspace)
-    async with running(app, (160, 36)) as pilot:
-        await press(pilot, "space", "space")
-        assert screen_text(app).splitlines()[-1].startswith(" Esc back")
-        assert "2 selected" in screen_text(app)
-        found = hints(app)
-        assert {"Esc back", "s start", "d done", "x remove", "t tags", ": command", "? help"} <= set(found)
-        assert {"e edit", "b board", "a add", "/ filter"}.isdisjoint(found)
-        await press(pilot, "escape")
-        assert {"e edit", "a add", "/ filter"} <= set(hints(app))
-        assert "selected" not in screen_text(app)
-
-
 LATE = "## Pending\n\n### [LOW] First\n\n### [HIGH] Late\n- due: 2024-01-02\n"
 
 

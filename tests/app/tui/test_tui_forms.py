@@ -41,40 +41,6 @@ async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspac
         assert app.pane.current().title == "Water the plants"
 
 
-async def test_a_title_that_is_taken_is_said_below_it(workspace: Workspace) -> None:
-    """A new task and a renamed one may have the title of another open task; the form says so, not of its own."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "e")
-        assert "has this title already" not in screen_text(app)
-        await press(pilot, "escape", "a")
-        await type_text(pilot, "deploy v2.1 to stagin")
-        assert "has this title already" not in screen_text(app)
-        await type_text(pilot, "g")
-        assert "an open task has this title already" in screen_text(app)
-        await press(pilot, "ctrl+s")
-        assert app.pane.current().title == "deploy v2.1 to staging"
-        await press(pilot, "e")
-        assert "an open task has this title already" in screen_text(app)
-
-
-async def test_editing_changes_one_line(workspace: Workspace) -> None:
-    """e changes only what was changed, and an untouched form changes nothing."""
-    path = workspace.memory / "tasks.md"
-    before = path.read_text().splitlines()
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "e", "ctrl+s")
-        assert path.read_text().splitlines() == before
-        await press(pilot, "e")
-        await type_text(pilot, " now")
-        await press(pilot, "ctrl+s")
-    after = path.read_text().splitlines()
-    assert len(before) == len(after)
-    different = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    assert [new for _, new in different if not new.startswith("updated:")] == ["### [HIGH] Deploy v2.1 to staging now"]
-
-
 async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspace) -> None:
     """Somebody else changed the title meanwhile: that is said, what was typed is shown and can go into that entry."""
     app = make_app(workspace)
@@ -114,17 +80,6 @@ async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
         await press(pilot, "ctrl+s")
     titles = {task.title for task in workspace.snapshot().tasks.tasks}
     assert {f"{FIRST} today", "Rewrite README with new API docs"} <= titles
-
-
-async def test_the_editor_gets_the_entry_and_its_answer_is_written(workspace: Workspace, tmp_path: Path) -> None:
-    """E hands the entry's text to $VISUAL with its arguments; what comes back replaces the entry."""
-    environ = {"VISUAL": "sed -i 's/due: 2024-01-15 14:00/due: 2024-02-01/'", "PATH": "/usr/bin:/bin"}
-    app = make_app(workspace, environ=environ)
-    async with running(app) as pilot:
-        await press(pilot, "E")
-        assert task_of(workspace, FIRST).due == "2024-02-01"
-        await press(pilot, "u")
-        assert task_of(workspace, FIRST).due == "2024-01-15 14:00"
 
 
 async def test_a_broken_text_is_offered_again(workspace: Workspace) -> None:

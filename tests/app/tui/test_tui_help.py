@@ -62,18 +62,3 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
             await type_text(pilot, typed)
             assert found in screen_text(app).partition(typed)[2], typed
             await press(pilot, "escape")
-
-
-async def test_a_key_found_by_its_words_is_pressed_by_enter(workspace: Workspace) -> None:
-    """Enter in the help does the command; a key that does nothing now only says why."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "question_mark")
-        await type_text(pilot, "board")
-        await press(pilot, "enter")
-        assert app.pane.board is not None
-        await press(pilot, "question_mark")
-        await type_text(pilot, "redo")
-        assert "Nothing to redo." in screen_text(app)
-        await press(pilot, "enter")
-        assert isinstance(app.screen, CommandScreen)

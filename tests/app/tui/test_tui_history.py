@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 from memory.files.tasks.changes import edit_task
-from memory.files.tasks.edits import remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from tests.reviewing import let_agents
@@ -63,18 +62,6 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
         assert app.state.count == 0
 
 
-async def test_undoing_a_change_is_a_change_of_its_own(workspace: Workspace) -> None:
-    """What was undone says so, and X on it does it again."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        await press(pilot, "s", "u", "0")
-        assert [one["operation"] for one in listed(app)] == ["undo", "tasks.start", "init"]
-        assert "undone  started" in screen_text(app)
-        await press(pilot, "j", "X", "enter")
-        assert task_of(workspace, FIRST).section == "in-progress"
-        assert [one["undoneBy"] is None for one in listed(app)] == [True, False, True, True]
-
-
 async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
     """X shows what that changes, Enter does it beside newer changes, u brings it back; the change is marked."""
     edit(workspace, FIRST, days=7, assigned="Alice")
@@ -114,22 +101,6 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
         assert (task.assigned, task.notes) == ("Bob", "Run tests first, then deploy via CI/CD")
         await press(pilot, "u")
         assert task_of(workspace, FIRST).notes == "from the agent"
-
-
-async def test_a_change_of_a_removed_entry_says_so(workspace: Workspace) -> None:
-    """Taking back a change of an entry that is gone asks, and leaving it gone changes nothing."""
-    edit(workspace, FIRST, days=7, assigned="Alice")
-    let_agents(workspace.store)
-    ref = ref_of(workspace, FIRST)
-    workspace.change("tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="cli", now=NOW)
-    before = (workspace.memory / "tasks.md").read_bytes()
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "0", "j", "X")
-        assert isinstance(app.screen, ThreeWay)
-        assert "changed the same" in screen_text(app)
-        await press(pilot, "t", "enter")
-    assert (workspace.memory / "tasks.md").read_bytes() == before
 
 
 async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -79,21 +78,6 @@ async def test_a_message_is_asked_for_and_the_entry_is_gone_to(workspace: Worksp
         pane = app.pane
         assert pane is not None
         assert pane.pane_id == "tasks"
-
-
-async def test_the_prompt_of_one_agent_is_shown(workspace: Workspace) -> None:
-    """i asks whose prompt it is; the verb shows the same, byte for byte."""
-    before = brief(workspace, NOW, budget=START_TOKENS)
-    app = make_app(workspace, pane="prompt")
-    async with running(app) as pilot:
-        await press(pilot, "i", "2")
-        await settle(pilot)
-        assert "codex, at the start of a session" in screen_text(app)
-        verb = outside(workspace, "prompt", "--client", "codex", "-o", "json")
-        assert json.loads(verb) == {**look(app).json(), "by": "hook"}
-        await press(pilot, "i", "0")
-        await settle(pilot)
-        assert look(app) == before
 
 
 async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> None:

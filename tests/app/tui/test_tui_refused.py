@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, press, running, settle
+from tests.app.tui.tui_helpers import make_app, running, settle
 
 PANES = {"config.md": "8", "tasks.md": "2", "knowledge.md": "4"}
 
@@ -34,22 +34,3 @@ async def test_one_file_that_cannot_be_read_leaves_the_others(
                 assert f"{refused} is a link that leads out of the workspace; replace it with a copy" in words
             else:
                 assert pane.has_items, words
-
-
-async def test_a_file_that_can_be_read_again_comes_back(workspace: Workspace, tmp_path: Path) -> None:
-    """Once the file is a file again, the pane shows it."""
-    path = workspace.memory / "tasks.md"
-    data = path.read_bytes()
-    path.unlink()
-    path.symlink_to(tmp_path / "nowhere")
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "2")
-        pane = app.pane
-        assert pane is not None
-        assert not pane.has_items
-        path.unlink()
-        path.write_bytes(data)
-        app.action_do("app.reload")
-        await settle(pilot)
-        assert pane.has_items

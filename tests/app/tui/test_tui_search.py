@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from memory.files.journal.edits import add_entry
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
 from tests.patience import PATIENCE, within
 from tests.widgets.harness import screen_text
 
@@ -118,15 +117,3 @@ async def test_enter_waits_for_what_is_still_being_read(
         await settle(pilot)
         assert app.screen is app.main_screen
         assert app.pane.current().title == "Zebra seen"
-
-
-async def test_content_never_drives_the_screen(tmp_path: Path) -> None:
-    """Markup and control characters in what is found are shown as they are."""
-    files = {"tasks.md": "## Pending\n### [HIGH] [/nope] \x1b[31mred zebra\n- notes: zebra \u202e[bold]x\n"}
-    app = make_app(make_workspace(tmp_path, files))
-    async with running(app) as pilot:
-        await press(pilot, "ctrl+f")
-        await type_text(pilot, "zebra")
-        text = screen_text(app)
-        assert "[/nope] \\x1b[31mred zebra" in text
-        assert "\\u202e[bold]x" in text

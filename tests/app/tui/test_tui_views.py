@@ -58,18 +58,6 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
 
 
-async def test_a_remembered_board_answers_the_keys_of_the_application(workspace: Workspace) -> None:
-    """The board of the last time has the focus before anything is drawn; digits and the footer work at once."""
-    async with running(make_app(workspace, pane="tasks", remembers=True)) as pilot:
-        await press(pilot, "b", "q")
-    app = make_app(workspace, pane="tasks", remembers=True)
-    async with running(app) as pilot:
-        assert tasks_pane(app).board is not None
-        assert "add" in screen_text(app).splitlines()[-1]
-        await press(pilot, "1")
-        assert app.pane.pane_id == "brief"
-
-
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_every_view_fits_every_size(workspace: Workspace, size: tuple[int, int]) -> None:
     """Nothing breaks from wide to small, and what is in little room says where it is."""
@@ -84,22 +72,6 @@ async def test_every_view_fits_every_size(workspace: Workspace, size: tuple[int,
             await pilot.resize_terminal(width, height)
             await settle(pilot)
         assert "Deploy v2.1" in screen_text(app)
-
-
-async def test_grouping_is_offered_where_it_is_seen(workspace: Workspace) -> None:
-    """The board sorts and has its columns for groups; a calendar does neither."""
-    app = make_app(workspace, pane="tasks")
-    async with running(app) as pilot:
-        for key, seen, unseen in (("z", "GROUP BY", "Sort ─"), ("b", "", ""), ("z", "SORT BY", "GROUP BY")):
-            await press(pilot, key)
-            assert seen in screen_text(app)
-            assert not unseen or unseen not in screen_text(app)
-            if key == "z":
-                await press(pilot, "escape")
-        await press(pilot, "c", "z")
-        assert len(app.screen_stack) == 1
-        await press(pilot, "S")
-        assert tasks_pane(app).sort == tasks_pane(app).sorts[0]
 
 
 async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:

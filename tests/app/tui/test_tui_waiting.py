@@ -85,22 +85,6 @@ async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspa
         assert [title for title in titles if title in tasks(workspace)] == []
 
 
-async def test_a_removal_by_another_program_is_dismissed_without_a_question(workspace: Workspace) -> None:
-    """r dismisses it; the sentence says how it comes back."""
-    file = workspace.memory / "tasks.md"
-    workspace.notice(NOW)
-    text = file.read_text()
-    begin = text.index(f"### [HIGH] {FIRST}")
-    file.write_text(text[:begin] + text[text.index("###", begin + 3) :])
-    app = make_app(workspace)
-    async with running(app, says=True) as pilot:
-        await press(pilot, "9")
-        assert "REMOVED BY OTHER PROGRAMS" in screen_text(app)
-        await press(pilot, "G", "r")
-        assert "REMOVED BY OTHER PROGRAMS" not in screen_text(app)
-        assert "Dismissed" in screen_text(app)
-
-
 async def test_many_are_decided_at_once(workspace: Workspace) -> None:
     """What is selected is accepted together, each as a change of its own."""
     titles = [task.title for task in workspace.snapshot().tasks.tasks][:3]

@@ -56,12 +56,3 @@ async def test_a_tiny_terminal_recovers(workspace: Workspace, size: tuple[int, i
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
         assert "PENDING" in screen_text(app)
-
-
-async def test_the_columns_of_the_brief_stay_together(workspace: Workspace) -> None:
-    """In a terminal of 200 columns no row of it is wider than in one of 140."""
-    app = make_app(workspace, pane="brief")
-    async with running(app, (200, 40)):
-        region = app.pane.line_list.region  # type: ignore[union-attr]
-        lines = screen_text(app).splitlines()[region.y : region.bottom]
-        assert max(len(line[region.x : region.right - 1].rstrip()) for line in lines) <= 114

@@ -7,14 +7,12 @@ from functools import partial
 
 import pytest
 from rich.style import Style
-from textual.widgets._toast import Toast
 
 from app.tui.app import MemdeckApp
 from app.tui.launch import terminal_encoding
 from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
-from tests.widgets.harness import screen_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from widgets.text.glyphs import ASCII, UNICODE, glyphs_for
 
 
@@ -64,70 +62,6 @@ async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, mo
         await press(pilot, "x")
         shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("y Remove", "n Keep")}
         assert shown == {"y Remove": None, "n Keep": True}
-
-
-async def test_a_pane_of_another_system_opens_where_there_is_none_of_it_yet(workspace: Workspace) -> None:
-    """Facts and typed memory explain themselves; the first fact is stored with the form."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        assert "Typed memory" not in screen_text(app)
-        await press(pilot, "g", "y")
-        assert "with a file `Aidefile` in it" in screen_text(app)
-        await press(pilot, "colon")
-        await type_text(pilot, "facts")
-        await press(pilot, "enter")
-        assert app.pane is not None
-        assert app.pane.pane_id == "facts"
-        assert "Press a to store the first fact" in screen_text(app)
-        await press(pilot, "a")
-        await type_text(pilot, "tests run with make test")
-        await press(pilot, "ctrl+s")
-        assert "tests run with make test" in screen_text(app)
-        await press(pilot, "tab", "shift+tab")
-        assert app.pane.pane_id == "facts"
-
-
-async def test_task_keys_work_in_the_brief(workspace: Workspace) -> None:
-    """A row that is a task takes the keys of tasks, one that is none does not."""
-    app = make_app(workspace, pane="brief")
-    async with running(app) as pilot:
-        pane = app.pane
-        assert pane is not None
-        for row in pane.line_list.rows:
-            item = getattr(row, "item", None)
-            if getattr(item, "part", "") == "today":
-                pane.line_list.cursor = row
-        await settle(pilot)
-        assert app.check_action("do", ("task.start",))
-        await press(pilot, "s")
-        started = workspace.snapshot().tasks.in_section("in-progress")
-        assert "Deploy v2.1 to staging" in {task.title for task in started}
-        for row in pane.line_list.rows:
-            if getattr(getattr(row, "item", None), "part", "") == "journal":
-                pane.line_list.cursor = row
-        await settle(pilot)
-        assert not app.check_action("do", ("task.due",))
-
-
-async def test_escape_takes_a_message_away_when_there_is_nothing_else_to_leave(workspace: Workspace) -> None:
-    """First go a selection, the filter and a dialog, and what is said stays; then it goes."""
-    app = make_app(workspace)
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await settle(pilot)
-        pane = app.pane
-        for keys in (["space"], ["slash"], ["question_mark"]):
-            await press(pilot, *keys)
-            app.say("This was said.")
-            await press(pilot, "escape")
-            assert [note.message for note in app._notifications] == ["This was said."], keys
-            assert not pane.line_list.selected
-            assert not pane.filter_bar.is_open
-            assert app.screen is app.main_screen
-        assert len(app.screen.query(Toast)) == 1
-        await press(pilot, "escape")
-        assert not len(app._notifications)
-        assert len(app.screen.query(Toast)) == 0
-        await press(pilot, "escape")
 
 
 async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:
