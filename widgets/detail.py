@@ -72,11 +72,6 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         self._laid_out: Sequence[Line] = ()
         self._laid_out_for = -1
 
-    def set_content(self, content: Sequence[Line]) -> None:
-        """Replace the lines and show the first one."""
-        self._source = tuple(content)
-        self.lay_out_again(top=True)
-
     def lay_out(self, width: int) -> Sequence[Line]:
         """Lay out the lines in `width` cells; here each line wraps at spaces, and indented lines hang."""
         return [row for content in self._source for row in wrap_line(content, width, indent=_hang(content))]

@@ -260,7 +260,7 @@ class MemdeckApp(Spine):
     def _tick(self) -> None:
         """Refresh everything that depends on the time, such as due and overdue tasks."""
         if self.workspace is not None and not self.state.reading:
-            self.changed()
+            self.refresher.read()
 
     # Actions
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -58,8 +58,8 @@ class Navigation(Part):
 
     def set_up(self) -> None:
         """No pane is open yet."""
-        self._back: list[Place] = []
-        self._forward: list[Place] = []
+        self._back: deque[Place] = deque(maxlen=LONGEST_WAY)
+        self._forward: deque[Place] = deque(maxlen=LONGEST_WAY)
         self._tab = ""
         """The tab of "Agent memory" that was opened last."""
         self._following: object = None
@@ -125,9 +125,8 @@ class Navigation(Part):
 
     def _focus(self, pane: Pane) -> None:
         """Focus a pane that was opened for the first time, unless a later key already opened something else."""
-        main_screen = self.app.main_screen
-        if self.pane is pane and main_screen.focused is None:
-            main_screen.set_focus(pane.focus_target)
+        if self.pane is pane and self.app.main_screen.focused is None:
+            self.app.main_screen.set_focus(pane.focus_target)
 
     def first(self, asked: str | None = None, left: str | None = None) -> str:
         """Return the pane to open first: the one that is asked for, even if its system is missing; else the one that
@@ -158,33 +157,29 @@ class Navigation(Part):
             self.app.say(f"The pane {pane_id} cannot be shown: {error}", severity="error")
             return None
         self.app.state.mounted[pane_id] = pane
-        main_screen = self.app.main_screen
-        main_screen.panes.mount(pane)
+        self.app.main_screen.panes.mount(pane)
         self.wait_for(pane)
         return pane
 
     def wait_for(self, pane: Pane) -> None:
         """Say that the files are being read if that takes a noticeable time."""
-        if pane.contents is None:
-            self.app.set_timer(READING_SECONDS, lambda: self._say_reading(pane))
 
-    def _say_reading(self, pane: Pane) -> None:
-        if pane.contents is None and pane.is_mounted:
-            pane.say_instead("Reading the files …")
+        def say() -> None:
+            if pane.contents is None and pane.is_mounted:
+                pane.say_instead("Reading the files …")
+
+        self.app.set_timer(READING_SECONDS, say)
 
     def go(self, character: str) -> None:
         """Open the pane whose number or first letter was typed after g."""
         if character == "?":
             self.app.action_do("app.help")
-            return
-        found = pane_keys().get(character.casefold())
-        if found is not None:
+        elif (found := pane_keys().get(character.casefold())) is not None:
             self.open_pane(found.id)
-            return
-        if any(name.key == character for name in all_panes()):
+        elif any(name.key == character for name in all_panes()):
             self.open_digit(character)
-            return
-        self.app.say(f"No pane begins with {character!r}.")
+        else:
+            self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
         """Say which panes the next key opens while `g` waits for it."""
@@ -202,11 +197,6 @@ class Navigation(Part):
         if pane is self.pane and self.app.main_screen.focused is None:
             pane.call_after_refresh(self._focus, pane)
 
-    def _step(self, step: int, *, remember: bool = True) -> None:
-        ids = [name.id for name in self.app.state.names]
-        place = ids.index(self.pane.pane_id) if self.pane is not None and self.pane.pane_id in ids else 0
-        self.open_pane(ids[(place + step) % len(ids)], remember=remember)
-
     # Between the parts of a pane
 
     def _fit(self, pane: Pane) -> None:
@@ -217,9 +207,7 @@ class Navigation(Part):
 
     def zoom(self) -> None:
         """Give the list the whole width, or list and entry their parts again."""
-        pane = self.pane
-        if pane is None:
-            return
+        pane = self.app.shown_pane
         self.app.state.zoomed = not self.app.state.zoomed
         if pane.detail_view.has_focus:
             pane.close_detail()
@@ -230,15 +218,12 @@ class Navigation(Part):
 
     def to_entry(self) -> None:
         """Go to the entry."""
-        pane = self.pane
-        if pane is None or pane.detail_view.has_focus:
-            return
-        main_screen = self.app.main_screen
-        if main_screen.sidebar.has_focus:
+        pane = self.app.shown_pane
+        if self.app.main_screen.sidebar.has_focus:
             pane.focus_list()
         elif not pane.has_entry:
             pane.line_list.action_open()
-        else:
+        elif not pane.detail_view.has_focus:
             pane.enter_detail(1)
         self.app.refresh_keys()
 
@@ -251,12 +236,9 @@ class Navigation(Part):
         self._walk_parts(-1)
 
     def _walk_parts(self, step: int) -> None:
-        pane = self.pane
-        if pane is None:
-            return
-        detail = pane.detail_view
-        if detail.has_focus:
-            if not detail.step(step):
+        pane = self.app.shown_pane
+        if pane.detail_view.has_focus:
+            if not pane.detail_view.step(step):
                 pane.close_detail()
         elif not pane.line_list.has_focus:
             pane.focus_list()
@@ -266,37 +248,30 @@ class Navigation(Part):
 
     # Back and forward
 
-    def _here(self) -> Place | None:
-        if self.pane is None:
-            return None
-        item = self.pane.current() if self.pane.contents is not None else None
-        return (self.pane.pane_id, "" if item is None else self.pane.ref(item))
+    def _here(self) -> Place:
+        """Return the open pane and the entry under its cursor."""
+        pane = self.app.shown_pane
+        item = pane.current() if pane.contents is not None else None
+        return (pane.pane_id, "" if item is None else pane.ref(item))
 
     def _remember(self) -> None:
-        here = self._here()
-        if here is not None and (not self._back or self._back[-1] != here):
-            self._back.append(here)
-            del self._back[:-LONGEST_WAY]
+        if self.pane is not None and (not self._back or self._back[-1] != self._here()):
+            self._back.append(self._here())
         self._forward.clear()
 
     def back(self) -> None:
-        """Go back to where you were; at the start of the way, open the pane before."""
-        self._walk(self._back, self._forward, -1)
+        """Go back to where you were."""
+        self._walk(self._back, self._forward, "Nothing was open before this.")
 
     def forward(self) -> None:
-        """Go forward again; at the end of the way, open the next pane."""
-        self._walk(self._forward, self._back, 1)
+        """Go forward again."""
+        self._walk(self._forward, self._back, "Nothing was open after this.")
 
-    def _walk(self, source: list[Place], target: list[Place], step: int) -> None:
-        here = self._here()
+    def _walk(self, source: deque[Place], target: deque[Place], nothing: str) -> None:
         if not source:
-            if here is not None:
-                # So that the other key returns from there.
-                target.append(here)
-            self._step(step, remember=False)
+            self.app.say(nothing)
             return
-        if here is not None:
-            target.append(here)
+        target.append(self._here())
         pane_id, ref = source.pop()
         self.open_pane(pane_id, ref, remember=False)
 
@@ -304,9 +279,7 @@ class Navigation(Part):
 
     def follow(self) -> None:
         """Follow the first link of the entry."""
-        pane = self.pane
-        if pane is None:
-            return
+        pane = self.app.shown_pane
         if pane.linked is None:
             self._following = pane.line_list.cursor
             pane.find_links()
@@ -332,14 +305,12 @@ class Navigation(Part):
             self.open_pane(pane_id, ref)
 
     def more(self, group: str) -> None:
-        """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has other
-        entries, too.
-        """
+        """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has others."""
         pane_id, text, _ = DOORS[group]
 
         def show() -> None:
-            pane = self.pane
-            if pane is not None and pane.pane_id == pane_id:
+            pane = self.app.shown_pane
+            if pane.pane_id == pane_id:
                 # An earlier filter would hide some of them.
                 pane.filter_bar.close()
                 if text:
@@ -349,16 +320,11 @@ class Navigation(Part):
                 self.app.refresh_keys()
 
         self.open_pane(pane_id)
-        self.once_shown(show)
-
-    def once_shown(self, act: Callable[[], object]) -> None:
-        """Call `act` once the open pane has contents: at once if it has, because the next key is about what it shows
-        then; otherwise after the refresh, for which keys wait.
-        """
-        if self.pane is not None and self.pane.contents is not None:
-            act()
+        if self.app.shown_pane.contents is not None:
+            # At once, because the next key is about the rows that are shown.
+            show()
         else:
-            self.app.changed(then=act)
+            self.app.changed(then=show)
 
     def problem(self) -> None:
         """Go to the first problem in the files."""
@@ -375,15 +341,13 @@ class Navigation(Part):
             self.problem()
             return
         self.open_pane("waiting" if group == "waiting" else "brief")
-        pane = self.pane
-        if pane is not None and pane.pane_id == "brief":
-            pane.go_to_group(group)  # type: ignore[attr-defined]
+        if self.app.shown_pane.pane_id == "brief":
+            self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
         """Leave the detail, then the filter; else take a message away."""
-        pane = self.pane
-        if pane is None or pane.close_detail():
+        pane = self.app.shown_pane
+        if pane.close_detail():
             self.app.refresh_keys()
-            return
-        if pane.filter_bar.is_open:
+        elif pane.filter_bar.is_open:
             pane.filter_bar.close()

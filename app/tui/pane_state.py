@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage.own_folders import StateFolder
 
 from .spine import Part
+
+T = TypeVar("T")
 
 NAME = "view.json"
 """The file in the workspace's private state folder."""
@@ -23,91 +25,84 @@ LONGEST = 500
 
 
 class PaneState(Part):
-    """Read once at the start, written once at the end; nothing depends on it."""
+    """Read once at the start, written once at the end; nothing depends on it, so damaged values count as missing."""
 
-    _values: Mapping[str, Any] | None = None
+    _values: dict[str, Any] | None = None
 
-    def _read(self) -> Mapping[str, Any]:
-        """Return what was written last; damaged values count as missing."""
+    def _read(self, name: str, kind: type[T]) -> T | None:
+        """Return a value of the workspace's file; None if there is none of this type."""
         if self._values is None:
             workspace = self.app.workspace
             self._values = self._read_file(None if workspace is None else workspace.state.folder, NAME)
-        return self._values
+        value = self._values.get(name)
+        return value if type(value) is kind else None
 
-    def _read_file(self, folder: StateFolder | None, name: str) -> Mapping[str, Any]:
+    def _read_file(self, folder: StateFolder | None, name: str) -> dict[str, Any]:
         if self.app.setup.remembers and folder is not None:
             return folder.read_json(name)
         return {}
 
-    def _write_file(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
+    def _write(self, folder: StateFolder, name: str, values: Mapping[str, Any]) -> None:
         """Write a file. Errors are ignored: the folder may be read-only."""
         with suppress(MemdeckError):
             folder.put_json(name, values)
 
+    def _keep(self, **values: Any) -> None:
+        """Write values to the workspace's file, beside those that it has."""
+        if self.app.setup.remembers and self.app.workspace is not None:
+            self._values = {**(self._values or {}), **values}
+            self._write(self.workspace.state.folder, NAME, self._values)
+
     @property
     def last_pane(self) -> str | None:
         """The pane that was open when the application ended."""
-        pane = self._read().get("pane")
-        return pane if isinstance(pane, str) else None
+        return self._read("pane", str)
 
     @property
     def looked_last(self) -> datetime | None:
         """When the application was last left in this workspace; None: never."""
-        text = self._read().get("looked")
-        try:
-            found = datetime.fromisoformat(text) if isinstance(text, str) else None
-        except ValueError:
-            return None
-        return found if found is not None and found.tzinfo is not None else None
+        with suppress(ValueError):
+            found = datetime.fromisoformat(self._read("looked", str) or "")
+            return found if found.tzinfo is not None else None
+        return None
 
     @property
     def seen_change(self) -> int | None:
         """The newest change when Changes was last viewed, by its place in the log; None: never."""
-        seen = self._read().get("seen")
-        return seen if isinstance(seen, int) and not isinstance(seen, bool) and 0 <= seen < 1 << 63 else None
+        seen = self._read("seen", int)
+        return seen if seen is not None and 0 <= seen < 1 << 63 else None
 
     @property
     def zoomed(self) -> bool:
         """Whether lists had the whole pane when the application ended."""
-        return self._read().get("zoom") is True
+        return self._read("zoom", bool) is True
 
     @property
     def told_drafts(self) -> set[str]:
         """The drafts that the user was told about, each as it was then."""
-        return set(_list(self._read().get("drafts")))
+        return {one for one in self._read("drafts", list) or () if isinstance(one, str)}
 
     def tell_drafts(self, drafts: Iterable[str]) -> None:
         """Save at once which drafts exist, so that the user is told about each only once."""
-        if self.app.setup.remembers and (told := sorted(drafts)) != sorted(self.told_drafts):
-            self._write({**self._read(), "drafts": told})
+        if (told := sorted(drafts)) != sorted(self.told_drafts):
+            self._keep(drafts=told)
 
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Return position, filter and sort of a pane."""
-        return _texts(_dict(self._read().get("panes")).get(pane_id))
+        view = (self._read("panes", dict) or {}).get(pane_id)
+        return {key: one for key, one in view.items() if isinstance(one, str)} if isinstance(view, dict) else {}
 
     def keep(self, seen: int | None) -> None:
-        """Save the state to remember: the panes, and the newest change that was `seen`.
-
-        Errors are ignored: the folder may be read-only.
-        """
-        workspace, pane = self.app.workspace, self.app.pane
-        if not self.app.setup.remembers or workspace is None or pane is None:
+        """Save the state to remember: the panes, and the newest change that was `seen`."""
+        state, pane = self.app.state, self.app.pane
+        if pane is None:
             return
-        panes = _dict(self._read().get("panes"))
-        for name, mounted in self.app.state.mounted.items():
+        panes = dict(self._read("panes", dict) or {})
+        for name, mounted in state.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        looked = self.app.clock().isoformat()
-        zoomed = self.app.state.zoomed is True
-        values = {"pane": pane.pane_id, "panes": panes, "looked": looked, "zoom": zoomed}
-        self._write({**self._read(), **values, **({} if seen is None else {"seen": seen})})
-
-    def _write(self, values: Mapping[str, Any]) -> None:
-        """Write everything that is remembered to its file."""
-        workspace = self.app.workspace
-        self._values = values
-        if workspace is not None:
-            self._write_file(workspace.state.folder, NAME, values)
+        looked, zoom = self.app.clock().isoformat(), state.zoomed is True
+        self._keep(pane=pane.pane_id, panes=panes, looked=looked, zoom=zoom, **({} if seen is None else {"seen": seen}))
 
     # The theme, which is the same in all workspaces
 
@@ -129,16 +124,4 @@ class PaneState(Part):
         """Save at once which theme was chosen."""
         folder = self._person
         if self.app.setup.remembers and folder is not None:
-            self._write_file(folder, COLOURS, {"theme": name})
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return dict(value) if isinstance(value, dict) else {}
-
-
-def _texts(value: object) -> dict[str, str]:
-    return {str(key): one for key, one in _dict(value).items() if isinstance(one, str)}
-
-
-def _list(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+            self._write(folder, COLOURS, {"theme": name})

@@ -188,7 +188,7 @@ class Spine(Shell):
             await super().on_event(key)
 
     def went_past(self) -> bool:
-        """Note that the user does something else: what is about to come must not cover it.
+        """Note that the user does something else: a dialog that is about to come must not cover it.
 
         Return whether a dialog was about to come: the keys that wait were typed for it.
         """

@@ -51,18 +51,17 @@ class Job:
         self.cancel, self.ended = threading.Event(), threading.Event()
         self.began = time.monotonic()
         self._moved = moved
-        self._names: dict[str, None] = {}
+        self._left: list[str] = []
         self._total = 0
 
     def plan(self, names: tuple[str, ...]) -> None:
         """Set the steps, by name."""
-        self._names = dict.fromkeys(names)
-        self._total = len(self._names)
+        self._left, self._total = [*names], len(names)
         self._moved()
 
     def done(self, name: str) -> None:
         """Note that one step is done."""
-        self._names = {other: None for other in self._names if other != name}
+        self._left = [other for other in self._left if other != name]
         self._moved()
 
     def pause(self, seconds: float) -> None:
@@ -73,12 +72,11 @@ class Job:
         """The progress in words: `checking Disk Space, 2 of 5`."""
         if self.cancel.is_set():
             return f"stopping: {self.words}"
-        current = next(iter(self._names), "")
-        name = f" {current[:30]}" if current else ""
+        words = f"{self.words} {self._left[0][:30]}" if self._left else self.words
         if self._total > 1:
-            return f"{self.words}{name}, {min(self._total, self._total - len(self._names) + 1)} of {self._total}"
+            return f"{words}, {min(self._total, self._total - len(self._left) + 1)} of {self._total}"
         seconds = int(time.monotonic() - self.began)
-        return f"{self.words}{name}" + (f", {seconds} s" if seconds > 1 else "")
+        return f"{words}, {seconds} s" if seconds > 1 else words
 
 
 class Jobs(Part):
@@ -86,8 +84,7 @@ class Jobs(Part):
 
     def set_up(self) -> None:
         """Nothing runs yet."""
-        self._ticks = False
-        self._left = False
+        self._ticks = self._left = False
 
     @property
     def running(self) -> list[Job]:
@@ -101,9 +98,7 @@ class Jobs(Part):
         then: Callable[[Any], object],
         failed: Callable[[MemdeckError], object] | None = None,
     ) -> Job | None:
-        """Run `work` in a worker; `then` gets its result, `failed` its error (default: a message), both in the
-        application's thread.
-        """
+        """Run `work` in a worker; `then` gets its result, `failed` its error (default: a message)."""
         if self._left:
             return None
         job = Job(words, lambda: self.app.post_message(ThreadReport(self.show)))
@@ -141,29 +136,29 @@ class Jobs(Part):
     def show(self) -> None:
         """Show the running jobs in the header."""
         main_screen = self.app.main_screen
-        if main_screen.is_mounted and self.app.is_running:
-            main_screen.header.work = self._words()
-
-    def _words(self) -> Line:
-        if not self.running:
-            return ()
-        glyphs = self.app.glyphs
-        more = f" (+{len(self.running) - 1})" if len(self.running) > 1 else ""
-        words = f"{glyphs.half} {self.running[-1].progress()}{more}"
-        return line(Piece(words, "accent"))
+        if not main_screen.is_mounted or not self.app.is_running:
+            return
+        words: Line = ()
+        if self.running:
+            more = f" (+{len(self.running) - 1})" if len(self.running) > 1 else ""
+            words = line(Piece(f"{self.app.glyphs.half} {self.running[-1].progress()}{more}", "accent"))
+        main_screen.header.work = words
 
     def stop(self) -> None:
         """Stop the checks and actions that run now."""
-        for job in self.running:
-            job.cancel.set()
+        self.cancel()
         self.show()
         self.app.say("Stopping the running jobs.")
+
+    def cancel(self) -> None:
+        """Cancel all jobs."""
+        for job in self.running:
+            job.cancel.set()
 
     def leave(self) -> None:
         """Cancel all jobs, and start no other."""
         self._left = True
-        for job in self.running:
-            job.cancel.set()
+        self.cancel()
 
 
 BEAT = 1.0
@@ -182,22 +177,19 @@ class Schedule(Part):
 
     def set_up(self) -> None:
         """Nothing is watched yet."""
-        self._begun = False
-        self._looking = False
-        self._left = False
+        self._begun = self._busy = self._left = False
         self._last: datetime | None = None
         self._again: datetime | None = None
         self._leader: Leader | None = None
         self.leads = False
         """Whether this application keeps the schedule of the workspace."""
-        self._keeping: Job | None = None
         self._told: set[str] = set()
         self._lock = threading.Lock()
 
     @property
     def idle(self) -> bool:
         """Whether the schedule neither looks ahead nor runs anything."""
-        return not self._looking and self._keeping is None
+        return not self._busy
 
     def begin(self) -> None:
         """Start checking the clock; once, after the first frame."""
@@ -217,15 +209,15 @@ class Schedule(Part):
     def beat(self) -> None:
         """Look ahead if it is time to, or if the clock jumped back."""
         now = self.app.clock()
-        if self._left or self._looking or self._keeping is not None:
+        if self._left or self._busy:
             return
         if self._again is not None and self._last is not None and self._last <= now < self._again:
             return
-        self._looking = True
+        self._busy = True
         self._last = now
         self._again = now + RETRY
         self.app.work(
-            lambda: self._look(now), lambda found: self._looked_ahead(*found, now), self._not_looked, group="ahead"
+            lambda: self._look(now), lambda found: self._looked_ahead(*found, now), self._failed, group="ahead"
         )
 
     # In threads
@@ -279,7 +271,10 @@ class Schedule(Part):
         failed: MemdeckError | None = None
         if ahead.upkeep:
             try:
-                words = self._maintain(now)
+                workspace = self.workspace
+                entrust(workspace, self.trust(), self.app.environ)
+                report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
+                words = "" if report is None or report.change is None else summary(report.rules)
             except MemdeckError as error:
                 # A wrong number in config.md must not stop the monitors.
                 failed = error
@@ -290,31 +285,17 @@ class Schedule(Part):
             raise failed
         return words, watch
 
-    def _maintain(self, now: datetime) -> str:
-
-        workspace = self.workspace
-        entrust(workspace, self.trust(), self.app.environ)
-        report = maintain_if_due(workspace, now, lambda: maintain_all(workspace, now, actor=ACTOR))
-        return "" if report is None or report.change is None else summary(report.rules)
-
     # In the application's thread
-
-    def _not_looked(self, error: MemdeckError) -> None:
-        self._looking = False
-        self._tell((error.message,))
 
     def _looked_ahead(self, ahead: Ahead, others: bool, now: datetime) -> None:
         """Show which application keeps the schedule (`others`: another one), and run the due work if it is this one."""
-        self._looking = False
+        self._busy = False
         self._again = min(ahead.again, now + RETRY) if others else ahead.again
         self._show(ahead, others)
         if self.leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
-            self._keeping = Jobs.of(self.app).start(
-                "checking" if ahead.watch else "maintaining",
-                lambda job: self._keep(job, ahead, now),
-                self._kept,
-                self._failed,
-            )
+            words = "checking" if ahead.watch else "maintaining"
+            job = Jobs.of(self.app).start(words, lambda job: self._keep(job, ahead, now), self._kept, self._failed)
+            self._busy = job is not None
 
     def _show(self, ahead: Ahead, others: bool) -> None:
         """Say in the header which process runs the schedule."""
@@ -333,18 +314,19 @@ class Schedule(Part):
 
     def _kept(self, result: tuple[str, Watch | None]) -> None:
         """Report what ran."""
-        self._keeping = None
+        self._busy = False
         words, watch = result
         if words:
             self.app.say(words[:1].upper() + words[1:] + ".", beside=True)
         if watch is not None:
             self.told(watch, asked=False)
-        self.app.changed()
+        # What is due was claimed by this run, whatever came of it.
+        self.app.changed(*NOT_SCHEDULING)
 
     def _failed(self, error: MemdeckError) -> None:
-        self._keeping = None
+        self._busy = False
         self._tell((error.message,))
-        self.app.changed()
+        self.app.changed(*NOT_SCHEDULING)
 
     def _tell(self, warnings: tuple[str, ...]) -> None:
         """Show warnings, each once."""
