@@ -1,8 +1,7 @@
 """What a query needs: each of its words, with the words of the index that serve it and how well each does.
 
 A word is served by itself, by its other forms and spellings, by longer words that begin with it, by abbreviations, by
-two words that it is written together from, and, where nothing of that exists, by words that contain it or of which it
-may be a typo.
+two words that it is written together from, and, where nothing of that exists, by words of which it may be a typo.
 """
 
 from __future__ import annotations
@@ -33,12 +32,10 @@ from .word_index import Filter, WordIndex, either, quoted
 
 MOST_NEEDS = 24
 """Words of a query that are used; those after them are ignored."""
-SPELLED, FORM, SHORT, LONGER, PARTS, INSIDE, SYNONYM = 0.98, 0.9, 0.85, 0.8, 0.85, 0.7, 0.6
+SPELLED, FORM, SHORT, LONGER, PARTS, SYNONYM = 0.98, 0.9, 0.85, 0.8, 0.85, 0.6
 """How well another word serves: another spelling, another form, an abbreviation or its long form, a longer word that
-begins with it, the words it is written together from, a word that contains it, a word for the same thing.
+begins with it, the words it is written together from, a word for the same thing.
 """
-BEGINNING = 0.5
-"""How well a word serves that is the beginning of the one that is asked for, as in a compound."""
 TYPOS = (1.0, 0.8, 0.62, 0.45)
 """How well a word serves, by the number of typos."""
 MINOR = 0.08
@@ -46,11 +43,8 @@ MINOR = 0.08
 REQUEST = 0.5
 """The same for a word with which people say what to do, such as "explain"."""
 _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
-_NO_WORD = 0.25
-"""The share of its value that a pair of unspaced writing counts as missing which no entry has."""
 _ASSUMED = 50
-_SURE = 0.8
-_MOST_LONGER, _MOST_INSIDE, _MOST_NEAR = 12, 8, 8
+_MOST_LONGER, _MOST_NEAR = 12, 8
 _LONGEST = 64
 _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
@@ -190,9 +184,7 @@ class _Reader:
     def _unspaced(self, one: _Word) -> Need:
         worth = one.weight * self._rarity(one.word)
         if len(one.word) > 1:
-            known = {one.word: 1.0} if self._count(one.word) else {}
-            # Half of the pairs are no words, but the end of one and the beginning of the next.
-            return Need(one.typed, worth if known else _NO_WORD * worth, known, {})
+            return Need(one.typed, worth, {one.word: 1.0} if self._count(one.word) else {}, {})
         longer = self._index.beginning(one.word, _MOST_LONGER)
         worth = one.weight * self._rarity(one.word, *longer)
         return Need(one.typed, worth, {}, {}, one.word if longer or self._count(one.word) else "", 1.0)
@@ -214,27 +206,15 @@ class _Reader:
         head = word if any(map(self._count, longer)) else ""
         phrases = self._phrases(one, around)
         guessed = not words and not head and not phrases
-        if not head and max(words.values(), default=0.0) < _SURE:
-            self._add_guesses(word, words)
+        if guessed and typos_allowed(word):
+            for other, typos in self._index.like(word)[:_MOST_NEAR]:
+                words[other] = TYPOS[typos] - 0.05 * (other[0] != word[0])
         forms = [word] if self._count(word) else [*words, *longer]
         count = min(sum(map(self._count, forms)), self._total)
         if not count and phrases:
             count = sum(self._index.matches(quoted(" ".join(parts)), Filter()) for parts in phrases)
         worth = one.weight * rarity(count, self._total)
         return Need(one.typed, worth, words, phrases, head, LONGER, guessed=guessed and bool(words))
-
-    def _add_guesses(self, word: str, words: dict[str, float]) -> None:
-        """Add the words that contain a word or of which it may be a typo, and the beginnings of a compound."""
-        if len(word) > 3:
-            for other in self._index.containing(word, _MOST_INSIDE):
-                if self._count(other):
-                    words.setdefault(other, INSIDE)
-        if not words and typos_allowed(word):
-            for other, typos in self._index.like(word)[:_MOST_NEAR]:
-                words.setdefault(other, TYPOS[typos] - 0.05 * (other[0] != word[0]))
-        for length in range(max(4, len(word) // 2 + 1), len(word)) if word.isalpha() else ():
-            if self._count(word[:length]):
-                words.setdefault(word[:length], BEGINNING)
 
     def _phrases(self, one: _Word, around: Sequence[_Word]) -> dict[tuple[str, ...], float]:
         """Return the words that a word is written together from, and the one that it forms with a word beside it."""
@@ -269,13 +249,9 @@ def _words_of(term: Term) -> list[_Word]:
                 _Word(word, term.text if alone else word, weight, term.open if alone else len(word) > SHORTEST)
             )
     for run in unspaced_runs(fold(term.text)):
+        # Half of the pairs are no words, but the end of one and the beginning of the next; those of grammar say little.
         pairs = [run[at : at + 2] for at in range(len(run) - 1)]
-        found += [
-            _Word(pair, pair, (1.0, 0.35, 0.1)[is_function(pair[0]) + is_function(pair[1])], False) for pair in pairs
-        ]
-        # A single character between those of grammar means as much as a word.
-        for at, char in enumerate(run):
-            beside = (run[at - 1] if at else "的", run[at + 1] if at + 1 < len(run) else "的")
-            if not is_function(char) and all(map(is_function, beside)):
-                found.append(_Word(char, char, 0.6, True))
+        found += [_Word(pair, pair, 0.1 if all(map(is_function, pair)) else 1.0, False) for pair in pairs]
+        if len(run) == 1:
+            found.append(_Word(run, run, 0.6, True))
     return found

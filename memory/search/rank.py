@@ -35,9 +35,9 @@ _OFTEN, _LENGTH_SHARE, _USUAL_LENGTH = 0.5, 0.3, 45
 _NEAR, _NEXT, _NEAR_SHARE = 4, 1, 0.3
 """Words apart that are near each other, and next to each other; what nearness adds."""
 _COVERAGE_SHARE = 0.6
-_PASSAGE_SHARE, _SHORT_ENTRY = 0.65, 100
-"""The part of the points that the best line of a long entry gives, and the words of an entry for which the part is half
-of that.
+_PASSAGE_SHARE, _BESIDE, _SHORT_ENTRY = 0.65, 0.6, 100
+"""The part of the points that the best line of a long entry gives, how much of the lines beside it counts there, and
+the words of an entry for which the part is half of that.
 """
 _NEWNESS, _HALF_LIFE = 0.1, 120.0
 _UNDATED = 0.5
@@ -191,12 +191,14 @@ class Weigher:
         return Evidence(entry.number, points, share, exact / self._total, telling, found, fits)
 
     def _passage(self, lines: dict[int, dict[int, float]]) -> float:
-        """Return the share of the needs that the best line has together with the title (line -1)."""
-        title = lines.get(-1, {})
+        """Return the share of the needs that the best line has, with its neighbours and the title (line -1)."""
         best = 0.0
-        for line in lines.values():
-            served = [self.needs[at].worth * max(line.get(at, 0.0), title.get(at, 0.0)) for at in {**line, **title}]
-            best = max(best, sum(served))
+        for line in lines:
+            served: dict[int, float] = {}
+            for other, counts in ((line, 1.0), (line - 1, _BESIDE), (line + 1, _BESIDE), (-1, 1.0)):
+                for at, well in lines.get(other, {}).items():
+                    served[at] = max(served.get(at, 0.0), well * counts)
+            best = max(best, sum(self.needs[at].worth * well for at, well in served.items()))
         return best / self._total
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:

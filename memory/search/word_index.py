@@ -1,8 +1,8 @@
 """The full-text index of one database: which words occur in which entries.
 
 `find` holds the words of titles and texts, not the texts themselves; an entry is a number that its user gives out.
-`word` holds every word with its stem, `letters` their groups of three letters, by which parts of words and typos are
-found. A word that no entry has any more stays in both, so its count decides.
+`word` holds every word with its stem, `letters` their groups of three letters, by which typos are found. A word that no
+entry has any more stays in both, so its count decides.
 """
 
 from __future__ import annotations
@@ -88,11 +88,6 @@ class WordIndex:
     def with_stem(self, root: str) -> list[str]:
         """Return the words of a stem."""
         return self._words("stem = ?", root)
-
-    def containing(self, part: str, most: int) -> list[str]:
-        """Return some words that contain a part of three letters or more, the shortest first."""
-        inside = "id IN (SELECT rowid FROM letters WHERE letters MATCH ?) ORDER BY length(term), term LIMIT ?"
-        return self._words(inside, f'"{part}"', most)
 
     def like(self, word: str) -> list[tuple[str, int]]:
         """Return the words of which a word may be a typo, the nearest first, each with the number of typos."""
