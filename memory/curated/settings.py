@@ -95,6 +95,7 @@ KEYS: tuple[Key, ...] = (
     Key("recall.weights.bm25_trigram", 0.20, "share", "weight of the index of letters"),
     Key("recall.weights.recency", 0.15, "share", "weight of the age"),
     Key("recall.weights.recall_signal", 0.10, "share", "weight of earlier recalls"),
+    Key("recall.semantic", False, "bool", "whether meaning counts, too, where words find little"),
     Key("recall.freshness.banner_after_days", 1, "count", "the age from which a memory carries a warning"),
     Key("recall.freshness.half_life_days", 14, "positive", "the age at which the weight of recency is a half"),
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),

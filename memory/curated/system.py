@@ -32,6 +32,8 @@ from .exchange import items_of, take
 from .model import INDEX, Invalid, Memory, OperationCall, Root
 from .operations.memories import CANDIDATES, selector
 from .overview import CuratedOverview, overview
+from .providers.calls import LOCAL
+from .providers.minilm import INSTALL, is_installed
 from .recall.find import find_about
 from .sessions import kept_sessions
 from .upkeep import maintain
@@ -319,8 +321,11 @@ class CuratedMemory(System):
         try:
             kept = kept_sessions(self.curated)
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
+            semantic = self.curated.settings["recall.semantic"]
         except MemdeckError:
             return
+        if semantic and not is_installed() and self.curated.settings["provider.name"] in ("", LOCAL.name):
+            yield Advice("recall.semantic is on, but its model is not installed", INSTALL)
         for path in damaged:
             yield Advice(
                 f"records of decisions were damaged and began anew; the damaged ones are {path}",

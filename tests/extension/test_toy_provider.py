@@ -111,6 +111,28 @@ def test_the_active_provider_is_told_and_adds(den: Den, curated: Curated, toy: A
     assert ("session_switch", ("s1", "s2")) in toy.ECHO.told
 
 
+def test_meaning_finds_what_no_word_does(den: Den, curated: Curated, toy: Any) -> None:
+    """With the setting on, vectors of the provider find a memory; each content is embedded once, a dream never."""
+    write(den, curated, "project", "Tea", "green tea at noon", scope="workspace")
+    write(den, curated, "project", "dreaming-2026-01-14", "oat milk, combined", scope="workspace")
+    run(curated, "provider select", name="echo")
+    question = "breakfast drink preferences"
+    assert run(curated, "search", query_text=question)["results"] == []
+    assert "embed" not in told(toy)
+    den.settings("[memory.recall]\nsemantic = true\n")
+    curated = den.open()
+    for _ in range(2):
+        (found,) = run(curated, "search", query_text=question)["results"]
+        assert found["memory"]["name"] == "Coffee"
+        assert "meaning=0.500" in found["why_recalled"]
+    embedded = [text for what, texts in toy.ECHO.told if what == "embed" for text in texts if "oat" in text]
+    assert len(embedded) == 1
+    assert run(curated, "search", query_text="what about oat milk")["results"][0]["memory"]["name"] == "Coffee"
+    toy.ECHO.mode = "raises"
+    assert run(curated, "search", query_text=question)["results"] == []
+    assert run(curated, "search", query_text="what about oat milk")["results"][0]["memory"]["name"] == "Coffee"
+
+
 def test_what_is_not_handled_memdeck_does_itself(curated: Curated) -> None:
     """A provider that handles nothing changes nothing, and is no failure."""
     before = run(curated, "search", query_text="what about oat milk")

@@ -15,7 +15,7 @@ from memory.storage import Store
 from memory.storage.database import Derived, in_transaction
 from memory.storage.own_folders import StateFolder
 
-CATALOG_VERSION = f"6/{VERSION}"
+CATALOG_VERSION = f"7/{VERSION}"
 CATALOG = f"""
 CREATE TABLE memory_catalog_entries (
     id INTEGER PRIMARY KEY, root TEXT NOT NULL, filename TEXT NOT NULL, type TEXT, slug TEXT, name TEXT,
@@ -25,6 +25,8 @@ CREATE TABLE memory_catalog_entries (
 CREATE INDEX entries_by_body ON memory_catalog_entries (body_hash);
 CREATE INDEX entries_by_time ON memory_catalog_entries (root, mtime_ns);
 CREATE INDEX entries_by_slug ON memory_catalog_entries (type, slug);
+CREATE TABLE memory_vectors (
+    model TEXT, content_hash TEXT, vector BLOB NOT NULL, PRIMARY KEY (model, content_hash)) WITHOUT ROWID;
 {TABLES}
 """
 COLUMNS = "id, root, filename, header, body, content_hash, mtime_ns, edited_ns"

@@ -14,6 +14,7 @@ from memory.curated.dreaming.gates import gates_of
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import active, status_of
+from memory.curated.recall.meaning import embed_all, embedder
 from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
 from memory.curated.sessions import kept_sessions
 from memory.errors import NotFoundError, UsageError
@@ -107,12 +108,14 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make the catalogue anew from the files."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
-    count = 0
+    count, by = 0, embedder(curated, call.now)
     for side, mine in curated.by_side(roots):
         indexed = side.catalog.rebuild(mine)
         for root in mine:
             count += indexed[root.key]
             side.records.event("memory.write.reindex", call.now, root=root, summary=f"indexed={indexed[root.key]}")
+        if by is not None:
+            embed_all(side, mine, by)
     return {
         "indexed_files": count, "scope": scope, "workspace_id": curated.workspace_id() or None, "agent_name": agent,
         "agent_tier": tier, "completed_at": format_utc(call.now),

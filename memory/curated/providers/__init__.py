@@ -33,6 +33,10 @@ class Provider:
         """Return the answers to a query, the best first: objects with `title` and `body`."""
         raise NotHandled
 
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        """Return a vector of length 1 for each text, for recall by meaning."""
+        raise NotHandled
+
     def prefetch(self, query: str, session_id: str, workspace_id: str) -> None:
         """Prepare for a session whose subject is `query`."""
         raise NotHandled

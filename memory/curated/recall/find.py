@@ -17,7 +17,7 @@ from memory.base.word_lists import REQUEST_WORDS
 from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
-from memory.curated.model import DREAM, Memory, Root
+from memory.curated.model import Memory, Root
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.search.needs import Need, needs_of
@@ -25,10 +25,10 @@ from memory.search.query import plain_query
 from memory.search.rank import WEIGHED, Document, Evidence, Weigher
 from memory.search.word_index import Filter, WordIndex, either
 
+from .meaning import NEAR, NEAR_MESSAGE, NO_DREAM, Embedder, embedder, near
+
 _OLD = 0.5
 """The factor for the score of a memory whose header says that another one replaces it."""
-_NO_DREAM = f"""e.filename NOT GLOB '{DREAM}[0-9]*' AND instr(e.header, '"source_actor": "dreaming"') = 0"""
-"""The SQL condition of a memory that is recalled: a dream says again what its sources say, and would displace them."""
 DAY = 86400.0
 _SOME, _HALF = 0.1, 0.45
 _SAYS = 0.25
@@ -37,6 +37,10 @@ _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
 TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
+WEAK = 0.6
+"""Where the words have less of a text than this share, meaning is asked as well, if the settings say so."""
+_MEANING = 0.5
+"""The weight of the meaning, beside those of the settings."""
 
 
 class Scored(NamedTuple):
@@ -51,16 +55,18 @@ class Scored(NamedTuple):
     trigram: float
     recency: float
     signal: float
+    meaning: float = 0.0
 
     @property
     def score(self) -> float:
         """The sum of all terms."""
-        return self.unicode + self.trigram + self.recency + self.signal
+        return self.unicode + self.trigram + self.recency + self.signal + self.meaning
 
     @property
     def why(self) -> list[str]:
         """The terms as texts."""
-        return [f"{name}={getattr(self, name):.3f}" for name in ("unicode", "trigram", "recency", "signal", "score")]
+        names = ("unicode", "trigram", "recency", "signal", *(("meaning",) if self.meaning else ()), "score")
+        return [f"{name}={getattr(self, name):.3f}" for name in names]
 
 
 class RecallFound(NamedTuple):
@@ -79,6 +85,7 @@ class _Candidate:
     memory: Memory
     words: float = 0.0
     letters: float = 0.0
+    meaning: float = 0.0
 
 
 def is_trivial(text: str) -> bool:
@@ -145,7 +152,9 @@ def find(
         )
         terms = tuple(need.text for need in needs if not need.minor)
         listed += [_Candidate(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
-    listed.sort(key=lambda one: -(one.words + one.letters))
+    if max((one.letters for one in listed), default=0.0) < WEAK and (by := embedder(curated, now)) is not None:
+        _add_meaning(curated, text, roots, listed, by, NEAR_MESSAGE if of_message else NEAR)
+    listed.sort(key=lambda one: -(one.words + one.letters + one.meaning))
     del listed[raw:]
     if len(roots) > 1:
         listed += _hiding(curated, roots, listed)
@@ -167,7 +176,7 @@ def _candidates(
         return needs, []
     inside = f"e.root IN ({','.join('?' * len(roots))})"
     only = Filter(
-        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {_NO_DREAM} AND {inside})", tuple(roots)
+        f"EXISTS (SELECT 1 FROM memory_catalog_entries e WHERE e.id = @ AND {NO_DREAM} AND {inside})", tuple(roots)
     )
     numbers = index.best(either(known), only, max(most, WEIGHED))
     marks = ",".join("?" * len(numbers))
@@ -181,6 +190,20 @@ def _candidates(
         if _is_enough(needs, evidence, of_message=of_message and not names(text, memory)):
             found.append((memory, evidence))
     return needs, found
+
+
+def _add_meaning(
+    curated: Curated, text: str, roots: Sequence[Root], listed: list[_Candidate], by: Embedder, least: float
+) -> None:
+    """Add how near each candidate is to a text in its meaning, and the memories that only their meaning finds."""
+    known = {(one.side.name, one.memory.id): one for one in listed}
+    for side, some in curated.by_side(roots):
+        for memory, cosine in near(side, some, text, by, least=least):
+            one = known.get((side.name, memory.id))
+            if one is None:
+                one = _Candidate(side, memory)
+                listed.append(one)
+            one.meaning = cosine * (_OLD if memory.header.provenance.superseded_by else 1.0)
 
 
 def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -> bool:
@@ -231,7 +254,7 @@ def _scored(found: Sequence[_Candidate], settings: CuratedSettings, now: datetim
     for side in {one.side.name: one.side for one in found}.values():
         mine = side.records.signals([one.memory.id for one in found if one.side is side], light=True)
         signals |= {(side.name, key): score for key, (_, score, _) in mine.items()}
-    weights = [settings[f"recall.weights.{name}"] for name in TERMS]
+    weights = [*(settings[f"recall.weights.{name}"] for name in TERMS), _MEANING]
     half = settings["recall.freshness.half_life_days"]
     scored = []
     for one in found:
@@ -239,7 +262,8 @@ def _scored(found: Sequence[_Candidate], settings: CuratedSettings, now: datetim
             continue
         age = max(now.timestamp() - one.memory.changed, 0) / DAY
         signal = signals.get((one.side.name, one.memory.id), 0.0)
-        terms = (one.words, one.letters, min(0.5 ** (age / half), one.words), min(max(signal, 0.0), 1.0))
+        recent = min(0.5 ** (age / half), one.words)
+        terms = (one.words, one.letters, recent, min(max(signal, 0.0), 1.0), one.meaning)
         scored.append(Scored(one.memory, *(weight * term for weight, term in zip(weights, terms, strict=True))))
     scored.sort(key=lambda one: (-one.score, -one.memory.root.depth, -one.memory.changed, one.memory.id))
     return _newer_first(scored)

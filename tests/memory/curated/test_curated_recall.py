@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.curated.model import OperationCall
+from memory.curated.providers.minilm import INSTALL, is_installed
 from memory.curated.recall.recall import LARGEST, RecallOptions, banner, capture, trace_of, turn_block
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, write
@@ -63,6 +64,19 @@ def test_questions_find_their_memory(den: Den, query: str, name: str) -> None:
     found = ask(den, den.open(), query)
     assert found.skipped is None
     assert [one.memory.header.name for one in found.entries][:1] == [name]
+
+
+@pytest.mark.skipif(not is_installed(), reason=f"needs the sentence model: {INSTALL}")
+def test_the_sentence_model_finds_paraphrases(den: Den) -> None:
+    """With the setting on, a question finds a memory with which it shares no word; without it, none."""
+    write(den, den.open(), "project", "Invoices", "PDF files of the billing service are made with WeasyPrint")
+    write(den, den.open(), "project", "Sessions", "a login lasts twelve hours")
+    question = "which library produces the receipts"
+    assert ask(den, den.open(), question).entries == ()
+    den.settings("[memory.recall]\nsemantic = true\n")
+    (first, *_) = ask(den, den.open(), question).entries
+    assert first.memory.header.name == "Invoices"
+    assert first.meaning > 0
 
 
 def test_a_code_name_is_found_without_its_hyphen(den: Den) -> None:
