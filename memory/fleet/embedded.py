@@ -23,7 +23,6 @@ from memory.registry import holds_memory, workspace_of
 from memory.search.index import SearchIndex, Transaction
 from memory.search.records import FileRecords, Record
 from memory.search.searcher import IndexDatabase
-from memory.storage.own_folders import StateFolder
 from memory.storage.private.workspaces import WorkspaceList
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 from memory.workspace import Workspace
@@ -41,7 +40,7 @@ class EmbeddedFleet(Fleet):
         self.local = local
         self.host = local.host
         self._list = WorkspaceList(local.state_home)
-        self._folder = StateFolder(local.state_home, self._list.path, local.home, name="fleet")
+        self._folder = self._list.folder
         self._index = IndexDatabase(self._folder, "search.sqlite", _ROOMS)
         self._unsettled: dict[str, int] = {}
 

@@ -10,7 +10,7 @@ from typing import Any
 from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
 from memory.storage import Change
-from memory.storage.changes import ChangeRecord
+from memory.storage.changes import ChangeRecord, RecordedFile
 from memory.storage.log.log import ChangeLog
 from memory.workspace import MEMORY_FOLDER
 
@@ -60,23 +60,11 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
 
 def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
     """Return the row of a change that is not in the log; see `row`."""
-    files = [file_name(file.path) for file in change.files]
-    return {
-        "id": change.id,
-        "time": change.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-        "actor": change.actor,
-        "operation": change.operation,
-        "file": files[0] if files else None,
-        "entry": None,
-        "summary": change.summary,
-        "undoneBy": None,
-        "reviewedBy": change.reviewer,
-        "proposal": change.proposal,
-        "store": store or None,
-        "files": files,
-        "entries": [],
-        "revertible": False,
-    }
+    files = tuple(RecordedFile(file.path, None, None, None) for file in change.files)
+    record = ChangeRecord(
+        0, change.id, change.time.astimezone(UTC), change.actor, change.operation, change.summary, files
+    )
+    return row(record._replace(reviewer=change.reviewer, proposal=change.proposal), store)
 
 
 # -- news: what others changed since the last visit, one line per entry and writer -----------------------------------

@@ -43,7 +43,6 @@ WORDS: dict[Kind, str] = {
     "own": "changes what it wrote itself",
 }
 """The kinds in words."""
-_MOST_RULES = 500
 
 
 class Rule(NamedTuple):
@@ -120,14 +119,7 @@ def read_policy(state: PrivateState) -> Policy:
 
 def change_policy(state: PrivateState, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
     """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
-
-    def bounded(before: Policy) -> Policy:
-        made = change(before)
-        if len(made.rules) > _MOST_RULES:
-            raise UsageError("review.rule", f"there are {_MOST_RULES} rules already", "use patterns such as agent:*")
-        return made
-
-    return _SETTINGS.change(state, bounded, command="review policy", now=now)
+    return _SETTINGS.change(state, change, command="review policy", now=now)
 
 
 def _parse(document: dict[str, Any]) -> Policy:

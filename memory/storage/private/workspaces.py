@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from memory.errors import MemdeckError
-from memory.storage import fsio
+from memory.storage.database import Database, DatabaseKind
+from memory.storage.own_folders import StateFolder
 
-_NAME = "workspaces.sqlite"
-_SECONDS = 5.0
-_TABLE = "CREATE TABLE IF NOT EXISTS workspaces (path BLOB PRIMARY KEY, added TEXT NOT NULL, listed INTEGER NOT NULL)"
-_PUBLISHING = "CREATE TABLE IF NOT EXISTS publishing (path BLOB PRIMARY KEY, mode TEXT NOT NULL)"
+_TABLES = """
+CREATE TABLE workspaces (path BLOB PRIMARY KEY, added TEXT NOT NULL, listed INTEGER NOT NULL);
+CREATE TABLE publishing (path BLOB PRIMARY KEY, mode TEXT NOT NULL)
+"""
+_LIST = DatabaseKind("workspaces.sqlite", "the list of workspaces", _TABLES, 1, durable=True)
 _PUT = """
 INSERT INTO workspaces VALUES (?, ?, 1) ON CONFLICT (path) DO UPDATE SET listed = 1, added = excluded.added
 """
@@ -37,12 +38,9 @@ class WorkspaceList:
 
     def __init__(self, state_home: Path) -> None:
         """Nothing is opened or made yet."""
-        self._home = state_home
-
-    @property
-    def path(self) -> Path:
-        """Where the database is, made or not."""
-        return self._home / "memdeck" / _NAME
+        # It is that of no workspace, so nothing of it is inside one.
+        self.folder = StateFolder(state_home, state_home / "memdeck" / _LIST.name, name="fleet")
+        self._file = Database(self.folder, _LIST, timeout=5.0)
 
     def all(self) -> tuple[ListedWorkspace, ...]:
         """Return the workspaces by their paths."""
@@ -58,7 +56,8 @@ class WorkspaceList:
 
     def _select(self, query: str) -> list[tuple[bytes, str]]:
         """Return the rows of a query, none where there is no list yet."""
-        return self._do(lambda made: made.execute(query).fetchall()) if self.path.exists() else []
+        none: list[tuple[bytes, str]] = []
+        return self._do(lambda made: made.execute(query).fetchall()) if self._file.exists() else none
 
     def add(self, path: Path, now: datetime, *, asked: bool = True) -> bool:
         """List a workspace; False where it is listed already.
@@ -102,17 +101,9 @@ class WorkspaceList:
         self._do(lambda made: made.execute("INSERT OR REPLACE INTO publishing VALUES (?, ?)", values))
 
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
-        try:
-            with fsio.closing(fsio.own_folder(self._home)) as folder:
-                fsio.make_database(_NAME, folder, str(self.path))
-            with closing(sqlite3.connect(self.path, timeout=_SECONDS)) as made, made:
-                made.execute(_TABLE)
-                made.execute(_PUBLISHING)
-                return work(made)
-        except (sqlite3.Error, OSError) as error:
-            raise MemdeckError(
-                "fleet.list",
-                f"the list of workspaces cannot be used: {error}",
-                f"see {self.path}; moved away, a new one begins",
-                file=str(self.path),
-            ) from error
+        self._file.warnings.clear()
+        found = self._file.run(lambda made: (work(made),), None)
+        if found is None or self._file.warnings:  # One that was damaged is moved aside, which is told once.
+            where = self.folder.path / _LIST.name
+            raise MemdeckError("fleet.list", self._file.warnings[-1], f"see {where}", file=str(where))
+        return found[0]

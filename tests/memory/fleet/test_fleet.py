@@ -51,18 +51,21 @@ def test_many_writers_of_the_list(top: Path, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert {one.path for one in known.all()} == set(paths)
-    assert os.stat(known.path).st_mode & 0o777 == 0o600
+    assert os.stat(known.folder.path / "workspaces.sqlite").st_mode & 0o777 == 0o600
 
 
 def test_a_damaged_list_is_told(tmp_path: Path) -> None:
-    """It is an error with a code and the file, and the file stays."""
+    """It is an error with a code and the file, which is moved aside; a new list begins."""
     known = WorkspaceList(tmp_path / "state")
     known.add(Path("/srv/a"), NOW)
-    known.path.write_bytes(b"no database" * 100)
+    path = known.folder.path / "workspaces.sqlite"
+    del known  # Its connection would still know the list.
+    path.write_bytes(b"no database" * 100)
     with pytest.raises(MemdeckError) as error:
-        known.all()
+        WorkspaceList(tmp_path / "state").all()
     assert error.value.code == "fleet.list"
-    assert known.path.read_bytes().startswith(b"no database")
+    assert path.with_suffix(".damaged.sqlite").read_bytes().startswith(b"no database")
+    assert WorkspaceList(tmp_path / "state").all() == ()
 
 
 def test_names_that_are_no_text_are_listed(tmp_path: Path, fleet: EmbeddedFleet) -> None:
