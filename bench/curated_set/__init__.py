@@ -41,7 +41,7 @@ class Entry:
     @property
     def path(self) -> str:
         """The file, by scope, type and slug."""
-        from memory.curated.files.names import slug
+        from memory.curated.files.header import slug
 
         return f"{FOLDERS[self.place]}/{self.type}_{slug(self.name)}.md"
 

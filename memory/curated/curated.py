@@ -24,8 +24,8 @@ from memory.storage import Store
 
 from .control.carry_out import catch_up, replay
 from .dreaming.runs import settle
+from .files.header import fault_of, spellings
 from .files.listing import read_first
-from .files.names import fault_of, spellings
 from .index.records import UNAVAILABLE
 from .model import Invalid, Memory, Root
 from .models import Model

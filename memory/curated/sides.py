@@ -22,7 +22,7 @@ from memory.base.clock import format_utc
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.base.toml_text import config_error, read_toml
-from memory.curated.files.names import check_agent, is_agent
+from memory.curated.files.header import check_agent, is_agent
 from memory.curated.model import INDEX, SCOPES, TIERS, Root
 from memory.errors import MemdeckError, UsageError
 from memory.review.gate import pass_or_hold

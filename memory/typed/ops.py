@@ -22,10 +22,9 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 from memory.storage.transaction import Transaction
 
-from . import failures, locks
+from . import failures
 from .aidefile import NAME, with_core_file
-from .files import aidefile_of, refuse_foreign
-from .locks import Holder
+from .files import Holder, aidefile_of, lock_file, refuse_foreign, refuse_locked, unlock_file
 from .merging import merged
 from .registry import Agent, find_agent, path_in, read_registry, store_of
 from .sizes import nanoseconds, read_age, span_ns
@@ -191,12 +190,12 @@ def lock(path: AnyPath, **how: Unpack[How]) -> Holder:
     The path itself need not exist. `owner` holds the lock.
     """
     store, inside = _place(path, how)
-    return locks.lock_file(store, inside, now=_now(how), owner=how.get("owner"))
+    return lock_file(store, inside, now=_now(how), owner=how.get("owner"))
 
 
 def unlock(path: AnyPath, **how: Unpack[How]) -> bool:
     """Remove `<path>.lock` and return whether it existed; unlocking twice is fine."""
-    return locks.unlock_file(*_place(path, how))
+    return unlock_file(*_place(path, how))
 
 
 def record_failure(
@@ -289,4 +288,4 @@ def _transaction(store: Store, operation: str, how: How) -> Transaction:
 
 def _refuse_locked(store: Store, path: str, how: How) -> None:
     if not how.get("ignore_lock"):
-        locks.refuse_locked(store.root, path, how.get("owner"))
+        refuse_locked(store.root, path, how.get("owner"))

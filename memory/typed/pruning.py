@@ -21,8 +21,7 @@ from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
 
 from .aidefile import EPISODIC, PROCEDURAL, Aidefile
-from .files import LOCK, MARKDOWN, TYPES, AgentFiles, LeftOut, MemoryFile, Type, aidefile_of, look
-from .locks import Holder, holder_of
+from .files import LOCK, MARKDOWN, TYPES, AgentFiles, Holder, LeftOut, MemoryFile, Type, aidefile_of, holder_of, look
 from .registry import Agent
 from .sizes import nanoseconds
 

@@ -17,9 +17,8 @@ from functools import partial
 from typing import NamedTuple
 
 from memory.base.scan import scan
-from memory.curated.files.header import BadFile, read
+from memory.curated.files.header import BadFile, fault_of, read
 from memory.curated.files.listing import index_line, index_lines, is_memory_name, rendered
-from memory.curated.files.names import fault_of
 from memory.curated.index.catalog import memories
 from memory.curated.index.records import UNAVAILABLE, add_event, keep_value, milliseconds, value_of
 from memory.curated.model import INDEX, ORIGINS, Json, Root

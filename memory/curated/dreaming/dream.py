@@ -12,8 +12,8 @@ from memory.base.scan import scan
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
+from memory.curated.files.header import free_path, slug
 from memory.curated.files.listing import read_file
-from memory.curated.files.names import free_path, slug
 from memory.curated.index.records import milliseconds, utc_day
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
 from memory.curated.models import ModelError, read_value

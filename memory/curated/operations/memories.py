@@ -10,9 +10,9 @@ from memory.base.scan import scan
 from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
+from memory.curated.files.header import free_path
+from memory.curated.files.header import slug as slug_of
 from memory.curated.files.listing import LARGEST, system_files
-from memory.curated.files.names import free_path
-from memory.curated.files.names import slug as slug_of
 from memory.curated.index.records import time_of, utc_day
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall

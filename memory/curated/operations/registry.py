@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.curated import daily, sessions
+from memory.curated import sessions, upkeep
 from memory.curated.dreaming import dream as dreams
 from memory.curated.extract import turns as extractor
 from memory.curated.model import OperationCall
@@ -221,16 +221,16 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     # -- daily logs
     CuratedOperation(
-        "daily ls", daily.ls,
+        "daily ls", upkeep.ls,
         (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "How many at most, up to 200.", 1)),
         "GET /api/memory/daily", tool="agh__memory_daily_list", rows="logs",
     ),
     CuratedOperation(
-        "daily show", daily.show, (_DAY, ONE_SCOPE), "GET /api/memory/daily/{date}", example="2026-01-15",
+        "daily show", upkeep.show, (_DAY, ONE_SCOPE), "GET /api/memory/daily/{date}", example="2026-01-15",
         lines=lines.text,
     ),
     CuratedOperation(
-        "daily sweep", daily.sweep_all, (ONE_SCOPE, DRY_RUN), "POST /api/memory/daily/sweep", writes=True,
+        "daily sweep", upkeep.sweep_all, (ONE_SCOPE, DRY_RUN), "POST /api/memory/daily/sweep", writes=True,
         example="--dry-run",
     ),
     # -- providers

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.daily import counts
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.upkeep import counts
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write
 

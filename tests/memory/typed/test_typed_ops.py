@@ -14,7 +14,7 @@ import pytest
 from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import undo_in
 from memory.typed import ops
-from memory.typed.locks import Holder, host_name
+from memory.typed.files import Holder, host_name
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 from tests.patience import PATIENCE
