@@ -103,6 +103,7 @@ class WorkspaceList:
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
         self._file.warnings.clear()
         found = self._file.run(lambda made: (work(made),), None)
+        self._file.close()  # It is used a few times in the life of a process.
         if found is None or self._file.warnings:  # One that was damaged is moved aside, which is told once.
             where = self.folder.path / _LIST.name
             raise MemdeckError("fleet.list", self._file.warnings[-1], f"see {where}", file=str(where))

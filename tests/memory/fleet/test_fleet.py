@@ -59,7 +59,6 @@ def test_a_damaged_list_is_told(tmp_path: Path) -> None:
     known = WorkspaceList(tmp_path / "state")
     known.add(Path("/srv/a"), NOW)
     path = known.folder.path / "workspaces.sqlite"
-    del known  # Its connection would still know the list.
     path.write_bytes(b"no database" * 100)
     with pytest.raises(MemdeckError) as error:
         WorkspaceList(tmp_path / "state").all()
