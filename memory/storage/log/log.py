@@ -207,11 +207,12 @@ class ChangeLog:
         new = self._new_file(file, () if lost else None)
         if lost:
             new = new._replace(before=seen.identity, kept=None)
-        words = touched_in(new.touched)
+        name = path.rpartition("/")[2]
+        words = "edited" if [one.title for one in new.touched] == [name] else touched_in(new.touched)
         if data is None or seen.identity is None:
             words = "removed" if data is None else "created"
         writer = self._stores.writer(path)
-        change = Change(new_id(now), now, writer, "edit", f"{path.rpartition('/')[2]}: {words}", (file,))
+        change = Change(new_id(now), now, writer, "edit", f"{name}: {words}", (file,))
         rows.add(db, change, [new])
         rows.put_seen(db, path, data, version)
         return True
