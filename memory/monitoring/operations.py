@@ -244,7 +244,7 @@ def _check_kept(ledger: MonitorLedger) -> None:
 def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), **fields: str | None) -> Edit:
     """Add a monitor; its command does not run until a person approves it."""
     values = given(**fields) | pairs(changes)
-    return runnable(lambda snapshot: add_monitor(snapshot, name, values, now=call.now))(call.snapshot)
+    return runnable(add_monitor(call.snapshot, name, values, now=call.now), call.snapshot)
 
 
 def _fields() -> tuple[str, ...]:
@@ -275,8 +275,8 @@ def edit(
     if text is not None:
         if values or unset:
             raise UsageError("usage.arguments", "--text replaces the whole monitor", "give either --text or fields")
-        return runnable(lambda look: replace_monitor_text(look, ref, text, now=call.now))(call.snapshot)
-    return runnable(lambda snapshot: edit_monitor(snapshot, ref, set=values, unset=unset, now=call.now))(call.snapshot)
+        return runnable(replace_monitor_text(call.snapshot, ref, text, now=call.now), call.snapshot)
+    return runnable(edit_monitor(call.snapshot, ref, set=values, unset=unset, now=call.now), call.snapshot)
 
 
 @monitors.changes("remove", "removed", examples=("memdeck monitors remove 19d2e4f",))

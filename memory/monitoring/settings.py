@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -76,7 +76,9 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     made = MonitorSettings(kind, threshold, timeout)
     match kind:
         case "http":
-            method = text("method").upper() or "GET"
+            url, method = fields.needed("url"), text("method").upper() or "GET"
+            if why := unusable_url(url):
+                raise BadSetting("url", f"url: {why}", "write an address such as https://example.com/health")
             if method not in ("GET", "HEAD"):
                 raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
             rules: list[Rule] = [threshold.rule]
@@ -87,9 +89,9 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
             return replace(
                 made,
                 threshold=Threshold(threshold.text, Joined("or", tuple(rules))) if rules[1:] else threshold,
-                url=fields.address("url"),
+                url=url,
                 method=method,
-                follow=fields.hops("follow"),
+                follow=fields.hops(),
                 anywhere=text("follow").casefold() == ANYWHERE,
             )
         case "command":
@@ -134,45 +136,41 @@ def _expected(text: str) -> Rule:
         raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
 
 
+@dataclass(frozen=True, slots=True)
 class _Fields:
     """The texts of a monitor's fields, absent ones empty."""
 
-    def __init__(self, monitor: Monitor) -> None:
-        self.monitor = monitor
+    monitor: Monitor
 
     def text(self, key: str) -> str:
         value = (self.monitor.entry.fields.get(key) or "").strip()
         return "" if is_absent(value) else value
 
     def needed(self, key: str) -> str:
-        value = self.text(key)
-        if not value:
-            raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
-        return value
-
-    def address(self, key: str) -> str:
-        value = self.needed(key)
-        if why := unusable_url(value):
-            raise BadSetting(key, f"{key}: {why}", "write an address such as https://example.com/health")
-        return value
+        if value := self.text(key):
+            return value
+        raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
 
     def seconds(self, key: str, usual: float, unit: str = "") -> float:
         value = self.text(key)
         if not value:
             return usual
-        if unit and value.isascii() and value.isdigit() and len(value) < 9:
-            value += unit
-        found = read_duration(value)
+        found = read_duration(value + unit if value.isdigit() else value)
         if found is None or found > _CENTURY:
             raise BadSetting(key, f"{key} is {value[:30]!r}", "write a time such as 30s, 5m, 2h or 14d")
         return found
 
-    def hops(self, key: str) -> int:
-        value = self.text(key).casefold()
-        words = {**dict.fromkeys(("", "no", "false", "off"), 0), **dict.fromkeys(("yes", "true", "on", ANYWHERE), 5)}
-        if value not in words and not (value.isascii() and value.isdigit() and int(value[:3]) <= MOST_HOPS):
-            raise BadSetting(key, f"{key} is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}")
-        return words[value] if value in words else int(value)
+    def hops(self) -> int:
+        value = self.text("follow").casefold()
+        if value in ("", "no", "false", "off"):
+            return 0
+        if value in ("yes", "true", "on", ANYWHERE):
+            return 5
+        if value.isascii() and value.isdigit() and int(value[:3]) <= MOST_HOPS:
+            return int(value)
+        raise BadSetting(
+            "follow", f"follow is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}"
+        )
 
 
 def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
@@ -191,27 +189,21 @@ def broken(monitor: Monitor, root: Path | None) -> str:
     return "" if error is None else error.message
 
 
-def runnable(build: Callable[[Snapshot], Edit]) -> Callable[[Snapshot], Edit]:
-    """Wrap the build of an edit so that it refuses a monitor that could not run: one without a target, or with an
-    address that cannot be requested.
+def runnable(edit: Edit, snapshot: Snapshot) -> Edit:
+    """Return an edit of a snapshot that leaves its monitor able to run; raise the error of one that could not: without
+    a target, or with an address that cannot be requested.
 
     A monitor that had the same error before may be edited in other fields. Raises BadSetting `monitor.setting`,
     BadThreshold, UsageError `monitor.folder`.
     """
-
-    def checked(snapshot: Snapshot) -> Edit:
-        edit = build(snapshot)
-        document = edit.documents.get(FILE)
-        monitors = () if document is None else Monitors(FILE, document).monitors
-        monitor = next((one for one in monitors if one.ref == edit.ref), None)
-        if monitor is not None and (error := _setting_error(monitor, snapshot.root)) is not None:
-            before = next((one for one in snapshot.monitors.monitors if one.at == monitor.at), None)
-            same = None if before is None else _setting_error(before, snapshot.root)
-            if same is None or str(same) != str(error):
-                raise error
-        return edit
-
-    return checked
+    document = edit.documents.get(FILE)
+    monitors = () if document is None else Monitors(FILE, document).monitors
+    for monitor in monitors:
+        error = _setting_error(monitor, snapshot.root) if monitor.ref == edit.ref else None
+        before = [_setting_error(one, snapshot.root) for one in snapshot.monitors.monitors if one.at == monitor.at]
+        if error is not None and str(error) not in map(str, before):
+            raise error
+    return edit
 
 
 def _setting_error(monitor: Monitor, root: Path | None) -> UsageError | None:

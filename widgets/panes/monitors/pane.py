@@ -153,4 +153,4 @@ class MonitorsPane(RecordPane):
     def from_source(self, item: Record, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""
         ref, base = item.ref, item.thing.entry
-        return runnable(lambda snapshot: replace_monitor_text(snapshot, ref, text, base=base, now=now))
+        return lambda seen: runnable(replace_monitor_text(seen, ref, text, base=base, now=now), seen)
