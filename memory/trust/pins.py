@@ -284,7 +284,8 @@ def _words(command: str, *, quoted: bool = False) -> Iterator[tuple[Word, bool, 
                 # A plain name of a program is looked up in PATH, where nothing of the workspace is.
                 if word is not program or "/" in word.text:
                     yield word, data, name in _IN_FOLDERS
-                if (programmed or not _is_reader(program.text)) and any(char in " \t\n;&|()<>" for char in word.text):
+                runs = programmed or program.text == ":" or not _is_reader(program.text)
+                if runs and any(char in " \t\n;&|()<>" for char in word.text):
                     # `sh -c`, `eval` and `env -S` run quoted text.
                     yield from ((one, False, also) for one, _, also in _words(word.text, quoted=True))
                 elif "$(" in word.text:

@@ -304,6 +304,10 @@ def test_a_copied_workspace_runs_nothing(workspace: Place) -> None:
         'printf %s "$(cat run.sh | sh)"',
         "sqlite3 state.db < run.sh",
         "cat run.sh | sqlite3 state.db",
+        "x=$(true) sh run.sh",
+        "x=$(true) sh -c 'sh run.sh'",
+        "case x in x) sh -c 'sh run.sh';; esac",
+        "sh sh run.sh",
     ],
 )
 def test_a_script_is_covered_wherever_it_is_named(workspace: Place, command: str) -> None:

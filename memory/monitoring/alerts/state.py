@@ -7,7 +7,6 @@ mutes, maintenance windows and a parent that is down silence messages, not check
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -69,16 +68,13 @@ class AlertState:
 
     @classmethod
     def read(cls, values: Mapping[str, Any] | None) -> AlertState:
-        """Parse a stored state; values that are missing or of another type get their default."""
-        fresh = cls()
-        found: dict[str, Any] = {}
-        for name, value in (values or {}).items():
-            if name in ("since", "told_at", "checked"):
-                with suppress(TypeError, ValueError):
-                    found[name] = read_stamp(value)
-            elif name in cls.__slots__ and type(value) is type(getattr(fresh, name)):
-                found[name] = value
-        return replace(fresh, **found)
+        """Parse a stored state; missing values get their default, and one that cannot be parsed is a fresh one."""
+        found = dict(values or {})
+        try:
+            found |= {name: read_stamp(found[name]) for name in ("since", "told_at", "checked") if found.get(name)}
+            return cls(**found)
+        except (TypeError, ValueError):
+            return cls()
 
 
 @dataclass(frozen=True, slots=True)
