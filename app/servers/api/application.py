@@ -1,4 +1,4 @@
-"""The application: FastAPI with a route for each verb, each operation on curated memory, and each tool."""
+"""The application: FastAPI with a route for each verb and each operation on curated memory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from memory.curated.system import CuratedMemory
 from memory.errors import BusyError, MemdeckError, NotFoundError, UsageError
 from memory.operations import Operation, allow
 
-from .openapi import described, route_of, tool_of
+from .openapi import described, route_of
 from .requests import Json, actor_of, body_of, query_of
-from .routes import WORKSPACE, Route, method_of, operations, path_of, routes
-from .runs import Caller, CallResult, Runs, encoded, failed
+from .routes import WORKSPACE, Route, operations, path_of, routes
+from .runs import Caller, CallResult, Runs, failed
 
 if TYPE_CHECKING:
-    from app.servers.mcp.calls import Calls
-
     from .events import ChangeEvents
 
 WAITING = 32
@@ -37,10 +35,9 @@ _NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
 class Api:
     """Answers requests. `actor` is the actor of all changes; None: the one that each request names."""
 
-    def __init__(self, runs: Runs, calls: Calls, events: ChangeEvents, *, actor: str | None = None) -> None:
-        """Create the routes from the verbs, the operations and the tools."""
+    def __init__(self, runs: Runs, events: ChangeEvents, *, actor: str | None = None) -> None:
+        """Create the routes from the verbs and the operations."""
         self._runs = runs
-        self._calls = calls
         self._events = events
         self._actor = actor
         # One thread for all calls: databases that are open in the workspace belong to it.
@@ -67,16 +64,12 @@ class Api:
             )
 
         add("GET", "/api/openapi.json", self._openapi, None)
-        add("GET", "/api/v1", self._index, {"summary": "List the served verbs.", "tags": ["verbs"]})
         add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
         for route in routes():
             add(route.method, route.path, partial(self._call, route), route_of(route))
         for one in operations():
             for method in ("GET", "POST") if not one.offered else ():
                 add(method, path_of(one), partial(self._refuse, one), None)
-        add("GET", "/api/tools", self._tools, {"summary": "List the tools.", "tags": ["tools"]})
-        for tool in self._calls.offered:
-            add("POST", f"/api/tools/{tool.name}", partial(self._tool, tool.name), tool_of(tool))
         answer_errors(made)
         return made
 
@@ -84,17 +77,6 @@ class Api:
 
     async def _openapi(self, _request: Request) -> Response:
         return _json(json.dumps(described(self.application)).encode())
-
-    async def _index(self, _request: Request) -> Response:
-        rows = [
-            {"path": path_of(one), "method": method_of(one), "does": one.sentence}
-            for one in operations()
-            if one.offered
-        ]
-        return _json(encoded({"verbs": rows}))
-
-    async def _tools(self, _request: Request) -> Response:
-        return _json(encoded({"tools": [tool.json() for tool in self._calls.offered]}))
 
     async def _refuse(self, operation: Operation, request: Request) -> Response:
         allow(operation, self._runs.caller(self._caller(request)), {})
@@ -125,11 +107,6 @@ class Api:
     def _workspace_id(self) -> str:
         system = self._runs.workspace.system("curated")
         return system.curated.workspace_id() if isinstance(system, CuratedMemory) else ""
-
-    async def _tool(self, name: str, request: Request) -> Response:
-        values, caller = await _body_alone(request), self._caller(request)
-        work = partial(self._calls.done, name, values, caller.actor)
-        return await self._run(partial(self._runs.plain, work, caller))
 
     async def _listen(self, request: Request) -> Response:
         since = request.headers.get("last-event-id") or request.query_params.get("since")
@@ -208,9 +185,11 @@ def _is_json(body: bytes) -> bool:
 async def _http_error(_request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 500)
     if status == 405:
-        found = response_of(failed(UsageError("http.method", "this is not called with that method", "see /api/v1")))
+        found = response_of(
+            failed(UsageError("http.method", "this is not called with that method", "see /api/openapi.json"))
+        )
     else:
-        found = response_of(failed(NotFoundError("http.not_found", "nothing is here", "see /api/v1")))
+        found = response_of(failed(NotFoundError("http.not_found", "nothing is here", "see /api/openapi.json")))
     found.headers.update(getattr(error, "headers", None) or {})
     return found
 

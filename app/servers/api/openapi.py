@@ -11,7 +11,6 @@ from .routes import OF_LOOKS, Route, looks
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-    from app.servers.mcp.definitions import Tool
 
 Json = dict[str, Any]
 _ERROR: Json = {
@@ -53,13 +52,6 @@ def route_of(route: Route) -> Json:
     return found
 
 
-def tool_of(tool: Tool) -> Json:
-    """Return the description of a tool."""
-    return _described(
-        tool.description, "tools", tool.schema["properties"], tool.schema.get("required", ()), in_query=False
-    )
-
-
 def described(application: FastAPI) -> Json:
     """Return the complete description."""
     from fastapi.openapi.utils import get_openapi
@@ -67,7 +59,7 @@ def described(application: FastAPI) -> Json:
     found = get_openapi(
         title="memdeck",
         version=application.version,
-        description="The memory of a workspace: the verbs of the command line, curated memory, and agents' tools.",
+        description="The memory of a workspace: the verbs of the command line, and curated memory.",
         routes=application.routes,
     )
     parts = found.setdefault("components", {})

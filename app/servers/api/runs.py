@@ -197,15 +197,6 @@ class Runs:
 
         return self._run(run, caller)
 
-    def plain(self, work: Callable[[], Json], caller: Caller) -> CallResult:
-        """Run something else and return its result."""
-
-        def run(session: ServedSession) -> int:
-            session.writer.document(work())
-            return 0
-
-        return self._run(run, caller)
-
     def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> CallResult:
         notes: list[str] = []
         token = LISTENER.set(notes.append)

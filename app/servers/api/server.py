@@ -19,7 +19,6 @@ from .unix_socket import socket_at
 
 if TYPE_CHECKING:
     from app.servers.life import Life
-    from app.servers.mcp.calls import Calls
 
     from .runs import Runs
 
@@ -34,7 +33,6 @@ class Where(NamedTuple):
 
 def serve(
     runs: Runs,
-    calls: Calls,
     life: Life,
     *,
     port: int | None,
@@ -44,7 +42,7 @@ def serve(
 ) -> None:
     """Serve until a signal arrives or the parent process is gone; `say` gets the places of the server."""
     events = ChangeEvents(runs.workspace, runs.clock, runs.busy)
-    bounded: App = Bounds(Api(runs, calls, events, actor=actor).application)
+    bounded: App = Bounds(Api(runs, events, actor=actor).application)
     guard: App | None = None
     address = token = None
     sockets: list[socket.socket] = []

@@ -7,7 +7,6 @@ from app.servers.api.events import ChangeEvents
 from app.servers.api.openapi import described
 from app.servers.api.runs import Runs
 from app.servers.life import Life
-from app.servers.mcp.calls import Calls
 from memory.operations import Whole, option, verb
 
 from . import needs, tell_where
@@ -41,9 +40,8 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     actor = session.named_actor or None
     life = Life()
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
-    calls = Calls(lambda: workspace, session.clock, read_only=read_only)
     if openapi:
-        made = Api(runs, calls, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
+        made = Api(runs, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
         session.writer.document(described(made.application))
         return
 
@@ -54,4 +52,4 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
 
     if port is None and path is None:
         port = 0
-    serve(runs, calls, life, port=port, path=path, actor=actor, say=say)
+    serve(runs, life, port=port, path=path, actor=actor, say=say)
