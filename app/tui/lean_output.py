@@ -15,6 +15,8 @@ from rich.cells import cell_len
 _JOINED = re.compile("[\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]")
 """Signs that join others to one emoji; terminals disagree on how wide that is."""
 _MOVE = re.compile(r"\x1b\[(\d+);(\d+)H")
+_LOST = re.compile(r"(?:\x1b\[\d+;\d+H)?\r?\n(?=(?:\x1b\[[0-9;]*m)*\x1b\[\d+;\d+H)")
+"""The end of a line before the cursor is put elsewhere, with the move to it."""
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _PART = re.compile(r"[34]8;(?:2;\d+;\d+;\d+|5;\d+)|\d+")
 
@@ -64,13 +66,16 @@ def lean(data: str) -> str:
     """Return what draws the same as `data`, from no look to no look."""
     out: list[str] = []
     now = wanted = _Look()
-    pieces = _STYLE.split(data)
+    pieces = _STYLE.split(_LOST.sub("", data))
     for text, parameters in zip(pieces[::2], (*pieces[1::2], ""), strict=True):
-        if text:
+        if _MOVE.fullmatch(text):
+            # Where the cursor is put has no look: what follows there may have that of what came before.
+            out.append(text)
+        elif text:
             # A blank has no colour of its own, unless it is underlined or reversed.
             meant = wanted
             if not wanted.others and not now.others and text.isspace() and text.isascii() and text.isprintable():
-                meant = wanted._replace(colour=now.colour) if now.colour else wanted
+                meant = wanted._replace(colour=now.colour)
             out.append(_change(now, meant))
             out.append(text)
             now = meant

@@ -168,6 +168,9 @@ class Scrolling(ScrollView):
         self._focuses = False
         return self
 
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        """Keep the styles: none here depends on the focus, and Textual would draw the scrollbars again."""
+
     def _on_focus(self, event: Focus) -> None:
         """Draw only the lines that show the focus; Textual would draw the whole widget."""
         event.prevent_default()

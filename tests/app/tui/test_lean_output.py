@@ -59,6 +59,11 @@ def test_every_character_looks_as_before(runs: list[tuple[str, Style]]) -> None:
     assert len(lean(data)) <= len(data)
 
 
+def test_a_line_ends_only_where_the_cursor_stays() -> None:
+    """The end of a line before the cursor is put elsewhere is left out, with the move to it."""
+    assert lean("a\x1b[3;80H\n\x1b[4;1Hb\nc") == "a\x1b[4;1Hb\nc"
+
+
 def test_the_cursor_is_put_behind_a_joined_emoji() -> None:
     """What is drawn after a family, a flag or a skin tone begins in its own column, however wide the terminal is."""
     family = "\U0001f469\u200d\U0001f467"

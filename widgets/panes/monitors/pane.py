@@ -22,7 +22,7 @@ from .detail import alerts, is_blocked, is_unknown, monitor_told, state_pieces
 
 ROW = Columns(
     Column("sign", 1, importance=9),
-    Column("title", minimum=16),
+    Column("title", minimum=18),
     Column("status", 14, importance=3),
     Column("checked", 13, "right", importance=2),
     Column("next", 10, "right", importance=1),
@@ -43,13 +43,6 @@ class MonitorsPane(RecordPane):
     sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "status", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
-
-    DEFAULT_CSS: ClassVar[str] = """
-    MonitorsPane {
-        & > .pane--list-frame { width: 11fr; }
-        & > .pane--detail-frame { width: 9fr; }
-    }
-    """
 
     def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, MonitorStanding]] | None = None) -> None:
         """`look` returns the recorded results of each monitor, by ref; without it only the files are shown."""
