@@ -13,14 +13,12 @@ from textual.css.query import NoMatches
 from textual.dom import NoScreen
 from textual.driver import Driver
 from textual.events import Event, InputEvent, Key, Paste
-from textual.widgets import Input
 
 from memory.storage.own_folders import short_path
 from memory.workspace import Workspace
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
-from widgets.list.line_list import LineList
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
 from widgets.text.depth import offered
@@ -113,13 +111,6 @@ class MemdeckApp(Spine):
         proposals: AgentProposals
         schedule: Schedule
         search_queries: SearchQueries
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            """Return a part; it is imported and created when it is first used, not before the first titles."""
-            if name not in PARTS:
-                raise AttributeError(name)
-            return found_at(PARTS[name]).of(self)
 
     @property
     def idle(self) -> bool:
@@ -393,15 +384,17 @@ class MemdeckApp(Spine):
         finally:
             self.type_ahead.acted()
 
-    def on_line_list_opened(self, message: LineList.Opened) -> None:
-        """Ignore an opened row; nothing here opens by itself."""
-        message.stop()
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        """Ignore a submitted input; nothing here is submitted by itself."""
-        message.stop()
-
     def on_safe_input_pasted(self, message: SafeInput.Pasted) -> None:
         """Join lines that were pasted into a field of one line."""
         message.stop()
         message.editor.put(" ".join(message.lines))
+
+
+def _part(name: str) -> property:
+    """Return the attribute of a part, which is imported and created when it is first used."""
+    return property(lambda app: found_at(PARTS[name]).of(app))
+
+
+for _name in PARTS.keys() - {"navigation", "refresher", "type_ahead"}:
+    # Not by `__getattr__`: Textual asks for attributes that do not exist with each key.
+    setattr(MemdeckApp, _name, _part(_name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.tui.forms.conflicts import ask_gone, ask_source
+from app.tui.forms.conflicts import ask_source
 from app.tui.forms.drafts import FormDrafts
 from app.tui.forms.editor import in_editor
 from app.tui.forms.form_session import FormSession
@@ -51,20 +51,15 @@ def _edit(app: Spine) -> None:
         return app.say("Nothing here can be edited in a form.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
         return app.say("This entry is too long for a form; E opens it in $EDITOR.")
-    return FormSession.of(app).begin(pane, plan, item, note=_which(app, pane))
+    return FormSession.of(app).begin(pane, plan, item, note=_which(pane))
 
 
-def _which(app: Spine, pane: Pane) -> str:
+def _which(pane: Pane) -> str:
     """Return a note for the form if other entries are selected: the form is about one entry only."""
     chosen = len(pane.line_list.selected)
     if not chosen or pane.selected() == (pane.current(),):
         return ""
-    # One line, so that the form keeps its height.
-    words = f"Only this {pane.item_name} is edited"
-    if pane.pane_id != "tasks":
-        return f"{words}; {chosen} selected."
-    keys = map(app.key_of, ("task.due", "task.assign", "task.tags", "task.raise", "task.lower"))
-    return f"{words}; {' '.join(keys)} change all {chosen} selected."
+    return f"Only this {pane.item_name} is edited; {chosen} selected."
 
 
 # Removing
@@ -148,33 +143,15 @@ def _write_source(app: Spine, pane: Pane, item: Any, original: str, text: str) -
     if build is None:
         return None
 
+    def merge() -> None:
+        ask_source(app, pane, item, text, lambda entry, settled: _write_source(app, pane, entry, original, settled))
+
     def otherwise(error: MemdeckError) -> None:
-        if isinstance(error, ConflictError):
-            return app.changed(then=lambda: _merge(app, pane, item, original, text))
-        if isinstance(error, NotFoundError):
-            return app.changed(then=lambda: _source_gone(app, pane, item, original, text))
+        if isinstance(error, ConflictError | NotFoundError):
+            return app.changed(then=merge)
         return _ask_again(app, error, pane, item, original, text)
 
     return app.change(f"{pane.pane_id}.source", build, otherwise=otherwise, follow=True)
-
-
-def _merge(app: Spine, pane: Pane, item: Any, original: str, text: str, fresh: Any = None) -> None:
-    """Merge a text with its entry, which others changed meanwhile, and write the result."""
-    return ask_source(
-        app, pane, item, text, lambda entry, settled: _write_source(app, pane, entry, original, settled), fresh
-    )
-
-
-def _source_gone(app: Spine, pane: Pane, item: Any, original: str, text: str) -> None:
-    """Ask what to do with a text whose entry was removed or renamed while it was in the editor."""
-
-    def renamed(fresh: Any) -> None:
-        if pane.source_text(fresh) == original:
-            return _write_source(app, pane, fresh, original, text)
-        return _merge(app, pane, item, original, text, fresh)
-
-    title = str(getattr(item, "title", ""))
-    return ask_gone(app, pane, text, title=title, ref=pane.ref(item), renamed=renamed)
 
 
 def _ask_again(app: Spine, error: MemdeckError, pane: Pane, item: Any, original: str, text: str) -> None:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.shell import ACTOR
-from memory.errors import MemdeckError
 from memory.files.diff import ChangeView
 from memory.files.restore import restore_entry
 from memory.history.logs import find_change
 from memory.history.logs import revert as revert_change
 from memory.history.outside import OutsideRemoval, keep_removal
 from memory.history.versions import rehearse_revert
-from memory.maintenance.plan import plan_maintenance
 from memory.storage.merging import MergedChange, Take
-from memory.workspace import Outcome, Workspace
+from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.three_way import Sides
-from widgets.pane.base import Pane
 from widgets.panes.changes import LoggedChange, diff_lines, place_of, plain_actor
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
@@ -124,50 +119,14 @@ def restore(app: Spine) -> None:
     here = removal_of(app.pane, app.state.removals)
     if here is not None:
         return bring_back(app, here)
-    pane, workspace, now = app.shown_pane, app.shown_workspace, app.clock()
+    pane, now = app.shown_pane, app.clock()
     deleted = pane.bringing_back(pane.selected())
     if deleted is not None:
         return app.change(deleted.operation, deleted, taken_back=True)
     item: Any = pane.current()
     ref = item.ref
-    _step_off(pane)
-    reopen = app.key_of("task.reopen")
-
-    def write() -> Outcome:
-        outcome = workspace.change("restore", lambda files: restore_entry(files, ref, now=now), actor=ACTOR, now=now)
-        again = goes_again(workspace, outcome, now, reopen)
-        return outcome._replace(summary=f"{outcome.summary}. {again}") if again else outcome
-
-    return app.write(write, taken_back=True)
-
-
-def _step_off(pane: Pane) -> None:
-    """Put the cursor on the entry above if there is none below, so that it stays in its file."""
-    rows, place = pane.line_list.rows, pane.line_list.position
     pane.step_off()
-    beside = [getattr(rows[at], "item", None) for at in (place + 1, place - 1) if 0 <= at < len(rows)]
-    if beside and not hasattr(beside[0], "at") and hasattr(beside[-1], "at"):
-        pane.line_list.cursor = rows[place - 1]
-
-
-def goes_again(workspace: Workspace, outcome: Outcome, now: datetime, reopen: str) -> str:
-    """Return for how long a restored entry stays if it is old enough for the archive, and what keeps it for good; empty
-    if it is not that old.
-
-    `reopen` is the key that reopens a task.
-    """
-    with suppress(MemdeckError):
-        snapshot = workspace.snapshot()
-        settings = snapshot.config.maintenance()
-        ages = {"archive-completed-tasks": settings.archive_days, "clear-completed-orchestration": 1}
-        for rule in plan_maintenance(snapshot, now).rules:
-            if any(move.ref == outcome.ref for move in rule.moves):
-                days = ages.get(rule.rule, settings.prune_days)
-                stay = f"stays for {days} day{'' if days == 1 else 's'} and is archived again then"
-                if rule.rule == "archive-completed-tasks":
-                    return f"It is still completed: it {stay}, unless you reopen it ({reopen} in Tasks)"
-                return f"It {stay}"
-    return ""
+    return app.change("restore", lambda files: restore_entry(files, ref, now=now), taken_back=True)
 
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:

@@ -32,7 +32,10 @@ def palette(app: Spine) -> None:
 
 
 def help(app: Spine) -> None:  # noqa: A001
-    """Show what this pane is for, every key, and what it does here."""
+    """Show what this place is for, every key, and what it does here; again: close that."""
+    if isinstance(app.screen, CommandScreen):
+        app.screen.action_leave()
+        return
     app.push_screen(CommandScreen("Keys", key_rows(app.screen, app), about(app)), lambda found: _do(app, found))
 
 
@@ -45,14 +48,6 @@ def _do(app: Spine, command_id: str | None) -> None:
         app.action_do(command_id)
     else:
         function_of("operations.run")(app, command_id)
-
-
-def widget_help(app: Spine) -> None:
-    """Explain the dialog, field or filter that has the focus, else the pane; pressed again, close that."""
-    if isinstance(app.screen, CommandScreen):
-        app.screen.action_leave()
-    else:
-        help(app)
 
 
 def jump(app: Spine) -> None:

@@ -63,14 +63,12 @@ def ask_fields(
 # $EDITOR
 
 
-def ask_source(
-    app: Spine, pane: Pane, item: Any, text: str, write: Callable[[Any, str], None], fresh: Any = None
-) -> None:
+def ask_source(app: Spine, pane: Pane, item: Any, text: str, write: Callable[[Any, str], None]) -> None:
     """Ask about the parts of an entry's text that both sides changed; `write` gets the entry and its text."""
-    fresh = fresh if fresh is not None else pane.find(pane.ref(item))
-    theirs = None if fresh is None else getattr(fresh, "entry", None)
+    fresh = pane.find(pane.ref(item))
+    theirs = getattr(fresh, "entry", None)
     if theirs is None:
-        return ask_gone(app, pane, text, title=str(getattr(item, "title", "")), ref=pane.ref(item))
+        return app.copy(text, "This entry no longer exists; your text is in the clipboard.")
     try:
         merge = open_entry(item.entry, Entry.from_text(text.rstrip() + "\n"), theirs)
     except MemdeckError as error:
@@ -150,9 +148,9 @@ def ask_gone(
     *,
     title: str,
     ref: str | None,
-    renamed: Callable[[Any], None] | None = None,
-    left: Callable[[], None] | None = None,
-    done: Callable[[], None] = lambda: None,
+    renamed: Callable[[Any], None],
+    left: Callable[[], None],
+    done: Callable[[], None],
 ) -> None:
     """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
     workspace, now = app.shown_workspace, app.clock()
@@ -164,37 +162,25 @@ def ask_gone(
 
     def found(name: str | None) -> None:
         fresh = None if name is None else pane.find(name)
-        return _choose(app, title, typed, fresh, renamed if fresh is not None else None, left, done)
+        acts = {"Copy your text": copy, "Keep it as a draft": left, "Discard it": done}
+        options = [
+            PickOption("Copy your text", "Copy your text", "and leave", key="c"),
+            PickOption("Keep it as a draft", "Keep it as a draft", "w continues it", key="k"),
+            PickOption("Discard it", "Discard it", "your text is lost", key="d"),
+        ]
+        head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
+        if fresh is not None:
+            new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
+            head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
+            acts["Save into it"] = lambda: renamed(fresh)
+            note = "your changes go into the renamed entry"
+            options.insert(0, PickOption("Save into it", "Save into it", note, key="s"))
+        shown = typed.strip().split("\n")
+        words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if shown[3:] else "")
+        app.ask(Pick(head, options, words), lambda choice: acts[choice](), left=left)
 
-    return app.find(work, found)
-
-
-def _choose(
-    app: Spine,
-    title: str,
-    typed: str,
-    fresh: Any,
-    renamed: Callable[[Any], None] | None,
-    left: Callable[[], None] | None,
-    done: Callable[[], None],
-) -> None:
     def copy() -> None:
         app.copy(typed, "Your text is in the clipboard.")
-        return done()
+        done()
 
-    options: list[tuple[str, str, str, Callable[[], None]]] = []
-    if renamed is not None:
-        new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
-        head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-        options.append(("s", "Save into it", "your changes go into the renamed entry", lambda: renamed(fresh)))
-    else:
-        head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
-    shown = typed.strip().split("\n")
-    words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if len(shown) > 3 else "")
-    options.append(("c", "Copy your text", "and leave", copy))
-    if left is not None:
-        options.append(("k", "Keep it as a draft", "w continues it", left))
-    options.append(("d", "Discard it", "your text is lost", done))
-    acts = {name: act for _, name, _, act in options}
-    screen = Pick(head, [PickOption(name, name, note, key=key) for key, name, note, _ in options], words)
-    return app.ask(screen, lambda choice: acts[choice](), left=left or copy)
+    return app.find(work, found)

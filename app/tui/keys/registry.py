@@ -104,6 +104,7 @@ def function_of(does: str) -> Callable[..., Any]:
     return function
 
 
+@cache
 def found_at(place: str) -> Any:
     """Return what `module:name` names; the module is imported when that is first asked."""
     module, _, name = place.partition(":")
@@ -271,7 +272,15 @@ COMMANDS: tuple[Command, ...] = (
     _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
     _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
     _command("view.jump", "L", "screens.jump", "jump", on.PANE, group="Panes"),
-    _command("view.widget_help", "f1", "screens.widget_help", "help here", on.ALWAYS, group="Application"),
+    _command(
+        "view.widget_help",
+        "f1",
+        "screens.help",
+        "help here",
+        on.ALWAYS,
+        group="Application",
+        sentence="Explain the dialog, field or filter that has the focus, else the pane; pressed again, close that",
+    ),
     _command("app.theme", "", "screens.themes", "theme", on.ALWAYS),
     _command("app.problem", "", "navigation.problem", "problem", group="Panes"),
     _command("app.reload", "", "screens.reload", "reload", on.LOOK),

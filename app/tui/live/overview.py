@@ -7,7 +7,7 @@ away.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from functools import partial
@@ -27,20 +27,17 @@ from memory.files import MEMORY_FILES
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, brief
 from memory.history.changes import MOST_NEWS, News, news_of
-from memory.history.outside import OutsideRemoval
 from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.notice import Notice
 from memory.monitoring.run.schedule import overdue_problems
 from memory.proof.findings import Finding, findings_of
-from memory.system import BriefLine, System
+from memory.system import System
 from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
-from memory.workspace import Workspace
 from widgets.chrome.header import Alert
 from widgets.pane.offers import Badge
 from widgets.panes.brief import BriefMore
 from widgets.panes.memory.clients import deletions
-from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
 
@@ -54,12 +51,6 @@ QUIET_SECONDS = 0.2
 
 CHECKED = 5_000
 """Workspaces with at most so many tasks and journal entries are checked for problems on each change."""
-
-
-def is_small(brief: Brief) -> bool:
-    """Return whether checking for problems is fast enough to do it on each change."""
-    tasks, entries = brief.counts.get("tasks", {}), brief.counts.get("journal", {})
-    return sum(tasks.values()) + sum(entries.values()) <= CHECKED
 
 
 def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, ...], ...]:
@@ -88,66 +79,15 @@ _RULES = {
 }
 
 
-def _ahead(workspace: Workspace, now: datetime) -> datetime | None:
-    """Return the last recorded time if the clock is behind it, so that maintenance writes nothing."""
-
-    with suppress(MemdeckError, OSError):
-        return ahead_of(workspace, now)
-    return None
-
-
-def clock_behind(latest: datetime | None) -> tuple[Alert, ...]:
-    """Return the alert that the clock holds maintenance back; it leads to the brief's row on what to do."""
-    return () if latest is None else (Alert(line(Piece("clock behind: maintain --force", "alert")), "upkeep"),)
-
-
-def alerts_of(
-    brief: Brief, now: datetime, zone: tzinfo, glyphs: Glyphs, notice: Notice | None = None, waiting: int = 0
-) -> tuple[Alert, ...]:
-    """Return the alerts of the header, the most important first, each with where it leads. For a worker, since it may
-    read every file. `waiting` is how many things wait for the user.
-    """
-    parts: list[Alert] = []
-
-    def say(leads: str, words: str, tone: Tone) -> None:
-        parts.append(Alert((Piece(words, tone),), leads))
-
-    if brief.overdue:
-        say("overdue", f"{len(brief.overdue)} overdue", "alert")
-    resting = frozenset() if notice is None else notice.resting
-    if number := len(brief.alerting(resting)):
-        say("alert", f"{glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn")
-    if waiting:
-        say("waiting", f"{waiting} waiting", "warn")
-    if notice is not None and (notice.muted or notice.all_muted is not None):
-        say("muted", "all muted" if notice.all_muted else f"{len(notice.muted)} muted", "muted")
-    if is_small(brief):
-        errors = [problem.level for problem in brief.problems].count("error")
-        if errors:
-            say("problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn")
-    run = brief.first_run(resting)
-    if run is not None:
-        words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
-        say("run", f"next: {run.label[:40]} {words}", "muted")
-    return tuple(parts)
-
-
 class Overview(NamedTuple):
-    """What the idle pass found besides the numbers of the sidebar.
-
-    `problems`, `doubts` and `upkeep` (a file, a sentence, and the system if it is another one) are empty if checking
-    would take too long. `notice` says what waits for approval and which monitors are muted, `news` what others changed
-    since the last session, `others` the state of the other systems. `waiting` is how many things wait for the user.
+    """What the idle pass found: the alerts of the header, how many things wait for the user, what is in doubt, and what
+    the brief shows besides the files.
     """
 
     alerts: tuple[Alert, ...]
     waiting: int
-    notice: Notice
-    problems: tuple[Problem, ...]
     doubts: tuple[Finding, ...]
-    upkeep: tuple[tuple[str, ...], ...]
-    news: tuple[News, ...]
-    others: tuple[BriefLine, ...]
+    more: BriefMore
 
 
 class OverviewPart(Part):
@@ -184,8 +124,7 @@ class OverviewPart(Part):
             if not worker.is_cancelled:
                 app.post_message(ThreadReport(partial(self._counted, self._count(snapshot, now))))
             if not worker.is_cancelled:
-                found = self._overview(snapshot, now, outside)
-                app.post_message(ThreadReport(partial(self._show, found, outside.removals)))
+                app.post_message(ThreadReport(partial(self._show, self._overview(snapshot, now, outside))))
         except Exception as error:
             app.post_message(ThreadReport(partial(Refresher.of(app).failed, error)))
 
@@ -201,13 +140,16 @@ class OverviewPart(Part):
         return badges
 
     def _overview(self, snapshot: Snapshot, now: datetime, outside: Outside) -> Overview:
-        """Summarise the workspace for header and Brief."""
+        """Summarise the workspace; what takes too long in a large one is left out."""
         workspace = self.workspace
         found, notice = brief(snapshot, now), Schedule.of(self.app).notice(snapshot, now)
-        latest = _ahead(workspace, now)
+        latest = None
+        with suppress(MemdeckError, OSError):
+            latest = ahead_of(workspace, now)
         waiting = len(notice.waiting) + len(outside.removals) + len(deletions(snapshot, now))
         waiting += AgentProposals.of(self.app).count()
-        in_brief, small = "brief" in self.app.state.mounted, is_small(found)
+        counts = (*found.counts.get("tasks", {}).values(), *found.counts.get("journal", {}).values())
+        in_brief, small = "brief" in self.app.state.mounted, sum(counts) <= CHECKED
         problems: tuple[Problem, ...] = ()
         doubts: tuple[Finding, ...] = ()
         if small:
@@ -225,18 +167,37 @@ class OverviewPart(Part):
             upkeep = (("config.md", held_words(now, latest)),)
         elif in_brief and small:
             upkeep = upkeep_of(workspace.systems(), now)
-        alerts = (
-            *map(not_read, [*snapshot.refusals.values()][:1]),
-            *clock_behind(latest),
-            *alerts_of(found, now, snapshot.zone, self.app.glyphs, notice, waiting),
-            *(
-                Alert(line(Piece(one.message.partition(",")[0], "warn")), "waiting")
-                for one in problems
-                if one.code == "clients.deleted"
-            ),
-        )
+        alerts = [not_read(error) for error in snapshot.refusals.values()][:1]
+        if latest is not None:
+            # It leads to the brief's row on what to do.
+            alerts.append(Alert(line(Piece("clock behind: maintain --force", "alert")), "upkeep"))
+        errors = [problem.level for problem in found.problems].count("error") if small else 0
+        alerts += self._alerts(found, notice, now, snapshot.zone, waiting, errors)
+        deleted = [one.message.partition(",")[0] for one in problems if one.code == "clients.deleted"]
+        alerts += [Alert(line(Piece(words, "warn")), "waiting") for words in deleted]
         others = brief_lines_of(workspace, now) if in_brief else ()
-        return Overview(alerts, waiting, notice, problems, doubts, upkeep, self._news(), others)
+        more = BriefMore(problems, upkeep, notice, self._news(), others, outside.removals)
+        return Overview(tuple(alerts), waiting, doubts, more)
+
+    def _alerts(
+        self, found: Brief, notice: Notice, now: datetime, zone: tzinfo, waiting: int, errors: int
+    ) -> Iterator[Alert]:
+        """Yield the usual alerts of the header, the most important first, each with where it leads."""
+        number = len(found.alerting(notice.resting))
+        muted = "all muted" if notice.all_muted else f"{len(notice.muted)} muted"
+        shown: tuple[tuple[bool, str, str, Tone], ...] = (
+            (bool(found.overdue), "overdue", f"{len(found.overdue)} overdue", "alert"),
+            (number > 0, "alert", f"{self.app.glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn"),
+            (waiting > 0, "waiting", f"{waiting} waiting", "warn"),
+            (bool(notice.muted) or notice.all_muted is not None, "muted", muted, "muted"),
+            (errors > 0, "problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn"),
+        )
+        for holds, leads, words, tone in shown:
+            if holds:
+                yield Alert((Piece(words, tone),), leads)
+        if (run := found.first_run(notice.resting)) is not None:
+            words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
+            yield Alert((Piece(f"next: {run.label[:40]} {words}", "muted"),), "run")
 
     def _news(self) -> tuple[News, ...]:
         """Return what others changed since the last time the application was left; empty at the first start."""
@@ -268,13 +229,13 @@ class OverviewPart(Part):
             entries.append(entry_of(name, count, alert=alert))
         main_screen.sidebar.set_entries(entries)
 
-    def _show(self, found: Overview, removals: tuple[OutsideRemoval, ...]) -> None:
+    def _show(self, found: Overview) -> None:
         """Show what needs attention in the header, and in the brief if it is open."""
         main_screen, mounted = self.app.main_screen, self.app.state.mounted
         if not main_screen.is_mounted or not self.app.is_running:
             return
         main_screen.header.alerts = found.alerts
-        self.app.state.problems, self._waiting = found.problems, found.waiting
+        self.app.state.problems, self._waiting = found.more.problems, found.waiting
         self.show_badges()
         root = self.workspace.root
         doubts = {at: f"{doubt.band}: {doubt.words}" for doubt in found.doubts for at in doubt.places(root)}
@@ -282,5 +243,4 @@ class OverviewPart(Part):
             one.take_doubts(doubts)
         pane = mounted.get("brief")
         if pane is not None and pane.contents is not None:
-            more = BriefMore(found.problems, found.upkeep, found.notice, found.news, found.others, removals)
-            pane.say_more(more)  # type: ignore[attr-defined]
+            pane.say_more(found.more)  # type: ignore[attr-defined]

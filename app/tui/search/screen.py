@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from textual.app import ComposeResult
@@ -18,7 +17,7 @@ from widgets.chrome.keys import KeyHints
 from widgets.dialogs.finder import Finder, finder_bindings
 from widgets.input.editors import SafeInput, SafeText
 from widgets.list.line_list import LineList
-from widgets.list.rows import Continuation, Heading
+from widgets.list.rows import Continuation, Heading, Note
 from widgets.text.styled_text import Line, Piece, Tone, clip_line, line, line_width, pad_line
 
 SHOWN = 50
@@ -35,14 +34,6 @@ EXAMPLES = (
     ("tag:infra", "with a tag"),
     ("after:7d", "the last seven days; also before:2024-02-01"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A row with an example query."""
-
-    text: str
-    words: str
 
 
 class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
@@ -195,7 +186,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self.answer = None
         self._hits = {}
         self._reading = False
-        self.listed.set_rows([Example(text, words) for text, words in EXAMPLES])
+        self.listed.set_rows([Note(f"{text:<18}{words}") for text, words in EXAMPLES])
         self._say("search syntax")
 
     # The list
@@ -213,8 +204,6 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self.listed.set_rows(rows)
 
     def _draw(self, key: Hashable, width: int) -> Line:
-        if isinstance(key, Example):
-            return line(pad_line(line(Piece(key.text, "accent")), 18), Piece(key.words, "muted"))
         if isinstance(key, Continuation):
             hit = self._hits[key.owner]
             return line("  ", *_marked(hit.snippet, hit.marks, "muted"))
@@ -238,21 +227,14 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     # The end
 
     def choose(self) -> None:
-        """Go to the entry under the cursor, or begin its example; wait for the answer to the typed query."""
+        """Go to the entry under the cursor; wait for the answer to the typed query."""
         if self._answered < self._number or (self._reading and not self._hits):
             # Enter right after the last letter is meant for the current query, not for the previous hits. While files
             # are still being read, another Enter chooses from the hits so far.
             self._waits = True
             return
-        self._take(self.listed.cursor)
-
-    def _take(self, cursor: Hashable | None) -> None:
-        if isinstance(cursor, Example):
-            editor = self.query_one(SafeInput)
-            editor.text = cursor.text.split(":")[0] + ":" if ":" in cursor.text else ""
-            editor.cursor_position = len(editor.value)
-        elif cursor in self._hits:
-            self.dismiss(self._hits[cursor].entry)
+        if self.listed.cursor in self._hits:
+            self.dismiss(self._hits[self.listed.cursor].entry)
 
 
 def _nothing(answer: SearchAnswer) -> str:
