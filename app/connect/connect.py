@@ -5,7 +5,6 @@ byte.
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,10 +17,10 @@ from memory.document.compare import take_over
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.registry import workspace_of
 from memory.storage.fsio import remove_folders
+from memory.storage.own_folders import person_folder
 from memory.storage.replace import (
     allow_replacing,
     make_parents,
-    put_in_private_folder,
     read_file,
     remove_file,
     remove_left_over,
@@ -225,7 +224,7 @@ def _write(file: FilePlan, state: Path, undo: bool) -> None:
         known = _recorded(file.path, state)
         made = dict.fromkeys((*(known.folders if known is not None else ()), *make_parents(file.path)))
         record = {"before": _coded(file.original), "after": _coded(file.after), "folders": list(map(str, made))}
-        put_in_private_folder(state, _FOLDER, _name(file.path), json.dumps(record).encode())
+        person_folder(state, _FOLDER).put_json(_name(file.path), record, durable=True)
     if file.after is None:
         remove_file(file.path, base=file.before)
     else:
@@ -336,13 +335,10 @@ def _decoded(text: str | None) -> bytes | None:
 def _recorded(path: Path, state: Path) -> ConnectedFile | None:
     """Return the record of a file that was connected; None if there is none, or it is damaged."""
     try:
-        data = read_file(state / "memdeck" / _FOLDER / _name(path))
-        if data is None:
-            return None
-        found = json.loads(data)
+        found = person_folder(state, _FOLDER).read_json(_name(path))
         folders = tuple(map(Path, found["folders"]))
         return ConnectedFile(_decoded(found["before"]), _decoded(found["after"]), folders)
-    except (MemdeckError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 

@@ -148,15 +148,17 @@ class StateFolder:
             return read_object(self.read(name))
         return {}
 
-    def put_json(self, name: str, values: Mapping[str, Any], *, inner: str = "", owner: str = "") -> None:
+    def put_json(
+        self, name: str, values: Mapping[str, Any], *, inner: str = "", owner: str = "", durable: bool = False
+    ) -> None:
         """Replace a file of the folder, or of the folder `inner` in it, by a JSON object; errors as `opened`, `file.*`.
 
-        It is not synced: after a power cut an older one, or none, is good enough for what it is used for. `owner` is
-        the system whose lock is held where several may write it.
+        Unless it is `durable`, a power cut may bring an older one back, or none. `owner` is the system whose lock is
+        held where several may write it.
         """
         try:
             with self.opened(inner) as folder:
-                fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=False, owner=owner)
+                fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=durable, owner=owner)
         except OSError as error:
             raise write_failed(error, str(self.path / inner / name)) from error
 
@@ -168,11 +170,9 @@ class StateFolder:
         if not os.path.isdir(self.path):
             return None
         try:
+            self.put_json(_TRIAL, {"": " " * _TRIAL_SIZE}, durable=True)
             with self.opened() as folder:
-                fsio.put(_TRIAL, folder, b" " * _TRIAL_SIZE)
                 fsio.remove(_TRIAL, folder)
-        except OSError as error:
-            return write_failed(error, str(self.path))
         except MemdeckError as error:
             return error
         return None
@@ -234,6 +234,11 @@ class StateFolder:
                 f"chmod go-w {folder}",
                 folder=str(folder),
             )
+
+
+def person_folder(home: Path, name: str) -> StateFolder:
+    """Return a private folder in a state home that belongs to the user and to no workspace, so it is inside none."""
+    return StateFolder(home, home / "memdeck" / name / "none", name=name)
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -81,17 +81,5 @@ def allow_replacing(path: Path) -> None:
         raise RefusedError("file.read_only", f"{path} is read-only", "allow writing to it first", file=str(path))
 
 
-def put_in_private_folder(home: Path, name: str, file: str, data: bytes) -> None:
-    """Write a small file into one of memdeck's own folders in the state home, which only its owner may enter."""
-    try:
-        with (
-            fsio.closing(fsio.own_folder(home)) as own,
-            fsio.closing(fsio.private_folder(name, own, str(home / "memdeck" / name))) as folder,
-        ):
-            fsio.put(file, folder, data)
-    except OSError as error:
-        raise write_failed(error, str(home / "memdeck" / name / file)) from error
-
-
 def _changed(path: Path) -> ConflictError:
     return ConflictError("document.conflict", f"{path} was changed by another program", "try again", file=str(path))

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage.database import Database, DatabaseKind
-from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import person_folder
 
 _TABLES = """
 CREATE TABLE workspaces (path BLOB PRIMARY KEY, added TEXT NOT NULL, listed INTEGER NOT NULL);
@@ -38,8 +38,7 @@ class WorkspaceList:
 
     def __init__(self, state_home: Path) -> None:
         """Nothing is opened or made yet."""
-        # It is that of no workspace, so nothing of it is inside one.
-        self.folder = StateFolder(state_home, state_home / "memdeck" / _LIST.name, name="fleet")
+        self.folder = person_folder(state_home, "fleet")
         self._file = Database(self.folder, _LIST, timeout=5.0)
 
     def all(self) -> tuple[ListedWorkspace, ...]:
