@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
+
+from memory.base.clock import read_utc
 
 TYPES = ("user", "feedback", "project", "reference")
 """The closed list of types."""
@@ -136,10 +137,8 @@ class Memory(NamedTuple):
 
         In a copy of a repository, old memories are in new files. A later edit by hand makes a memory new.
         """
-        stamp = self.mtime_ns / 1e9
-        with suppress(ValueError):
-            stamp = min(stamp, datetime.fromisoformat(self.header.provenance.updated_at or "").timestamp())
-        return max(stamp, self.edited_ns / 1e9)
+        stamp, written = self.mtime_ns / 1e9, read_utc(self.header.provenance.updated_at or "")
+        return max(stamp if written is None else min(stamp, written.timestamp()), self.edited_ns / 1e9)
 
     @property
     def whole(self) -> str:

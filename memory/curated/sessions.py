@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 import stat
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_utc, read_utc
 from memory.base.json_objects import read_object
 from memory.base.retry import retry
 from memory.base.secrets import masked
@@ -64,11 +64,7 @@ class SessionLedger(NamedTuple):
     def ended_at(self) -> datetime | None:
         """When the session ended: the time in its ledger, else that of its last event."""
         text = self.meta.get("ended_at") or (self.events[-1].get("timestamp") if self.events else None)
-        try:
-            moment = datetime.fromisoformat(str(text or self.meta.get("started_at")))
-        except ValueError:
-            return None
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return read_utc(str(text or self.meta.get("started_at")))
 
 
 # -- folders --------------------------------------------------------------------------------------------------------

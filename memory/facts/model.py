@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
+from memory.base.clock import read_utc
 from memory.base.secrets import PROSE_WORDS, find_secrets
 from memory.base.word_lists import STOP_WORDS
 from memory.errors import ConfigError
@@ -327,10 +327,5 @@ def read_line(line: str, number: int) -> Fact | UnreadLine:
 
 def time_key(ts: str) -> str:
     """Return a time in a form that sorts: UTC, with microseconds where it has any; empty where it is not a time."""
-    try:
-        moment = datetime.fromisoformat(ts)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return moment.astimezone(UTC).isoformat().removesuffix("+00:00")
-    except (ValueError, OverflowError):
-        return ""
+    moment = read_utc(ts)
+    return "" if moment is None else moment.isoformat().removesuffix("+00:00")

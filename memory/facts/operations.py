@@ -135,7 +135,7 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
     rows = []
     for one in found.candidates:
         score = f"{len(one.words)} + {one.bonus:.4f}" if one.words else "-"
-        state = "injected" if one.fits else f"fell off, {found.limit}"
+        state = "injected" if one.fits else "fell off"
         rows.append((state, one.fact.id, score, f"{one.total:,}", ", ".join(one.words), one.fact.title))
     if rows:
         yield ""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_utc, read_utc
 from memory.base.scan import scan
 from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
@@ -13,7 +13,7 @@ from memory.curated.curated import Curated
 from memory.curated.files.header import free_path
 from memory.curated.files.header import slug as slug_of
 from memory.curated.files.listing import LARGEST, system_files
-from memory.curated.index.records import time_of, utc_day
+from memory.curated.index.records import milliseconds, time_of, utc_day
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.settings import seconds_of
@@ -309,8 +309,7 @@ def when(text: str, now: datetime) -> int:
         return round((now.timestamp() - seconds_of(text)) * 1000)
     except ValueError:
         pass
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError("memory.validation", f"{text[:40]!r} is no time", "a time, or a span such as 24h") from None
-    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    moment = read_utc(text)
+    if moment is None:
+        raise UsageError("memory.validation", f"{text[:40]!r} is no time", "a time, or a span such as 24h")
+    return milliseconds(moment)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memory.base.word_lists import REQUEST_WORDS
-from memory.base.words import content_words, fold, stem, terms, tokens, unspaced_runs
+from memory.base.words import content_words, fold, is_unspaced, stem, terms, tokens, unspaced_runs
 from memory.curated.curated import Curated
 from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import Memory, Root
@@ -208,18 +208,18 @@ def _add_meaning(
 
 def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -> bool:
     """Return whether an entry has enough of a text: all of it, a tenth of a question; of a message two telling words, a
-    code name, or half of it with one of them in the title. Letters alone, such as `ache` in `cache`, are never enough.
+    code name, half of it with one of them in the title, or a pair of unspaced writing there.
 
     What people ask for, such as "explain", tells nothing.
     """
-    found = [at for at in evidence.found if not needs[at].minor]
-    if all(needs[at].guessed and all(fold(needs[at].text) in word for word in needs[at].words) for at in found):
-        return False
     if evidence.fits_all or not of_message:
         return evidence.fits_all or (evidence.share >= _SOME and evidence.telling >= _SAYS)
-    telling = {at: needs[at].text for at in found if stem(fold(needs[at].text)) not in _REQUESTS}
+    found = ((at, needs[at].text) for at in evidence.found if not needs[at].minor)
+    telling = {at: text for at, text in found if stem(fold(text)) not in _REQUESTS}
     code = any(text.isalnum() and not text.isalpha() and not text.isdigit() for text in telling.values())
-    titled = evidence.share >= _HALF and any("title" in evidence.found[at] for at in telling)
+    titled = any(
+        "title" in evidence.found[at] and (evidence.share >= _HALF or is_unspaced(text)) for at, text in telling.items()
+    )
     return len(telling) > 1 or code or titled
 
 

@@ -43,7 +43,6 @@ def _fill(den: Den) -> None:
         ("cafe krakow", "Café opening"),
         ("CAFÉ KRAKÓW", "Café opening"),
         ("invoice-router-v2 owner", "Billing service"),
-        ("oice-rout ownership", "Billing service"),
         ("handbo runbo", "Runbooks"),
         ("什么时候部署", "部署窗口"),
         ("部署窗口", "部署窗口"),
