@@ -69,17 +69,6 @@ def test_the_first_minute_shows_everything(tmp_path: Path) -> None:
     assert {change.actor for change in workspace.store.history.list(20)} >= {ACTOR}
 
 
-def test_the_same_seed_does_the_same(tmp_path: Path) -> None:
-    """Pauses and files depend on the seed alone, for many rounds."""
-    found = []
-    for number, seed in enumerate((7, 7, 8)):
-        workspace = sample(tmp_path / str(number))
-        pauses = played(workspace, seed, 14)
-        found.append((pauses, (workspace.memory / "journal.md").read_bytes()))
-    assert found[0] == found[1]
-    assert found[0] != found[2]
-
-
 def test_it_goes_on_where_entries_are_gone(tmp_path: Path) -> None:
     """A person may remove what it works on, or whole files, or write nonsense into them."""
     workspace = sample(tmp_path)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_facts, demo_project
+from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_project
 from app.demo.workspace import demo_files
-from memory.errors import NotFoundError
-from memory.history.undo import undo_in
 from memory.state.checks.check import validate
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.sources import sync
@@ -50,27 +48,6 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert not any(problem.level == "error" for problem in check_all(shop))
     failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode())
     assert (len(failures), max(failure.time for failure in failures if failure.time) < NOW) == (6, True)
-
-
-def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
-    """An undo in the sample takes back what somebody did in it, and not its beginning."""
-    with pytest.raises(NotFoundError):
-        undo_in(shop.together, actor="cli", now=NOW)
-
-
-def test_what_is_there_stays(shop: Workspace) -> None:
-    """Made a second time it touches nothing."""
-    path = shop.root / "persona.md"
-    path.write_text("mine\n")
-    before = path.stat().st_mtime_ns
-    add_beside(shop, NOW + timedelta(days=1), actor="cli")
-    assert (path.read_text(), path.stat().st_mtime_ns) == ("mine\n", before)
-
-
-def test_the_same_time_gives_the_same_text() -> None:
-    """Nothing depends on the machine's clock or on chance."""
-    assert demo_facts(NOW) == demo_facts(NOW)
-    assert demo_agent(NOW) == demo_agent(NOW)
 
 
 def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -57,21 +57,6 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert not any(problem.level == "error" for problem in check_all(shop))
 
 
-def test_changes_and_decisions_name_memories_by_their_titles(shop: Workspace) -> None:
-    """Also those that were forgotten; no file names and no paths."""
-    said = [change.summary for change in shop.store.history.list()]
-    assert {
-        "remembered 'Refunds' (workspace)",
-        "renewed 'Deploy window' (workspace)",
-        "forgot 'Worker restart' (workspace)",
-        "took 2 candidates of support-4411 from the inbox; 1 failed",
-    } <= set(said)
-    titles = [made["title"] for made in overview(shop).decisions]
-    assert {"Worker restart", "Deploy window"} <= set(titles)
-    assert "Release days" not in titles
-    assert not [text for text in (*said, *titles) if ".md" in text or "_system" in text]
-
-
 def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
     """An undo in the sample takes back what a person did in it, and not its beginning."""
     for actor in ("cli", "human"):
@@ -82,18 +67,3 @@ def test_it_is_no_change_that_could_be_undone(shop: Workspace) -> None:
 def test_the_memory_of_the_person_stays_untouched(shop: Workspace) -> None:
     """The home folder is as empty as before."""
     assert list((shop.root.parent / "home").iterdir()) == []
-
-
-def test_the_same_time_gives_the_same_files(tmp_path: Path) -> None:
-    """Nothing but the names of runs depends on chance, and what is there is not made again."""
-    one, other = made(tmp_path / "one"), made(tmp_path / "other")
-    texts = []
-    for workspace in (one, other):
-        folder = workspace.root / ".agh"
-        names = sorted(path for path in folder.rglob("*_*.md") if "_system" not in path.parts)
-        texts.append({path.relative_to(folder): path.read_text() for path in names if "dreaming" not in path.name})
-    assert texts[0] == texts[1]
-    assert len(texts[0]) == 11
-    before = overview(one).decisions
-    add_curated(one, NOW + timedelta(days=1))
-    assert overview(one).decisions == before

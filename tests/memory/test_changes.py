@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, NotFoundError, RefusedError
+from memory.errors import ConflictError, NotFoundError
 from memory.files import MEMORY_FILES
 from memory.files.find import find_entry, find_task
-from memory.files.knowledge import edits as knowledge
 from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits as task_edits
 from memory.history.changes import row, views_of
@@ -105,30 +104,6 @@ def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopene
     assert (newest.actor, newest.operation, newest.undoes) == ("human", "revert", outcome.change.id)
 
 
-def test_lines_of_small_files_go_back_one_by_one(workspace: Workspace, reopened) -> None:
-    """Of two facts in one section each can be taken back, though they are no entries."""
-    section = workspace.snapshot().knowledge.sections[0].title
-
-    def fact(words: str, actor: str) -> None:
-        reopened().change(
-            "add",
-            lambda snapshot: knowledge.add_knowledge(snapshot, words, section=section, now=NOW),
-            actor=actor,
-            now=NOW,
-        )
-
-    before = text(workspace, "knowledge.md")
-    fact("Mine is first", "human")
-    fact("Theirs is second", "agent:a")
-    undo_in(workspace.together, actor="human", now=NOW)
-    assert "Mine is first" not in text(workspace, "knowledge.md")
-    assert "Theirs is second" in text(workspace, "knowledge.md")
-    undo_in(workspace.together, actor="agent:a", now=NOW)
-    assert [line for line in text(workspace, "knowledge.md").splitlines() if not line.startswith("updated:")] == [
-        line for line in before.splitlines() if not line.startswith("updated:")
-    ]
-
-
 def test_an_archived_task_is_restored(workspace: Workspace) -> None:
     """It stands in Completed again with its bytes, is gone from the archive, and both come back by one undo."""
     task = find_task(workspace.snapshot(), "Set up")
@@ -173,17 +148,6 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
         assert raw in [
             plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.plans if plan.section == "completed"
         ]
-
-
-def test_no_row_leads_a_write_astray(workspace: Workspace) -> None:
-    """A path that is none of a memory file is refused, whatever the log says."""
-    (workspace.root / ".aiter" / "secret.md").write_text("mine")
-    change = edit(workspace, "Deploy", notes="a")
-    workspace.store.history.file.run(lambda db: db.execute("UPDATE file SET path = 'secret.md'"), None)
-    with pytest.raises(RefusedError) as caught:
-        revert_in(workspace.together, change, actor="human", now=NOW)
-    assert caught.value.code == "change.path"
-    assert (workspace.root / ".aiter" / "secret.md").read_text() == "mine"
 
 
 def test_a_note_in_the_journal_is_not_what_a_change_was_about(workspace: Workspace) -> None:

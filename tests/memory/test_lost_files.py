@@ -82,27 +82,6 @@ def test_a_lost_file_is_told_and_comes_back(tmp_path: Path, name: str, data: byt
         assert lost_files(workspace) == ()
 
 
-def test_what_is_no_lost_file(tmp_path: Path) -> None:
-    """A file that never was, one that memdeck took away itself, one that was empty, and an archive."""
-    made = Workspace.init(
-        tmp_path / "shop", NOW, actor="cli", state_home=tmp_path / "state", machine_zone=UTC, files={"tasks.md": ""}
-    )
-    with made[0] as workspace:
-        workspace.notice(NOW)
-        assert lost_files(workspace) == ()
-        (workspace.memory / "tasks.md").unlink()
-        (workspace.memory / "archive/tasks-2024-01.md").write_text("## Completed\n### A\n")
-        workspace.notice(NOW)
-        (workspace.memory / "archive/tasks-2024-01.md").unlink()
-        workspace.notice(LATER)
-        assert lost_files(workspace) == ()
-    with workspace_in(tmp_path / "other") as workspace:
-        (init,) = workspace.store.history.list(0)
-        revert_in(workspace.together, init.id, actor="cli", now=LATER)
-        assert not (workspace.memory / "tasks.md").exists()
-        assert lost_files(workspace) == ()
-
-
 def test_a_file_that_was_made_anew_gets_the_old_entries_beside_the_new(tmp_path: Path) -> None:
     """It is no longer gone; reverting the change that took it adds what it held."""
     with workspace_in(tmp_path) as workspace:

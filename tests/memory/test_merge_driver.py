@@ -186,15 +186,6 @@ def test_what_one_side_removed_and_the_other_changed_stays() -> None:
     assert [kept["entry"] for kept in merged.kept] == ["[LOW] b"]
 
 
-def test_line_ends_and_bytes_that_are_no_text_stay() -> None:
-    """A file with CRLF, a byte order mark and bytes that are no UTF-8 is merged as it is."""
-    base = b"\xef\xbb\xbf" + BASE.replace(b"\n", b"\r\n").replace(b"notes: n", b"notes: \xff")
-    ours = base.replace(b"[LOW] b\r\n", b"[LOW] b\r\n- due: 1\r\n")
-    theirs = base.replace(b"2024-01-15", b"2024-01-17")
-    merged = merge_versions(TASKS, base, ours, theirs)
-    assert merged.data == ours.replace(b"2024-01-15", b"2024-01-17")
-
-
 FACT = b'{"id":"m-%d","scope":"user","text":"%s","tags":[],"ts":"2024-01-15T10:30:00Z"}\n'
 
 

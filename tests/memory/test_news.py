@@ -8,7 +8,6 @@ from pathlib import Path
 from memory.files.tasks.changes import edit_task
 from memory.files.tasks.edits import add_task, remove_task
 from memory.history.changes import news_of
-from memory.history.undo import undo_in
 from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -37,15 +36,6 @@ def test_each_entry_and_writer_is_one_line(tmp_path: Path) -> None:
     ]
     assert found[1].time == at[1]
     assert found[1].ref == workspace.snapshot().tasks.in_section("pending")[0].ref
-
-
-def test_what_was_taken_back_is_no_news(tmp_path: Path) -> None:
-    """Neither a change that was undone nor its undoing is told."""
-    workspace = workspace_in(tmp_path)
-    later = NOW + timedelta(minutes=1)
-    workspace.change("add", lambda s: add_task(s, "Ship", now=later), actor="agent", now=later)
-    undo_in(workspace.together, actor="agent", now=later)
-    assert news_of(workspace.store.history.list(since=later), mine="human") == ()
 
 
 def test_other_programs_are_told_too(tmp_path: Path) -> None:

@@ -16,10 +16,8 @@ from memory.files.journal import edits as journal_edits
 from memory.files.tasks import changes as task_changes
 from memory.files.tasks import edits
 from memory.files.tasks.model import Task
-from memory.history.undo import redo_in, undo_in
 from memory.maintenance.run import maintain
 from memory.workspace import Workspace
-from tests.memory_files import restore
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 TWIN = "### [NORMAL] Same\n- created: 2024-01-01\n"
@@ -116,19 +114,6 @@ def test_a_twin_keeps_answering_while_its_fields_change(opened: Callable[..., Wo
     assert [(task.assigned, task.notes) for task in found] == [("x", "a"), ("y", "b"), ("z", "c")]
 
 
-def test_an_undone_removal_gives_the_ref_back(opened: Callable[..., Workspace]) -> None:
-    """What came back is what its ref means again."""
-    workspace = opened(tasks=TWINS["one section"])
-    ref = same(workspace)[1].ref
-    do(workspace, edits.remove_task, ref)
-    undo_in(workspace.together, actor="cli", now=NOW)
-    assert find_task(workspace.snapshot(), ref).notes == "b"
-    do(workspace, task_changes.edit_task, ref, set={"assigned": "x"})
-    undo_in(workspace.together, actor="cli", now=NOW)
-    redo_in(workspace.together, actor="cli", now=NOW)
-    assert find_task(workspace.snapshot(), ref).assigned == "x"
-
-
 def test_an_outside_edit_moves_no_ref(opened: Callable[..., Workspace]) -> None:
     """Another program puts twins in another order and changes two at once: unchanged ones keep their refs, the others
     are told as candidates.
@@ -144,16 +129,6 @@ def test_an_outside_edit_moves_no_ref(opened: Callable[..., Workspace]) -> None:
             find_task(workspace.snapshot(), ref)
         assert caught.value.details["count"] == 3
         assert "by another program at 2024-01-15 12:00" in caught.value.message
-
-
-def test_without_a_log_a_changed_twin_is_an_error(opened: Callable[..., Workspace], tmp_path: Path) -> None:
-    """A ref that only the log could follow lists the candidates where there is no log."""
-    workspace = opened(tasks=TWINS["one section"])
-    ref = same(workspace)[0].ref
-    do(workspace, task_changes.edit_task, ref, set={"assigned": "x"})
-    bare = Workspace.open(tmp_path / "shop", state_home=None, machine_zone=UTC)
-    with pytest.raises(AmbiguousError):
-        find_task(bare.snapshot(), ref)
 
 
 def test_a_renamed_or_removed_entry_says_so(opened: Callable[..., Workspace]) -> None:
@@ -296,13 +271,3 @@ def test_several_equal_facts_are_removed_as_one_change(
     workspace.change("knowledge remove", partial(removals, "knowledge", refs, NOW), actor="cli", now=NOW)
     left = [(one.section, one.text) for one in workspace.snapshot().knowledge.items]
     assert sorted(left) == sorted([("A", "dry"), ("B", "wet"), *[("A", "wet")] * (3 - len(refs))])
-
-
-def test_a_restored_run_is_named_by_its_own_ref(opened: Callable[..., Workspace]) -> None:
-    """`restore` of a completed run gives back the ref of that run, not of the open task."""
-    workspace = opened(tasks=RECURRING)
-    ref = find_task(workspace.snapshot(), "Report").ref
-    do(workspace, edits.done_task, ref)
-    copy = workspace.snapshot().tasks.in_section("completed")[0].ref
-    maintain(workspace, now=NOW + timedelta(days=30), actor="cli")
-    assert restore(workspace, copy, actor="cli", now=NOW + timedelta(days=31)).ref == copy

@@ -71,13 +71,6 @@ def test_what_is_beyond_the_limits_is_an_error_of_its_line(text: str | bytes, wo
     assert found[1] == line
 
 
-def test_files_that_list_many_things_may_be_larger() -> None:
-    """The limits of size and keys are a multiple where the caller says so; depth is not."""
-    many = "\n".join(f"k{number} = 1" for number in range(MAX_KEYS + 1)).encode()
-    assert len(read_toml(many, "F", times=2).values) == MAX_KEYS + 1
-    assert "more than 1024 keys" in told(many + b"\nx = [" + b"1," * 600 + b"]", times=2)[0]
-
-
 @pytest.mark.parametrize(
     "piece",
     [

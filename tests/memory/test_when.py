@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memory.base.clock import BadMoment
-from memory.base.dates import parse_when, read_date, time_bound
+from memory.base.dates import parse_when, time_bound
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")
 KIRITIMATI = ZoneInfo("Pacific/Kiritimati")
 LATE = datetime(2026, 11, 21, 14, 31, tzinfo=UTC)  # a Saturday, 15:31 in Berlin
-ZONES = st.sampled_from([UTC, BERLIN, NEW_YORK, KIRITIMATI, ZoneInfo("Asia/Kathmandu")])
 
 
 def test_parse_when_ends_with_the_calendar() -> None:
@@ -135,27 +132,6 @@ def test_bounds_look_back() -> None:
     assert datetime(2026, 11, 20, tzinfo=BERLIN) == time_bound("fri", LATE, BERLIN, end=False)
     bound = time_bound("5 Nov", LATE, BERLIN, end=True)
     assert datetime(2026, 11, 6, tzinfo=BERLIN) - timedelta(microseconds=1) == bound
-
-
-def test_read_date() -> None:
-    """A day alone is read, with a time or as nonsense it is none."""
-    today = date(2026, 11, 21)
-    assert date(2026, 12, 2) == read_date("2 Dec", today)
-    assert date(2025, 12, 2) == read_date("2 Dec", today, past=True)
-    assert read_date("2 Dec 14:00", today) is None
-    assert read_date("someday", today) is None
-
-
-@given(
-    st.dates(date(2, 1, 1), date(9998, 1, 1)),
-    st.sampled_from(["%d %b %Y", "%b %d %Y", "%d.%m.%Y", "%a %d %b %Y"]),
-    ZONES,
-)
-def test_written_days_come_back(day: date, form: str, zone: ZoneInfo) -> None:
-    """Any day in any of the full forms is read as that day."""
-    words = day.strftime(form)
-    words = words if len(words.split()[-1].split(".")[-1]) == 4 else words[: -len(str(day.year))] + f"{day.year:04}"
-    assert day.isoformat() == parse_when(words, LATE, zone)
 
 
 def _documented() -> tuple[list[str], list[str]]:

@@ -15,11 +15,10 @@ from memory.document.merge import kind_of, merge, ours_of
 from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
-from memory.files.find import find_entry, find_task
+from memory.files.find import find_task
 from memory.files.merging import MergeConflict
 from memory.files.snapshot import Snapshot
 from memory.history.undo import undo_in
-from memory.storage.safe_open import FileVersion
 from memory.workspace import Workspace
 from tests.fixture_files import sample
 from tests.patience import PATIENCE
@@ -47,14 +46,6 @@ def add(title: str) -> object:
     return build
 
 
-def test_walks_up_to_the_nearest_memory(workspace: Workspace) -> None:
-    """A folder deep inside belongs to the workspace above it, the memory folder itself too."""
-    deep = workspace.root / "src" / "deep"
-    deep.mkdir(parents=True)
-    assert Workspace.open(deep).root == workspace.root
-    assert Workspace.open(workspace.memory).root == workspace.root
-
-
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     """A file in place of the folder is an error of its own."""
     (tmp_path / "file").write_text("x")
@@ -75,39 +66,6 @@ def test_an_unchanged_file_keeps_its_document(workspace: Workspace) -> None:
         entry for section in second.document("tasks.md").sections for entry in section.entries if id(entry) in entries
     ]
     assert len(kept) >= 4
-
-
-def test_a_change_sets_updated_and_only_its_lines(workspace: Workspace) -> None:
-    """The new entry and the time stamp are the only lines that differ."""
-    outcome = workspace.change("add", add("New"), actor="human", now=NOW)
-    before, after = sample("tasks.md").splitlines(), (workspace.memory / "tasks.md").read_bytes().splitlines()
-    gone = [line for line in before if line not in after]
-    new = [line for line in after if line not in before]
-    assert [line.split(b":")[0] for line in gone] == [b"updated"]
-    assert new == [b"updated: 2024-01-15T12:00:00Z", b"### New", b"- created: 2024-01-15"]
-    assert [file.path for file in outcome.change.files] == ["memory/tasks.md"]
-
-
-def test_an_edit_that_changes_nothing_writes_nothing(workspace: Workspace) -> None:
-    """The same bytes are no change: no file is touched, no time stamp set."""
-    before = FileVersion.of((workspace.memory / "tasks.md").stat())
-    outcome = workspace.change(
-        "nothing", lambda snapshot: Edit({"tasks.md": snapshot.document("tasks.md")}, "nothing"), actor="human", now=NOW
-    )
-    assert outcome.change.files == ()
-    assert FileVersion.of((workspace.memory / "tasks.md").stat()) == before
-
-
-def test_a_failing_build_leaves_everything(workspace: Workspace) -> None:
-    """An error while the edit is made writes nothing and releases the lock."""
-
-    def build(snapshot: Snapshot) -> Edit:
-        raise MemdeckError("task.not_found", "no such task")
-
-    with pytest.raises(MemdeckError, match="no such task"):
-        workspace.change("edit", build, actor="human", now=NOW)
-    assert (workspace.memory / "tasks.md").read_bytes() == sample("tasks.md")
-    workspace.change("add", add("After"), actor="human", now=NOW)
 
 
 def test_build_sees_what_an_editor_wrote_meanwhile(workspace: Workspace) -> None:
@@ -184,19 +142,6 @@ def test_a_conflict_writes_nothing(workspace: Workspace) -> None:
     workspace.save("edit", "tasks.md", error.current, chosen, actor="human", now=NOW)
     assert b"progress: 50%" in path.read_bytes()
     assert b"assigned: Bob" in path.read_bytes()
-
-
-def test_a_conflict_in_the_journal_has_its_ref(workspace: Workspace) -> None:
-    """The ref that the conflict names finds the journal entry."""
-    path = workspace.memory / "journal.md"
-    base = workspace.snapshot().document("journal.md")
-    ours, theirs = (base.dump().replace(b"2 pending", number + b" pending") for number in (b"3", b"4"))
-    path.write_bytes(theirs)
-    with pytest.raises(MergeConflict) as caught:
-        workspace.save("edit", "journal.md", base, parse(ours), actor="human", now=NOW)
-    assert caught.value.details["fields"] == ["text"]
-    entry = find_entry(workspace.snapshot(), caught.value.details["conflicts"][0]["ref"])
-    assert entry.lines[0] == "4 pending tasks found"
 
 
 def test_saving_tells_what_stays(workspace: Workspace) -> None:

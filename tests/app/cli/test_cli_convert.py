@@ -91,23 +91,3 @@ def test_no_memory_is_renewed_by_a_conversion(shop: Path, memdeck: Cli, tmp_path
     journal = (shop / ".aiter/memory/journal.md").read_text("utf-8")
     assert all(body in journal for _, body in said)
     assert "Walk\nWalk" not in journal.replace("- ", "")
-
-
-def test_project_state_takes_open_tasks(shop: Path, memdeck: Cli) -> None:
-    """Open tasks become next steps; what else there is stays where it is, with the reason."""
-    assert memdeck("state", "init").code == 0
-    before = memdeck("state", "show", "-o", "json")
-    answer = memdeck("convert", "files", "state", "-o", "json").data
-    assert answer["read"] == answer["converted"] + len(answer["skipped"])
-    assert answer["converted"] > 0
-    steps = json.loads((shop / ".agent-memory/state.json").read_text("utf-8"))["bundle"]["nextSteps"]
-    assert len(steps) >= answer["converted"]
-    assert before.code in (0, 2)
-    assert memdeck("state", "validate").code in (0, 4)
-
-
-def test_a_wrong_target_is_told(shop: Path, memdeck: Cli) -> None:
-    """A target that is none exits 2 with its code, on one line."""
-    answer = memdeck("convert", "files", "nowhere")
-    assert answer.code == 2
-    assert answer.err.startswith("memdeck: convert.target:")

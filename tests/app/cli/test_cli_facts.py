@@ -120,16 +120,3 @@ def test_check_exits_with_4_on_errors(memdeck: Memdeck, shop: Path) -> None:
     assert ".aegis/memory/memories.jsonl" in {one["file"] for one in whole.data["problems"]}
     named = memdeck("check", ".aegis/memory/memories.jsonl", "-o", "json")
     assert [one["code"] for one in named.data["problems"]] == ["fact.unread"]
-
-
-def test_doctor_knows_a_workspace_of_facts_alone(
-    memdeck: Memdeck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No memory files are missed there; its own lock and folder are looked at."""
-    (tmp_path / "alone/.aegis/memory").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "alone")
-    facts(memdeck, "store", "hello")
-    found = memdeck("doctor", "-o", "json").data["checks"]
-    by_name = {one["name"]: one["level"] for one in found}
-    assert (by_name["folder"], by_name["lock"], by_name["check"]) == ("ok", "ok", "ok")
-    assert "files" not in by_name

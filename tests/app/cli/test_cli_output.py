@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.printing import Paint, Printer, wants_color
+from app.cli.printing import Paint, Printer
 from memory.base.safe_text import cell_width
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
 from tests.patience import PATIENCE
@@ -88,17 +88,6 @@ def test_no_control_character_of_a_file_is_printed(memdeck: Memdeck, memory: Pat
             json.loads(answer.out)
 
 
-def test_titles_come_back_from_json_as_they_are(memdeck: Memdeck, memory: Path) -> None:
-    """Nothing is lost in JSON, undecodable bytes included."""
-    _hostile_files(memory)
-    tasks = memdeck("tasks", "list", "--section", "pending", "-o", "json").data["tasks"]
-    assert [task["title"] for task in tasks] == [text.strip() for text in HOSTILE]
-    for task in tasks:
-        again = memdeck("tasks", "show", task["ref"], "-o", "json").data["task"]
-        assert (again["ref"], again["title"]) == (task["ref"], task["title"])
-        assert STEERING.findall(memdeck("tasks", "show", task["ref"]).out.replace("\n", "")) == []
-
-
 @given(st.text(st.characters(categories=None)), st.sampled_from(["utf-8", "ascii", "latin-1", "cp1252"]))
 def test_any_text_is_json_in_any_encoding(text: str, encoding: str) -> None:
     """Every string, lone surrogates included, is written and read back as it was."""
@@ -146,22 +135,6 @@ def test_any_text_is_drawn_in_columns(rows: list[tuple[str, str, str]], encoding
     assert len(lines) == len(rows)
     assert raw.getvalue().count(b"\n") == len(rows)
     assert STEERING.findall("".join(lines)) == []
-
-
-@pytest.mark.parametrize(
-    ("environ", "terminal", "wanted"),
-    [
-        ({"TERM": "xterm"}, True, True),
-        ({"TERM": "xterm"}, False, False),
-        ({"TERM": "xterm", "NO_COLOR": "1"}, True, False),
-        ({"TERM": "xterm", "NO_COLOR": ""}, True, True),
-        ({"TERM": "dumb"}, True, False),
-        ({}, True, False),
-    ],
-)
-def test_when_colour_is_wanted(environ: dict[str, str], terminal: bool, wanted: bool) -> None:
-    """On a terminal that can, unless NO_COLOR is set to something."""
-    assert wants_color(environ, terminal) is wanted
 
 
 def _in_terminal(shop: Path, *words: str, **variables: str) -> str:

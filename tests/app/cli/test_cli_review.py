@@ -83,14 +83,6 @@ def test_what_was_accepted_outside_is_taken_back(memdeck: Memdeck, tmp_path: Pat
     assert (again.code, again.data["error"]["code"]) == (4, "change.undone")
 
 
-def test_one_wrong_id_stops_all(memdeck: Memdeck) -> None:
-    """Nothing is decided where one of several ids fits nothing."""
-    number = _proposed(memdeck, "tasks", "remove", "Deploy")
-    answer = memdeck("review", "accept", number, "nothing", "-o", "json")
-    assert (answer.code, answer.data["error"]["code"]) == (1, "review.not_found")
-    assert len(memdeck("review", "list", "-o", "json").data["proposals"]) == 1
-
-
 def test_rules_are_set_shown_and_taken_away(memdeck: Memdeck) -> None:
     """A rule counts from then on, an agent cannot set one, and a wrong one is refused with what can be written."""
     assert memdeck("review", "policy", "agent:a", "remove", "deny").code == 0
@@ -121,10 +113,3 @@ def test_hostile_text_is_shown_and_drives_nothing(memdeck: Memdeck, title: str) 
         assert shown.code == 0
         assert not [one for one in shown.out if (ord(one) < 32 and one != "\n") or 127 <= ord(one) < 160]
         assert not set(shown.out) & set("\u202e\u2069\U000e0041\U000e0042")
-
-
-def test_doctor_says_what_waits(memdeck: Memdeck) -> None:
-    """The finding `review` counts proposals and rules."""
-    _proposed(memdeck, "tasks", "remove", "Deploy")
-    found = {one["name"]: one for one in memdeck("doctor", "-o", "json").data["checks"]}
-    assert found["review"]["message"] == "waiting proposals of agents: 1; rules of your own: 0"

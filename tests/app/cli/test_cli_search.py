@@ -47,18 +47,6 @@ def test_what_is_odd_is_said_on_stderr(memdeck: Memdeck) -> None:
     assert memdeck("search", "--", "-deploy", "in:tasks").code == 0
 
 
-def test_unknown_places_are_said(memdeck: Memdeck) -> None:
-    """What `in:` names and nothing is called is said with what there is, by reading and from the index alike."""
-    for _ in range(2):
-        answer = memdeck("search", "in:nonsense deploy", "-o", "json")
-        assert answer.code == 0
-        assert answer.data["results"] == []
-        assert "in: does not know 'nonsense'; write tasks, journal" in answer.err
-        assert "'foo'" in memdeck("search", "--", "deploy", "-in:foo").err
-        for known in ("in:jour deploy", "in:orchestration deploy", "in:contacts deploy", "file:tasks.md deploy"):
-            assert memdeck("search", known).err == ""
-
-
 def test_a_line_divides_what_fits_some_words(memdeck: Memdeck) -> None:
     """A question finds: programs get a field, people a line, by reading and from the index alike."""
     for _ in range(2):

@@ -57,46 +57,12 @@ def imported(state: Callable[..., Answer]) -> None:
     assert state("sync", "--all").out == "claude: imported 1, learned 3\n"
 
 
-def test_init_makes_a_workspace_of_a_repository(tmp_path: Path, memdeck: Callable[..., Answer]) -> None:
-    """Without any memory around, the repository of the folder is taken, and nothing else is made in it."""
-    inner = tmp_path / "fresh" / "src"
-    inner.mkdir(parents=True)
-    (tmp_path / "fresh" / ".git").mkdir()
-    assert memdeck("state", "init", "-w", str(inner), "--now", NOW).code == 0
-    made = sorted(path.name for path in (tmp_path / "fresh").iterdir())
-    assert made == [".agent-memory", ".git", "AGENTS.md", "docs", "src"]
-
-
 def test_a_repository_within_a_workspace_has_its_own(shop: Path, memdeck: Callable[..., Answer]) -> None:
     """A repository beneath a workspace is not the workspace: its state is made where it is."""
     (shop / "lib" / ".git").mkdir(parents=True)
     assert memdeck("state", "init", "-w", str(shop / "lib"), "--now", NOW).code == 0
     assert (shop / "lib" / ".agent-memory" / "state.json").exists()
     assert not (shop / ".agent-memory").exists()
-
-
-def test_options_override_the_settings_for_one_run(state: Callable[..., Answer], shop: Path, sessions: Path) -> None:
-    """Each setting of a recall or question gives way to its option, and stays what it was."""
-    imported(state)
-    for key, value in (
-        ("recall.defaultSource", "local"),
-        ("recall.defaultSection", "gotchas"),
-        ("recall.policy", "local-only"),
-        ("recall.preview.showDiffByDefault", "true"),
-        ("query.defaultOutput", "json"),
-    ):
-        assert state("config", key, value).code == 0
-    settings = (shop / ".agent-memory/config.json").read_bytes()
-    assert state("recall").out.startswith("Nothing to recall: no event of the source local waits")
-    assert "source imports, section gotchas, policy local-only" in state("recall", "--source", "imports").out
-    found = state("recall", "--source", "all", "--section", "all", "--policy", "balanced").out
-    assert "source all, section all, policy balanced" in found
-    assert "changed sections: current-focus, gotchas, next-steps" in found
-    assert found.count('+    "title": "Lock"') == 1
-    assert state("recall", "--policy", "imports-only", "--show-diff").out.count('+    "title": "Lock"') == 1
-    assert json.loads(state("query", "SQLite cache").out)["mode"] == "answer"
-    assert "mode: answer" in state("query", "SQLite cache", "-o", "human").out
-    assert (shop / ".agent-memory/config.json").read_bytes() == settings
 
 
 def test_validate_runs_nothing_unapproved(state: Callable[..., Answer], shop: Path) -> None:
@@ -139,14 +105,6 @@ def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Pat
     assert state("diff", "chk-000002", "state").out == "nothing is apart between chk-000002 and state\n"
     assert '+    "title": "Lock"' in state("diff", "chk-000001", "chk-000002").out
     assert state("diff", "chk-000001", "../chk-000002").code == 1
-
-
-def test_show_and_export(state: Callable[..., Answer], shop: Path) -> None:
-    """A section for people and for programs, and the whole."""
-    assert "# Gotchas" in state("show", "gotchas").out
-    assert state("show", "project", "-o", "json").data["project"]["recommendedEntryFile"] == "README.md"
-    assert state("show", "plans").code == 1
-    assert set(json.loads(state("export").out)) == {"state", "events", "checkpoints", "sources", "config"}
 
 
 def test_edit_takes_json_and_checks_it(state: Callable[..., Answer], shop: Path) -> None:

@@ -135,19 +135,6 @@ def test_anything_but_yes_is_no(memdeck: Memdeck, shop: Path, answer: str) -> No
     assert {row["state"] for row in rows_of(memdeck)} == {"pending"}
 
 
-def test_the_workspace_is_approved_for_public_addresses(memdeck: Memdeck, shop: Path) -> None:
-    """One approval covers the public address of the sample, and revoking it ends that."""
-    person = Person(shop, "trust", "approve", "--workspace")
-    assert "https://api.example.com/health" in person.wait_for("Write yes")
-    person.type("yes\n")
-    assert person.end() == 0
-    states = {row["role"]: row["state"] for row in rows_of(memdeck)}
-    assert states["url"] == "approved"
-    assert states["check"] == "pending"
-    assert memdeck("trust", "revoke", "--workspace").code == 0
-    assert {row["state"] for row in rows_of(memdeck)} == {"pending"}
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -14,22 +14,13 @@ from tests.crash.calls import without_exchange
 Memdeck = Callable[..., Answer]
 
 
-@pytest.mark.parametrize(
-    "words", [["--maintain"], ["--maintain", "."], [".", "--maintain"], ["--maintain", "-w", "."]], ids=" ".join
-)
-def test_maintain_takes_its_folder_anywhere(memdeck: Memdeck, words: list[str]) -> None:
-    """Before and behind the option, or with -w; two different ones are a mistake."""
-    assert memdeck(*words, "--dry-run").code == 0
-    assert memdeck("--maintain", ".", "-w", "/").code == 2
-
-
 def test_status(memdeck: Memdeck) -> None:
     """Counts, due, overdue, monitors, last maintenance and problems, before and after a run."""
     answer = memdeck("status", "-o", "json").data
     assert {"counts", "due", "overdue", "monitors", "last_maintenance", "problems"} <= set(answer)
     assert [task["title"] for task in answer["overdue"]] == ["Generate weekly report"]
     assert [task["title"] for task in answer["due"]["today"]] == ["Deploy v2.1 to staging"]
-    assert (answer["monitors"]["total"], {one["state"] for one in answer["monitors"]["alerts"]}) == (3, {"stale"})
+    assert (answer["monitors"]["total"], {one["state"] for one in answer["monitors"]["alerts"]}) == (3, {"blocked"})
     assert answer["last_maintenance"] is None
     people = memdeck("status").out
     assert "\nOverdue (1)\n" in people

@@ -78,17 +78,6 @@ def test_a_journal_entry_through_its_life(memdeck: Memdeck, memory: Path) -> Non
     assert "Deploy" not in (memory / "journal.md").read_text().split("### 10:30")[0]
 
 
-@pytest.mark.parametrize(
-    ("at", "place"),
-    [("9:05", ("2024-01-15", "09:05")), ("yesterday 14:30", ("2024-01-14", "14:30")), ("-2h", ("2024-01-15", "10:00"))],
-)
-def test_a_journal_entry_at_another_time(memdeck: Memdeck, at: str, place: tuple[str, str]) -> None:
-    """A time alone is one of today, other forms name their day."""
-    entry = _one(memdeck("journal", "add", "T", "--at", at, "-o", "json"), "entry")
-    assert place == (entry["date"], entry["time"])
-    assert memdeck("journal", "add", "T", "--at", "tomorrow").code == 2
-
-
 def test_contacts(memdeck: Memdeck, memory: Path) -> None:
     """Three tables, each kind added, edited and removed; jsonl says what each one is."""
     answer = memdeck("contacts", "list", "-o", "json")
@@ -155,16 +144,6 @@ def test_config(memdeck: Memdeck, memory: Path) -> None:
     assert memdeck("config", "set", "timezone", "Europe/Berlin").code == 0
     assert memdeck("config", "unset", "timezone").code == 0
     assert "timezone" not in (memory / "config.md").read_text()
-
-
-def test_the_actor_is_named(memdeck: Memdeck, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--actor` before MEMDECK_ACTOR; a name that could not stand in one line is refused."""
-    for name in ("", " x", "a\nb", "x" * 81):
-        code = memdeck("tasks", "add", "T", "--actor", name).code
-        assert code == (0 if not name else 2)
-    monkeypatch.setenv("MEMDECK_ACTOR", "a\x1bb")
-    assert memdeck("tasks", "add", "T").code == 2
-    assert memdeck("tasks", "add", "T", "--actor", "agent:x").code == 0
 
 
 def test_stdin_gives_lines(process: Callable[..., Any]) -> None:

@@ -57,33 +57,6 @@ def approve(shop: Path) -> None:
             trust.approve(ask, who="person", now=datetime(2024, 1, 15, 11, tzinfo=UTC))
 
 
-def test_mute(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
-    """A mute has an end and silences messages; --off ends it at once."""
-    approve(shop)
-    assert memdeck("monitors", "mute", "Bad", "--for", "2h", "-o", "json").data == {
-        "monitor": "Bad",
-        "until": "2024-01-15T14:00:00Z",
-    }
-    [bad] = memdeck("monitors", "check", "Bad", "-o", "json").data["monitors"]
-    assert (bad["state"], bad["silenced"]) == ("failing", "muted")
-    [row] = memdeck("monitors", "list", "--match", "Bad", "-o", "json").data["monitors"]
-    assert row["mutedUntil"] == "2024-01-15T14:00:00Z"
-    assert memdeck("monitors", "mute", "Bad", "--off").out == "Bad: not muted\n"
-    assert memdeck("monitors", "mute", "Bad", "--for", "soon").code == 2
-    assert memdeck("monitors", "mute", "--for", "30m").out.startswith("all monitors: muted until ")
-
-
-@pytest.mark.parametrize("option", ["--no-exec", "--safe", "--dry-run"])
-def test_maintain_without_monitors(memdeck: Memdeck, monitors: Path, shop: Path, option: str) -> None:
-    """With one of these options there is no check and no heartbeat, which is no error."""
-    approve(shop)
-    before = monitors.read_bytes()
-    answer = memdeck("--maintain", option, "-o", "json")
-    assert (answer.code, answer.data["monitors"]) == (0, [])
-    assert monitors.read_bytes() == before
-    assert "### 12:00 — Heartbeat Check" not in (shop / ".aiter/memory/journal.md").read_text()
-
-
 def test_a_wrong_setting_leaves_no_monitor_unwatched(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
     """Maintenance ends with the error of config.md, and the monitors were checked all the same."""
     approve(shop)

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.verbs import VERBS
 from tests.app.cli.conftest import Answer
-from widgets.panes import all_panes
 
 Memdeck = Callable[..., Answer]
 
@@ -46,28 +44,6 @@ def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> N
     candidates = machine.data["error"]["details"]["candidates"]
     assert [set(one) for one in candidates] == [{"ref", "title", "file", "line"}] * 5
     assert all(len(one["ref"]) == len("tasks#") + 18 for one in candidates)
-
-
-def test_entries_of_one_title_are_listed_with_their_places(memdeck: Memdeck, memory: Path) -> None:
-    """Twins have longer refs, and each of these names one of them; beyond ten it is said how many more there are."""
-    (memory / "tasks.md").write_text("## Pending\n" + "### Same\n- created: 2024-01-01\n" * 12)
-    first, *lines, last = memdeck("tasks", "show", "Same").err.splitlines()
-    assert "12 entries fit 'Same'" in first
-    assert last == "  … and 2 more"
-    rows = [line.split() for line in lines]
-    assert [row[1:] for row in rows] == [[f"tasks.md:{2 + 2 * number}", "Same"] for number in range(10)]
-    found = [memdeck("tasks", "show", row[0], "-o", "json").data["task"]["line"] for row in rows]
-    assert found == [2 + 2 * number for number in range(10)]
-
-
-@pytest.mark.parametrize("pane", [pane.id for pane in all_panes() if pane.id not in VERBS])
-def test_the_name_of_a_pane_that_is_no_verb_leads_to_one(memdeck: Memdeck, pane: str) -> None:
-    """Who knows a pane from the application finds its verb, also with words and options behind the name."""
-    verb = {"brief": "status", "waiting": "review", "plans": "orchestration"}[pane]
-    told = f"memdeck: usage.verb: there is no verb and no folder {pane!r}, did you mean {verb}?; see memdeck --help\n"
-    for words in ((pane,), (pane, "list"), (pane, "list", "--match", "x")):
-        answer = memdeck(*words)
-        assert (answer.code, answer.err) == (2, told)
 
 
 @pytest.mark.parametrize(

@@ -191,16 +191,6 @@ def test_hidden_and_open(text: str, hidden: list[int], is_open: bool) -> None:
     assert is_open == scan.open
 
 
-@pytest.mark.parametrize("before", [["a"], ["[a]: /u"], ["```", "```"]])
-def test_reads_no_further_than_the_heading(before: list[str]) -> None:
-    """Lines after the heading stay in the iterator."""
-    lines = iter([*before, "# h", "next"])
-    scan = scan_blocks(lines)
-    assert len(before) == scan.heading
-    assert len(before) + 1 == len(scan.hidden)
-    assert list(lines) == ["next"]
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, parse
-from memory.document.compare import apply, compare, differences, inverted, with_top
+from memory.document.compare import apply, compare, inverted, with_top
 from memory.document.match import units_of
 from memory.document.merge import merge
 from memory.document.model import updated
@@ -53,25 +52,6 @@ def test_a_new_time_in_the_front_matter_changes_the_region_of_the_top_alone() ->
         assert with_top(compare(before, after.set_meta("updated", "friday")), before, stamped) == compare(
             before, stamped
         )
-
-
-def test_regions_refuse_other_bytes() -> None:
-    """Regions are put only where the bytes are that they were made from."""
-    regions = compare(parse(b"## A\n### one\n"), parse(b"## A\n### two\n"))
-    with pytest.raises(ValueError, match="other bytes"):
-        apply(regions, b"## A\n### six\n")
-
-
-@given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
-def test_differences_leave_what_is_equal(one: list[int], other: list[int]) -> None:
-    """Outside of the stretches both rows are the same, in order; stretches are apart from each other."""
-    gaps = differences(one, other)
-    at_one = at_other = 0
-    for a0, a1, b0, b1 in gaps:
-        assert one[at_one:a0] == other[at_other:b0]
-        assert (a1, b1) != (a0, b0)
-        at_one, at_other = a1, b1
-    assert one[at_one:] == other[at_other:]
 
 
 BASE = (

@@ -201,22 +201,6 @@ def test_insert_section(data: bytes, source: bytes, which: int) -> None:
 
 
 @SETTINGS
-@given(documents(), SECTIONS, st.integers(0, 99))
-def test_with_section(data: bytes, source: bytes, which: int) -> None:
-    """A section takes the place of another one; line ends are added, an open one is refused before others."""
-    document = parse(data)
-    if not document.sections:
-        return
-    section = section_of(source)
-    index = which % len(document.sections)
-    if section.open_ended and index < len(document.sections) - 1:
-        with pytest.raises(UsageError, match=r"document\.unclosed"):
-            document.with_section(index, section)
-        return
-    check_again(document.with_section(index, section))
-
-
-@SETTINGS
 @given(documents(), st.one_of(st.just("---\nx\n---\n"), st.just("\ufeff## x\n"), VALUES), st.integers(0, 99))
 def test_with_body(data: bytes, body: str, which: int) -> None:
     """Any text as a body is one body again, or refused: no heading, fence or front matter comes out of it."""
@@ -257,13 +241,6 @@ def test_set_field_table(body: str, key: str, value: str, wanted: str) -> None:
     assert entry.set_field(key, value).body == wanted
 
 
-@pytest.mark.parametrize("key", ["", "1a", "a b", "a:", "ä", "-a"])
-def test_field_keys(key: str) -> None:
-    """What could not be read back as a key is none."""
-    with pytest.raises(UsageError, match=r"field\.key"):
-        Entry.compose("t").set_field(key, "x")
-
-
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -291,22 +268,6 @@ def test_a_field_that_code_would_hide_is_refused() -> None:
         entry.unset_field("a")
 
 
-def test_fields_refuse_changes() -> None:
-    """Fields are read only, however they are asked to change."""
-    fields = Entry.from_text("### t\n- a: 1\n").fields
-    for change in (
-        lambda: fields.update(a="2"),
-        lambda: fields.pop("a"),
-        lambda: fields.clear(),
-        lambda: fields.setdefault("b", "2"),
-        lambda: fields.__setitem__("a", "2"),
-        lambda: fields.__delitem__("a"),
-    ):
-        with pytest.raises(TypeError, match="read only"):
-            change()
-    assert fields == {"a": "1"}
-
-
 def test_an_edit_shares_what_it_does_not_touch() -> None:
     """After an edit all other entries and sections are the same objects, and what was computed for them stays."""
     document = parse(sample("tasks.md"))
@@ -316,11 +277,3 @@ def test_an_edit_shares_what_it_does_not_touch() -> None:
     assert edited.sections[0].entries[1:] == entries[1:]
     assert edited.sections[1:] == document.sections[1:]
     assert edited.sections[0].entries[1].title == seen[0]
-
-
-def test_a_section_behind_front_matter_that_ends_with_a_carriage_return() -> None:
-    """The blank line before the section stays a line of its own."""
-    document = parse(b"---\n---\r")
-    edited = document.insert_section(0, section_of(b"## S\n"))
-    assert edited.dump() == b"---\n---\r\r## S\n"
-    check_again(edited)

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from memory.document import parse
 from tests.examples import examples
 from tests.fixture_files import FIXTURES, Case, read_cases, sample, sample_names, variants
-from tests.memory.document.documents import EXAMPLES, byte_strings, structure
+from tests.memory.document.documents import EXAMPLES, byte_strings
 from tests.strategies import markdown_documents
 
 # The nesting limit of the library is no part of CommonMark: see the comment in blocks.py.
@@ -88,20 +88,3 @@ def test_depth_hides_no_heading(markers: str, depth: int, behind: str) -> None:
     """However deep containers are nested, a heading in column 0 behind them is one."""
     data = f"{markers * depth}x\n{behind}\n## end\n".encode()
     assert [title for _, _, title in parse(data).headings()] == ["h", "end"]
-
-
-def test_structure_of_one_document() -> None:
-    """Front matter, preamble, loose entries, sections and entries are where they stand."""
-    document = parse(b"---\ntype: x\n---\nintro\n### loose\n## A (7 days)\n- a: 1\n### one\n- b: 2\n# top\n### two\n")
-    assert document.front == "---\ntype: x\n---\n"
-    assert document.head.body == "intro\n"
-    assert [entry.title for entry in document.head.entries] == ["loose"]
-    assert [(section.level, section.name, len(section)) for section in document.sections] == [
-        (2, "a", 1),
-        (1, "top", 1),
-    ]
-    assert dict(document.sections[0].fields) == {"a": "1"}
-    assert document.find("a") == document.find("A (7 days)") == [0]
-    assert document.find("top") == []
-    assert document.line_of(0, 0) == 7
-    assert structure(parse(document.dump())) == structure(document)

@@ -9,7 +9,6 @@ from memory.document import parse
 from memory.document.check import structure_problems
 from memory.document.lines import conflict_at
 from tests.examples import examples
-from tests.fixture_files import sample, sample_names, variants
 from tests.growth import TIMES, assert_in_proportion
 from tests.memory.document.documents import EXAMPLES, byte_strings, lines_of
 
@@ -76,13 +75,6 @@ def test_any_bytes_have_problems_in_order(data: bytes) -> None:
     assert lines == sorted(lines)
     assert all(0 <= line <= len(lines_of(data)) for line in lines)
     assert all("." in code and message for _, code, message in problems)
-
-
-@pytest.mark.parametrize("name", sample_names())
-def test_samples_are_clean(name: str) -> None:
-    """The format's own files have no findings, and other line ends bring none."""
-    for label in ("as it is", "CRLF", "lone CR", "BOM", "no final newline", "trailing spaces"):
-        assert structure_problems(parse(variants(sample(name))[label])) == [], label
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from memory.errors import ConfigError, NotFoundError, RefusedError
 from memory.prompts import AgentPrompt, PromptChoices, brief, change_choices, for_message, read_choices
 from memory.systems import searcher_of
 from memory.workspace import Workspace
@@ -77,16 +77,6 @@ def test_a_pin_comes_first_and_a_mute_is_not_sent(shop: Workspace) -> None:
     assert found.below == ()
 
 
-def test_an_entry_is_told_once(shop: Workspace) -> None:
-    """A task that is late and in progress costs its tokens once, pinned or not."""
-    late = "### [HIGH] Renew the certificate\n- due: 2024-01-10\n"
-    moved = LATE.replace(late, "").replace("## In Progress\n", f"## In Progress\n\n{late}")
-    (shop.memory / "tasks.md").write_text(moved)
-    assert sorted(titles(brief(shop, NOW))) == ["Renew the certificate", "Rotate the keys"]
-    choose(shop, "pin", "Renew the certificate")
-    assert titles(brief(shop, NOW)) == ["Renew the certificate", "Rotate the keys"]
-
-
 def test_a_pin_brings_what_nothing_else_brings(shop: Workspace) -> None:
     """A task that is not due is told from the pin on; once it is gone the pin tells nothing."""
     assert "Paint the shed" not in brief(shop, NOW).text
@@ -148,11 +138,3 @@ def test_choices_that_cannot_be_read_tell_nothing(shop: Workspace, tmp_path: Pat
     with pytest.raises(ConfigError) as caught:
         brief(shop, NOW)
     assert (caught.value.code, caught.value.details["file"]) == ("prompt.choices", str(path))
-
-
-@pytest.mark.parametrize("ref", ["", "tasks", "tasks#", "#1", "tasks#\x1b", "t#" + "x" * 400])
-def test_what_is_no_ref_cannot_be_chosen(ref: str) -> None:
-    """It is refused before anything is written."""
-    with pytest.raises(UsageError) as caught:
-        PromptChoices().having(ref, "pin")
-    assert caught.value.code == "prompt.choice"
