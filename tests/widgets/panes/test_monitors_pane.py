@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
+from memory.files.monitors import Monitor
+from memory.monitoring.alerts.state import AlertState
+from memory.monitoring.history.overview import MonitorStanding
 from tests.widgets.panes.looking import NOW, Files, showing, shown
+from widgets.panes.monitors.detail import state_pieces
 from widgets.panes.monitors.pane import MonitorsPane
+from widgets.text.glyphs import UNICODE
 from widgets.text.styled_text import line_text
 
 MONITORS = """## Monitors
@@ -98,3 +103,17 @@ async def test_sorting_brings_what_is_not_healthy_up() -> None:
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["Disk", "New", "API"]
         pane.set_sort("name")
         assert [row[2:6].strip() for row in rows(pane, 54)] == ["API", "Disk", "New"]
+
+
+def test_a_blocked_monitor_is_stale_or_as_bad_as_it_was() -> None:
+    """One that may not run is stale where it was well, and keeps an alert that was measured."""
+    well, bad, _ = Files({"monitors.md": MONITORS}).look().monitors.monitors
+
+    def word(monitor: Monitor, *, stale: bool) -> str:
+        standing = MonitorStanding(
+            monitor, AlertState(), {}, {}, (), None, None, None, stale, "not approved yet", None, "", "", "", (), (), ()
+        )  # fmt: skip
+        return state_pieces(monitor, standing, UNICODE)[1].text
+
+    assert [word(well, stale=True), word(bad, stale=True)] == ["stale", "alert"]
+    assert [word(well, stale=False), word(bad, stale=False)] == ["needs approval", "alert"]

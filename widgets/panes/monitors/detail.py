@@ -51,7 +51,8 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
     if state == "blocked":
         if alerts(monitor, picture):
             # A monitor that is no longer checked is not well for that reason.
-            return Piece(glyphs.alert, "alert"), Piece("alert", "alert")
+            word = "stale" if picture is not None and picture.stale and monitor.healthy is not False else "alert"
+            return Piece(glyphs.alert, "alert"), Piece(word, "alert")
         return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
     if state in ("unknown", "skipped"):
         if monitor.healthy is None:
