@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
@@ -11,10 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .base.clock import format_utc, machine_zone
+from .base.retry import retry
 from .document import Document, Entry
 from .document.compare import Region, compare, with_top
 from .document.model import parse, updated
-from .errors import ConflictError, MemdeckError, UsageError
+from .errors import MemdeckError, UsageError
 from .files import MEMORY_FILES
 from .files.edit import Edit, refuse_unwritable, secrets_in
 from .files.refs import RefTrace
@@ -34,8 +34,6 @@ from .system import System, Systems, failures
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
-_TRIES = 12  # How often at most a change is planned while other programs write to the same files.
-_LONGEST_PAUSE = 0.1  # Longest pause between two tries, in seconds.
 
 
 class Outcome(NamedTuple):
@@ -310,16 +308,7 @@ class Workspace:
         `updated:` is set in every changed file that has the key. Errors of `build` leave everything as it was;
         BusyError `file.locked`, ConflictError `document.conflict`, RefusedError `file.*` as transactions raise.
         """
-        for tries in range(1, _TRIES + 1):
-            try:
-                return self._attempt(operation, build, actor, now)
-            except ConflictError as error:
-                # Another program wrote at that moment: plan again on what it wrote.
-                if tries == _TRIES or not error.details.get("crossed"):
-                    raise
-                # A program that keeps writing gets longer and longer pauses to finish.
-                time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
-        raise AssertionError("the last try returns or raises")
+        return retry(lambda: self._attempt(operation, build, actor, now))
 
     def _attempt(self, operation: str, build: Callable[[Snapshot], Edit], actor: str, now: datetime) -> Outcome:
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
+from memory.review.model import entry_rows, subject
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord, RecordedFile
 from memory.storage.log.log import ChangeLog
@@ -33,9 +34,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
 
     `store` is the folder that the paths are relative to where that is not the workspace.
     """
-    named = [one for one in record.touched if one.ref is not None]
-    # The journal note that a change of a task adds is not the subject of the change.
-    first = next((one for one in named if file_name(one.file) != "journal.md"), named[0] if named else None)
+    first = subject(record.touched)
     files = [file_name(path) for path in record.paths]
     return {
         "id": record.id,
@@ -50,10 +49,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
         "proposal": record.proposal,
         "store": store or None,
         "files": files,
-        "entries": [
-            {"file": file_name(one.file), "ref": one.ref, "title": one.title, "kind": one.kind}
-            for one in record.touched
-        ],
+        "entries": entry_rows(record.touched),
         "revertible": record.kept and record.undone_by is None,
     }
 

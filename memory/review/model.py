@@ -85,8 +85,7 @@ def place_words(place: str, home: Path | None) -> str:
 
 def row(proposal: Proposal) -> dict[str, Any]:
     """Return a proposal under the keys of the interface; `file` and `ref` are those of its first entry."""
-    named = [one for one in proposal.touched if one.ref is not None]
-    first = next((one for one in named if not one.file.endswith("/journal.md")), named[0] if named else None)
+    first = subject(proposal.touched)
     files = [path.removeprefix(MEMORY) for path in proposal.paths]
     return {
         "id": proposal.id,
@@ -100,16 +99,26 @@ def row(proposal: Proposal) -> dict[str, Any]:
         "kinds": list(proposal.kinds),
         "files": files,
         "store": proposal.place or None,
-        "entries": [
-            {"file": one.file.removeprefix(MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind}
-            for one in proposal.touched
-        ],
+        "entries": entry_rows(proposal.touched),
         "edited": proposal.edited,
         "decidedBy": proposal.decided_by,
         "decidedAt": None if proposal.decided_at is None else _time(proposal.decided_at),
         "note": proposal.note or None,
         "change": proposal.change_id,
     }
+
+
+def subject(touched: Sequence[Touched]) -> Touched | None:
+    """Return the entry that a change is about: not the journal note that a change of a task adds."""
+    named = [one for one in touched if one.ref is not None]
+    return next((one for one in named if not one.file.endswith("/journal.md")), named[0] if named else None)
+
+
+def entry_rows(touched: Sequence[Touched]) -> list[dict[str, Any]]:
+    """Return the entries of a change with the keys of the interface."""
+    return [
+        {"file": one.file.removeprefix(MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind} for one in touched
+    ]
 
 
 def _time(time: datetime) -> str:

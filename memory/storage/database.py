@@ -184,15 +184,12 @@ class Database:
                         self._move_aside(str(error) if unfit else f"was damaged ({error})")
                         continue
                     why = f"{self.kind.called} cannot be used: {error}"
-                except OSError as error:
+                except (OSError, MemdeckError) as error:
                     self.close()
-                    why = f"{self.kind.called} cannot be used: {error.strerror or error}"
-                except MemdeckError as error:
-                    self.close()
-                    if not error.code.startswith("file."):
+                    if isinstance(error, MemdeckError) and not error.code.startswith("file."):
                         raise
                     # Something else has its name, a folder or a link, or the disk is only to be read.
-                    why = f"{self.kind.called} cannot be used: {error.message}; {error.hint}"
+                    why = f"{self.kind.called} cannot be used: {error}"
                 self._warn(why)
                 break
         return default

@@ -59,11 +59,8 @@ def open_folder(parts: list[str], beneath: str | os.PathLike[str], made: list[st
     try:
         fd = os.open(beneath, _FOLDER & ~os.O_NOFOLLOW)
         for depth, name in enumerate(parts, 1):
-            parent = fd
-            try:
-                fd = _enter(name, parent, None if made is None else "/".join(parts[:depth]), made)
-            finally:
-                os.close(parent)
+            with closing(fd) as parent:
+                fd = _enter(name, parent, "/".join(parts[:depth]), made)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -71,12 +68,12 @@ def open_folder(parts: list[str], beneath: str | os.PathLike[str], made: list[st
     return fd
 
 
-def _enter(name: str, parent: int, path: str | None, made: list[str] | None) -> int:
+def _enter(name: str, parent: int, path: str = "", made: list[str] | None = None) -> int:
     """Open one folder in another; with `made`, make it if it is missing."""
     try:
         return os.open(name, _FOLDER, dir_fd=parent)
     except FileNotFoundError:
-        if made is None or path is None:
+        if made is None:
             raise
         # Another process may make it first; in either case it is opened in the same careful way.
         with suppress(FileExistsError):
@@ -100,7 +97,7 @@ def private_folder(name: str, parent: int, path: str) -> int:
             os.mkdir(name, 0o700, dir_fd=parent)
             sync(parent)
         try:
-            fd = _enter(name, parent, None, None)
+            fd = _enter(name, parent)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise made_anew(write_failed(error, path)) from error

@@ -193,3 +193,13 @@ def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
     assert tree(workspace) == before
     assert list((workspace / ".aiter/.memdeck/stage").iterdir()) == []
     write(store, now, {NAME: b"smaller"})
+
+
+def test_a_store_without_a_gate_takes_no_change_of_an_agent(store: Store, now: datetime) -> None:
+    """Where no rules were named for agents, none changes anything."""
+    with store.transaction("edit", actor="agent:x", now=now) as transaction:
+        transaction.write("memory/new.md", b"new", base=None)
+        with pytest.raises(RefusedError) as caught:
+            transaction.commit()
+    assert caught.value.code == "review.denied"
+    assert not store.read("memory/new.md").exists
