@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     write_workspace(top / f"{size.lower()}{number:04}", size_of(size), NOW, seed=1 + number)
         files = sorted(str(path) for path in top.glob("*/.aiter/memory/*.md"))
         note(files=len(files), bytes=sum(os.stat(path).st_size for path in files))
-        fleet = EmbeddedFleet(LocalWorkspaces(folder / "state", "here"))
+        fleet = EmbeddedFleet(LocalWorkspaces(folder / "state", "here", None, folder / "config"))
         with closing(fleet):
             note(walk_ms=_took(lambda: sum(1 for _ in os.walk(top))), scan_ms=_took(lambda: fleet.scan(top, NOW)))
             note(read_ms=_took(lambda: [Path(path).read_bytes() for path in files]))

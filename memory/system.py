@@ -179,7 +179,7 @@ class System:
         """Return what it may do only after a person approved exactly that."""
         return ()
 
-    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+    def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
         """Set the person's decisions, and the variables that commands may get; None: nothing is approved."""
 
     def doctor_lines(self) -> Iterable[Advice]:

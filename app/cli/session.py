@@ -103,8 +103,8 @@ class Session:
             return None
 
     @property
-    def trust(self) -> Trust | None:
-        """The user's decisions about what the workspace may run; None if it has no state folder."""
+    def trust(self) -> Trust:
+        """The user's decisions about what the workspace may run."""
         from memory.systems import trust_of
 
         return trust_of(self.workspace, config_home(os.environ))

@@ -69,10 +69,8 @@ def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
     return found
 
 
-def models_of(settings: CuratedSettings, trust: Trust | None, environ: Mapping[str, str]) -> dict[str, Model]:
-    """Return the models of the settings by role; empty if there is nowhere to keep approvals."""
-    if trust is None:
-        return {}
+def models_of(settings: CuratedSettings, trust: Trust, environ: Mapping[str, str]) -> dict[str, Model]:
+    """Return the models of the settings by role."""
     return {name: _Command(ask, trust, environ) for name, ask in model_asks(settings).items()}
 
 

@@ -84,7 +84,7 @@ class CuratedMemory(System):
         self._files = workspace.add_store(FOLDER, CuratedReading())
         self._last: CuratedLook | None = None
 
-    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+    def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
         try:
             self.curated.models = models_of(self.curated.settings, trust, environ)

@@ -22,7 +22,7 @@ from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number
 from memory.storage.own_folders import STATE
-from memory.systems import Approval, approvals_of, check_all, entrust, maintain_all, trust_of, waiting_in
+from memory.systems import approvals_of, check_all, entrust, maintain_all, trust_of, waiting_in
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.trust.consent import FOLDER, NAME
 from memory.trust.settings import FILE
@@ -51,8 +51,8 @@ class LocalWorkspaces:
 
     state_home: Path
     host: str
-    home: Path | None = None
-    config_home: Path | None = None
+    home: Path | None
+    config_home: Path
     environ: Mapping[str, str] = field(default_factory=dict)
 
     # -- one --------------------------------------------------------------------------------------------------
@@ -91,9 +91,8 @@ class LocalWorkspaces:
 
     def beside(self, workspace: Workspace) -> tuple[str, ...]:
         """Return the files outside a workspace that its status depends on: decisions, and the last maintenance."""
-        own = [] if self.config_home is None else [self.config_home / FILE]
         folder = workspace.state.folder.path
-        return tuple(map(str, [*own, folder / STATE, folder / FOLDER / NAME]))
+        return tuple(map(str, (self.config_home / FILE, folder / STATE, folder / FOLDER / NAME)))
 
     def overview(
         self, workspace: Workspace, now: datetime, problems: int | None = None
@@ -103,7 +102,7 @@ class LocalWorkspaces:
         """
         overdue = failing = stale = 0
         until = now + timedelta(days=7)
-        decided = self._decided(workspace)
+        decided = approvals_of(workspace, trust_of(workspace, self.config_home), self.environ)
         if "files" in workspace.system_names():
             snapshot = workspace.snapshot().readable()
             found = brief(snapshot, now)
@@ -133,11 +132,6 @@ class LocalWorkspaces:
         )
         return overview, until
 
-    def _decided(self, workspace: Workspace) -> list[Approval]:
-        """Return the decisions about all asks of a workspace."""
-        trust = None if self.config_home is None else trust_of(workspace, self.config_home)
-        return approvals_of(workspace, trust, self.environ)
-
     def check(self, workspace: Workspace, now: datetime) -> dict[str, Any]:
         """Return the problems of a workspace, under `problems`."""
         return {"problems": [problem._asdict() for problem in check_all(workspace, now=now)]}
@@ -150,7 +144,7 @@ class LocalWorkspaces:
 
         Return when to look again (None: when a file changes), and lines about what happened.
         """
-        trust = None if self.config_home is None else trust_of(workspace, self.config_home)
+        trust = trust_of(workspace, self.config_home)
         ahead = look_ahead(workspace, trust, now, upkeep)
         lines = []
         if watch and ahead.watch:
@@ -166,7 +160,7 @@ class LocalWorkspaces:
 
     def maintain(self, workspace: Workspace, now: datetime, *, actor: str, dry_run: bool = False) -> dict[str, Any]:
         """Run the maintenance of a workspace by its own rules, and return the report."""
-        if self.config_home is not None and not dry_run:
+        if not dry_run:
             entrust(workspace, trust_of(workspace, self.config_home), self.environ)
         report = maintain_all(workspace, now, actor=actor, dry_run=dry_run)
         if report.held:

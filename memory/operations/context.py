@@ -57,8 +57,8 @@ class Context(Protocol):
         """The files as they were when the operation began."""
 
     @property
-    def trust(self) -> Trust | None:
-        """The person's decisions about what the workspace may run; None if they cannot be stored."""
+    def trust(self) -> Trust:
+        """The person's decisions about what the workspace may run."""
 
     @property
     def now(self) -> datetime:

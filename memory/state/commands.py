@@ -45,7 +45,7 @@ def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
 
 def run_validation(
     memory: StateFiles,
-    trust: Trust | None,
+    trust: Trust,
     environ: Mapping[str, str],
 ) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
@@ -59,8 +59,6 @@ def run_validation(
         raise MemdeckError(
             "state.validation.none", "the bundle has no validation command", "`memdeck state edit validation-commands`"
         )
-    if trust is None:
-        raise MemdeckError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
     blocked = [(ask, decision) for ask in asks if not (decision := trust.decide(ask)).allowed]
     if blocked:
         raise blocked_error(blocked)

@@ -431,7 +431,7 @@ def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
     if repair:
         return _repair(context, system.store, yes)
     if runs:
-        results = run_validation(system.store.memory(), system.trust, context.environ)
+        results = run_validation(system.store.memory(), context.trust, context.environ)
         bundles.record_validation(system.store, results, actor=context.actor, now=context.now)
         context.warn()
     return _findings(context, system.store, {}, ())

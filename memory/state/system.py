@@ -194,7 +194,7 @@ class ProjectState(System):
 
     # -- what the pane asks for, as outcomes of changes -------------------------------------------------------------
 
-    def entrust(self, trust: Trust | None, environ: Mapping[str, str]) -> None:
+    def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
         """Set the person's decisions, and the variables that commands may get."""
         self.trust, self.environ = trust, environ
 

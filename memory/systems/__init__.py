@@ -111,7 +111,7 @@ def trust_of(workspace: Workspace, config_home: Path) -> Trust:
     )
 
 
-def entrust(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> None:
+def entrust(workspace: Workspace, trust: Trust, environ: Mapping[str, str]) -> None:
     """Pass the person's decisions, and the variables that commands may get, to all systems."""
     for system in workspace.systems():
         system.entrust(trust, environ)
@@ -122,13 +122,11 @@ def asks_of_all(workspace: Workspace) -> tuple[Ask, ...]:
     return tuple(ask for system in workspace.systems() for ask in system.wants())
 
 
-def approvals_of(workspace: Workspace, trust: Trust | None, environ: Mapping[str, str]) -> list[Approval]:
-    """Return everything that all systems ask for, with the decisions; empty if `trust` is None.
+def approvals_of(workspace: Workspace, trust: Trust, environ: Mapping[str, str]) -> list[Approval]:
+    """Return everything that all systems ask for, with the decisions.
 
     Every count of it is a count of this one list, so that all agree.
     """
-    if trust is None:
-        return []
     entrust(workspace, trust, environ)
     asks = [(system.name, ask) for system in workspace.systems() for ask in system.wants()]
     decided = [trust.decide(ask) for _, ask in asks]

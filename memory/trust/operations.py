@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from memory.errors import RefusedError, UsageError
+from memory.errors import UsageError
 from memory.operations import Context, Group, argument, option, under
 from memory.operations.result import Paint, Result, said
 from memory.systems import approvals_of, asks_of_all, entrust, waiting_in
@@ -24,14 +24,6 @@ an_id = argument("ask_id", metavar="ID", required=False)
 all_checks = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
 
 
-def decisions(context: Context) -> Trust:
-    """Return the decisions about this run's workspace; RefusedError `trust.no_state` if they cannot be stored."""
-    found = context.trust
-    if found is None:
-        raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
-    return found
-
-
 @under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
 @option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(context: Context, blocked: bool) -> Result:
@@ -39,7 +31,7 @@ def list_trust(context: Context, blocked: bool) -> Result:
 
     It also lists texts that look suspicious: agents are told of one only after a person approves exactly its bytes.
     """
-    kept = decisions(context)
+    kept = context.trust
     decided = approvals_of(context.workspace, kept, context.environ)
     waiting = len(waiting_in(decided))
     texts = asks_to_tell(context.workspace)
@@ -136,7 +128,7 @@ def one_of(ask_id: str | None, whole: bool) -> None:
 @argument("ask_id", metavar="ID")
 def deny(context: Context, ask_id: str) -> Result:
     """Deny one command for good, as long as it stays as it is."""
-    kept = decisions(context)
+    kept = context.trust
     ask, _ = kept.find(asks_of(context, kept), ask_id)
     return _said(context, "denied", kept.deny(ask, who=context.actor, now=context.now))
 
@@ -149,7 +141,7 @@ def deny(context: Context, ask_id: str) -> Result:
 def revoke(context: Context, ask_id: str | None, whole: bool) -> Result:
     """Take an approval or a denial back."""
     one_of(ask_id, whole)
-    kept = decisions(context)
+    kept = context.trust
     if whole:
         kept.revoke_workspace(context.actor, context.now)
         context.warn()

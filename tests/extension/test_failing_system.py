@@ -64,7 +64,7 @@ def test_a_hook_that_raises(
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
         assert "facts" in {one.system for one in systems.contributions_of(workspace, "", NOW)}
         upkeep_of([one for one in workspace.systems() if one.name != "files"], NOW)
-        systems.entrust(workspace, None, {})
+        systems.entrust(workspace, systems.trust_of(workspace, workspace.root.parent / "config"), {})
         systems.asks_of_all(workspace)
         workspace.notice(NOW)
         workspace.watcher(lambda _: None)._more()  # type: ignore[attr-defined]

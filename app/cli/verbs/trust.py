@@ -14,7 +14,7 @@ from memory.operations import argument, option, under
 from memory.systems import asks_of_all
 from memory.trust.asks import Ask
 from memory.trust.consent import Trust
-from memory.trust.operations import TOLD, all_checks, asks_of, decisions, trust
+from memory.trust.operations import TOLD, all_checks, asks_of, trust
 from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 
@@ -45,7 +45,7 @@ def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole:
         raise UsageError("usage.arguments", "name IDs, --all or --workspace", "`memdeck trust list` shows them")
     if session.output != "human":
         raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
-    kept = decisions(session)
+    kept = session.trust
     for problem in kept.problems():
         tell(f"memdeck: warning: {problem}")
     if whole:

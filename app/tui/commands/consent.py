@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
-from memory.errors import RefusedError
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
 from memory.trust.consent import Trust
@@ -149,10 +148,7 @@ def review_workspace(app: Spine) -> None:
 
 
 def _trust(app: Spine) -> Trust:
-    trust = Schedule.of(app).trust()
-    if trust is None:
-        raise RefusedError("trust.no_state", "there is no state folder to keep approvals in", "set XDG_STATE_HOME")
-    return trust
+    return Schedule.of(app).trust()
 
 
 def _find(app: Spine, work: Callable[[], Any], then: Callable[[Any], None]) -> None:

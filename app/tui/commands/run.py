@@ -58,12 +58,11 @@ def _check(app: Spine, monitors: Sequence[Monitor]) -> None:
         refs, refused = [], []
         for ref, name in wanted.items():
             ask = checks.get(name)
-            decision = None if ask is None or trust is None else trust.decide(ask)
-            if ask is None or (decision is not None and decision.allowed):
+            decision = None if ask is None else trust.decide(ask)
+            if decision is None or decision.allowed:
                 refs.append(ref)
             else:
-                why = "there is no state folder to keep approvals in" if decision is None else decision.why
-                refused.append(f"{name} did not run: {why}")
+                refused.append(f"{name} did not run: {decision.why}")
         if not refs:
             return None, refused
         return keep_watch(workspace, trust, now, Schedule.of(app).services(job), names=refs, wait=WAIT), refused

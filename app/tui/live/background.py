@@ -244,7 +244,7 @@ class Schedule(Part):
                 leader.close()
             return True
 
-    def trust(self) -> Trust | None:
+    def trust(self) -> Trust:
         """Return the user's decisions; a new object, for one thread."""
         return trust_of(self.workspace, config_home(self.app.environ))
 

@@ -165,7 +165,9 @@ class AllWorkspaces(Part):
 
     def _try(self, root: Path) -> WorkspaceFailure | None:
         """Return why a workspace cannot be opened; None if it can."""
-        found = LocalWorkspaces(self.workspace.state.folder.home, host="").one(root, lambda _: None)
+        environ = self.app.environ
+        local = LocalWorkspaces(self.workspace.state.folder.home, "", home(environ), config_home(environ))
+        found = local.one(root, lambda _: None)
         return found if isinstance(found, WorkspaceFailure) else None
 
     def _tried(self, destination: Destination, failure: WorkspaceFailure | None) -> None:

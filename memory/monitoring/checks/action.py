@@ -41,7 +41,7 @@ class ActionRun:
 
 def run_action(
     workspace: Workspace,
-    trust: Trust | None,
+    trust: Trust,
     ref: str,
     now: datetime,
     *,
@@ -60,14 +60,13 @@ def run_action(
     ask = action_of(asks_of(snapshot), task.title)
     if ask is None or task.section not in ("pending", "in-progress"):
         raise NotFoundError("task.no_action", f"{task.title[:60]!r} has no action to run", "see its field `action`")
-    decision = None if trust is None else trust.decide(ask)
-    if decision is None or not decision.allowed or decision.text is None:
-        why = decision.why if decision is not None else "there is no state folder to keep approvals in"
+    decision = trust.decide(ask)
+    if decision.text is None:
         raise BlockedError(
             "trust.blocked",
-            f"the action of {task.title[:60]!r} may not run: {why}",
+            f"the action of {task.title[:60]!r} may not run: {decision.why}",
             "`memdeck trust list` shows what waits for an approval",
-            **({} if decision is None else {"blocked": [blocked_json(ask, decision)]}),
+            blocked=[blocked_json(ask, decision)],
         )
     finished = run_placed(
         decision.text,

@@ -45,7 +45,7 @@ class RunContext:
 
     workspace: Workspace
     snapshot: Snapshot
-    trust: Trust | None
+    trust: Trust
     ledger: MonitorLedger
     now: datetime
     services: WatchServices
@@ -59,14 +59,12 @@ class RunContext:
         return monitor_asks(self.snapshot.monitors.monitors)
 
     def decide(self, ask: Ask | None) -> ConsentDecision:
-        """Return the person's decision; without an ask none is needed, and without a record none counts.
+        """Return the person's decision; without an ask none is needed.
 
         Called again before each run, in any thread: earlier commands may have written the files that it names.
         """
         if ask is None:
             return ConsentDecision("pending", "it asks for nothing")
-        if self.trust is None:
-            return ConsentDecision("pending", "there is no state folder to keep approvals in")
         with self._deciding:
             return self.trust.decide(ask)
 
@@ -81,7 +79,7 @@ class RunContext:
             root=self.workspace.root,
             snapshot=self.snapshot,
             now=self.now,
-            reach=lambda url, _address: self.trust is not None and self.trust.may_reach(url),
+            reach=lambda url, _address: self.trust.may_reach(url),
             environ=self.services.environ,
             cancel=self.services.cancel,
             state=self.workspace.state.folder,

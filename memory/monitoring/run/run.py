@@ -43,7 +43,7 @@ ACTOR = "monitor"
 
 def keep_watch(
     workspace: Workspace,
-    trust: Trust | None,
+    trust: Trust,
     now: datetime,
     services: WatchServices,
     *,
@@ -55,7 +55,7 @@ def keep_watch(
 ) -> Watch:
     """Run the monitors that are due at `now` (or those of `names`, by ref or name; or all), and the heartbeat if due.
 
-    Without `trust` nothing counts as approved. If another process has the lead, this waits up to `wait` seconds, then
+    If another process has the lead, this waits up to `wait` seconds, then
     returns a busy watch: the other process does the due work. Raises NotFoundError and AmbiguousError for names,
     BusyError `monitors.busy` if monitors were requested. The error of a monitor is in its result. What could not be
     written back is among the warnings and follows with the next run.

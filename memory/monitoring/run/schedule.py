@@ -103,7 +103,7 @@ def due_of(
     return due, problems
 
 
-def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep: str = "") -> Ahead:
+def look_ahead(workspace: Workspace, trust: Trust, now: datetime, upkeep: str = "") -> Ahead:
     """Return the work due at `now`; a monitor that needs a person's approval is not due, because it would not run.
 
     `upkeep` is the schedule of maintenance for a workspace that names none. Raises the errors of reading the files.
@@ -121,9 +121,7 @@ def look_ahead(workspace: Workspace, trust: Trust | None, now: datetime, upkeep:
 
     def runs(one: Scheduled) -> bool:
         ask = None if one.monitor is None else asks.get(one.monitor.name)
-        return one.what == "heartbeat" or (
-            one.monitor is not None and (ask is None or (trust is not None and trust.decide(ask).allowed))
-        )
+        return one.what == "heartbeat" or (one.monitor is not None and (ask is None or trust.decide(ask).allowed))
 
     again = [run for one in found if (run := next_due(one.expression, now, snapshot.zone)) is not None]
     return Ahead(

@@ -53,7 +53,7 @@ def told(workspace: Workspace, folder: Path) -> dict[str, int]:
     listed = tell("trust", "list")
     (finding,) = [one for one in tell("doctor")["checks"] if "commands, addresses" in one["message"]]
     said = re.search(r"(\d+) needing approval", finding["message"])
-    with closing(EmbeddedFleet(LocalWorkspaces(folder / "state", "here", config_home=folder / "config"))) as fleet:
+    with closing(EmbeddedFleet(LocalWorkspaces(folder / "state", "here", None, folder / "config"))) as fleet:
         fleet.add(workspace.root, NOW)
         (row,) = fleet.overview(NOW)
     return {

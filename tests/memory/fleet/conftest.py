@@ -31,7 +31,7 @@ def top(tmp_path: Path) -> Path:
 @pytest.fixture
 def fleet(tmp_path: Path) -> Iterator[EmbeddedFleet]:
     """Yield the fleet of the person of the test."""
-    with closing(EmbeddedFleet(LocalWorkspaces(tmp_path / "state", "here", config_home=tmp_path / "config"))) as fleet:
+    with closing(EmbeddedFleet(LocalWorkspaces(tmp_path / "state", "here", None, tmp_path / "config"))) as fleet:
         yield fleet
 
 

@@ -62,7 +62,7 @@ class RunningAgent:
         self.told: list[str] = []
         self.failed: list[BaseException] = []
         self.agent = HostAgent(
-            LocalWorkspaces(state_home, host=host, config_home=state_home / "config"),
+            LocalWorkspaces(state_home, host, None, state_home / "config"),
             AgentSettings(url, wanted, each_seconds=0.05),
             clock,
             self.told.append,

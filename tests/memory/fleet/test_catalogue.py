@@ -245,7 +245,7 @@ def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
 def _publisher(connection: psycopg.Connection[tuple[Any, ...]], state_home: Path) -> Publisher:
     row = connection.execute("INSERT INTO host (name) VALUES ('here') RETURNING id").fetchone()
     assert row is not None
-    return Publisher(connection, LocalWorkspaces(state_home, host="here"), row[0])
+    return Publisher(connection, LocalWorkspaces(state_home, "here", None, state_home / "config"), row[0])
 
 
 def test_one_that_can_be_read_again_is_published(database: str, tmp_path: Path) -> None:

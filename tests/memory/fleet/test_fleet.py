@@ -101,7 +101,7 @@ def test_wrong_addresses_stop_no_due_work(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("[pings]\n")
     file.chmod(0o644)
-    local = LocalWorkspaces(tmp_path / "state", host="here", config_home=tmp_path / "config")
+    local = LocalWorkspaces(tmp_path / "state", "here", None, tmp_path / "config")
     for minutes, moved in ((0, 0), (2, 1)):
         now = NOW + timedelta(minutes=minutes)
         found = local.one(path, partial(local.keep, now=now, upkeep="* * * * *", watch=True))

@@ -50,7 +50,7 @@ def test_what_nobody_approved_is_not_due(tmp_path: Path) -> None:
     trust = trust_in(workspace)
     ahead = look_ahead(workspace, trust, NOW)
     assert (ahead.scheduled, ahead.watch, ahead.upkeep) == (True, False, False)
-    assert not look_ahead(workspace, None, NOW).watch
+    assert not look_ahead(workspace, trust_in(workspace), NOW).watch
     trust.approve(asks_of(workspace.snapshot())[0], who="human", now=NOW)
     assert look_ahead(workspace, trust, NOW).watch
     ledger = ledger_of(workspace)
@@ -92,14 +92,14 @@ def test_maintenance_waits_for_its_next_time_and_runs_once(tmp_path: Path) -> No
 
         return maintain_if_due(workspace, now, maintain) is not None
 
-    assert look_ahead(workspace, None, NOW).upkeep
+    assert look_ahead(workspace, trust_in(workspace), NOW).upkeep
     assert not run(NOW)
-    assert not look_ahead(workspace, None, NOW).upkeep
+    assert not look_ahead(workspace, trust_in(workspace), NOW).upkeep
     eleven = NOW + timedelta(minutes=30)
-    assert look_ahead(workspace, None, eleven).upkeep
+    assert look_ahead(workspace, trust_in(workspace), eleven).upkeep
     assert run(eleven)
     assert not run(eleven)
-    assert not look_ahead(workspace, None, eleven + timedelta(hours=1)).upkeep
+    assert not look_ahead(workspace, trust_in(workspace), eleven + timedelta(hours=1)).upkeep
     assert calls == [eleven]
     assert "Long done" in (workspace.memory / "archive" / "tasks-2023-11.md").read_text(encoding="utf-8")
 
