@@ -324,7 +324,7 @@ class Shell(LateTimers, App[int]):
     def say_error(self, error: MemdeckError) -> None:
         """Say what could not be done, and what to do about it."""
         hint = error.hint
-        if error.code.startswith("trust.") and error.code != "trust.no_state":
+        if error.code.startswith("trust."):
             hint = f"{self.key_of('trust.review')} shows what it wants to run"
         words = f"{error.message}; {hint}" if hint else error.message
         self.say(words, title=heading_of(error), severity="error")

@@ -70,7 +70,7 @@ def run_validation(
         if decision.allowed:
             command, seconds = decision.text or "", VALIDATION_SECONDS
             status, summary = _ended(
-                run_placed(command, ask.folder, root=memory.root, state=None, environ=environ, timeout=seconds)
+                run_placed(command, ask.folder, root=memory.root, state=trust.state, environ=environ, timeout=seconds)
             )
         results.append({"label": ask.name, "command": ask.text, "status": status, "summary": summary})
     return results

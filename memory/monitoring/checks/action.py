@@ -72,7 +72,7 @@ def run_action(
         decision.text,
         ask.folder,
         root=workspace.root,
-        state=None,
+        state=trust.state,
         environ=environ,
         timeout=TIMEOUT,
         cancel=cancel,

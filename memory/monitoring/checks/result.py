@@ -35,11 +35,11 @@ class Around:
     root: str | os.PathLike[str]
     snapshot: Snapshot
     now: datetime
+    state: StateFolder
     reach: Callable[[str, str], bool] = lambda _url, _address: False
     environ: Mapping[str, str] = field(default_factory=dict)
     tls: ssl.SSLContext | None = None
     cancel: threading.Event | None = None
-    state: StateFolder | None = None
 
 
 class NotApproved(Exception):

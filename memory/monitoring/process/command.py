@@ -117,7 +117,7 @@ def run_placed(
     folder: str,
     *,
     root: str | os.PathLike[str],
-    state: StateFolder | None,
+    state: StateFolder,
     environ: Mapping[str, str],
     names: Iterable[str] = (),
     given: bytes = b"",
@@ -139,8 +139,6 @@ def run_placed(
         if not os.path.isdir(place) or (place != top and not place.startswith(top.rstrip("/") + "/")):
             raise UsageError("monitor.folder", f"{folder[:60]!r} is no folder of the workspace", "write folder: .")
         return run(folder=place)
-    if state is None:
-        return Finished(failure="there is no state folder to run it in")
     with run_folder(state, workspace_of) as place:
         for name in names:
             if _leads_in(environment.get(name, ""), place, top):

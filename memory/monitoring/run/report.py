@@ -126,7 +126,7 @@ class WatchedMonitor:
 class Watch:
     """A whole watch. `blocked` lists what waits for a person, `beat` the lines of the heartbeat (empty: no news).
 
-    `busy`: another process runs the monitors, and nothing ran here. `change` is the change that wrote everything back.
+    `busy`: another process runs the monitors, and nothing ran here.
     """
 
     monitors: tuple[WatchedMonitor, ...] = ()
@@ -135,7 +135,6 @@ class Watch:
     beaten: bool = False
     warnings: tuple[str, ...] = ()
     busy: bool = False
-    change: str | None = None
 
     def json(self) -> list[dict[str, Any]]:
         """Return what `--maintain` lists under `monitors`."""

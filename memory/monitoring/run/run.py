@@ -102,14 +102,13 @@ def _whole(run: RunContext, names: Sequence[str] | None, everything: bool, heart
         checked = {one.monitor.name for one in watched if one.result.ran}
         beaten = beat(run.snapshot, run.ledger.kept("note").get(NOTE, {}), run.now, run.snapshot.zone, checked)
     _record(run, watched, followed.changed(), followed.notes, pulse, beaten)
-    change = _write(run, watched, actor)
+    _write(run, watched, actor)
     return Watch(
         tuple(watched),
         tuple(run.blocked.values()),
         beaten.lines if beaten is not None else (),
         beaten is not None,
         (*dict.fromkeys(run.warnings), *run.ledger.warnings),
-        change=change,
     )
 
 
@@ -212,22 +211,19 @@ def _record(
     ledger.run(work, None)
 
 
-def _write(run: RunContext, watched: Sequence[WatchedMonitor], actor: str) -> str | None:
+def _write(run: RunContext, watched: Sequence[WatchedMonitor], actor: str) -> None:
     """Write everything back in one transaction; what cannot be written now waits for the next run."""
     waiting = run.ledger.unwritten()
     statuses = {one.monitor.name: last_status(one.result) for one in watched if one.result.ran}
     if not waiting and not statuses:
-        return None
+        return
     try:
-        outcome = run.workspace.change(
+        run.workspace.change(
             OPERATION,
             lambda snapshot: write_back(snapshot, statuses, waiting, run.now),
             actor=actor,
             now=run.now,
         )
+        run.ledger.drop([one.seq for one in waiting])
     except MemdeckError as error:
         run.warnings.append(f"the results are not in the files yet: {error.message}")
-        return None
-    if waiting:
-        run.ledger.drop([one.seq for one in waiting])
-    return outcome.change.id if outcome.change.files else None

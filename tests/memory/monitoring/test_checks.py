@@ -21,6 +21,7 @@ from tests.memory.monitoring.monitoring_places import (
     free_port,
     monitors_of,
     raw_server,
+    state_of,
 )
 from tests.patience import Stopwatch
 
@@ -256,7 +257,7 @@ VALUES = st.one_of(
 def test_any_fields_give_a_result(tmp_path: Path, fields: list[tuple[str, str]]) -> None:
     """Whatever stands in a monitor, checking it gives a result, and without approval nothing that reaches out runs."""
     (monitor, *_), snapshot = monitors_of("Any\n" + "".join(f"- {key}: {value}\n" for key, value in fields))
-    result = check(monitor, None, Around(tmp_path, snapshot, datetime(2024, 1, 15, tzinfo=UTC)))
+    result = check(monitor, None, Around(tmp_path, snapshot, datetime(2024, 1, 15, tzinfo=UTC), state_of(tmp_path)))
     assert result.monitor == monitor.name
     assert result.state in ("healthy", "failing", "error", "blocked")
     assert result.summary.isprintable()
