@@ -28,7 +28,7 @@ from memory.monitoring.thresholds.threshold import (
 )
 from memory.monitoring.thresholds.units import Quantity, read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
-from memory.trust.asks import ANYWHERE, folder_of, target_of
+from memory.trust.asks import ANYWHERE, folder_of, target_of, written_kind
 from memory.trust.pins import PRIVATE, Pins, lost_words
 
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
@@ -117,13 +117,11 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
 
 
 def kind_of(monitor: Monitor) -> str:
-    """Return the type of a monitor, in small letters; without one, it is derived from its command or url."""
-    if monitor.type is not None:
-        kind = monitor.type.strip().casefold()
-        return "http" if kind == "https" else kind
-    if monitor.command is not None:
-        return "command" if monitor.url is None else ""
-    return "http" if monitor.url is not None else ""
+    """Return the type of a monitor, in small letters; "" for one without that has both a command and a url."""
+    if monitor.type is None and monitor.command is not None and monitor.url is not None:
+        return ""
+    kind = written_kind(monitor).strip().casefold()
+    return "http" if kind == "https" else kind
 
 
 def _expected(text: str) -> Rule:

@@ -210,11 +210,14 @@ def folder_of(monitor: Monitor) -> str:
     return PRIVATE if is_absent(folder) else folder
 
 
+def written_kind(monitor: Monitor) -> str:
+    """Return the type of a monitor as it is written; without one, it is derived from its command or url."""
+    return monitor.type or ("command" if monitor.command is not None else "http" if monitor.url is not None else "")
+
+
 def _checked(monitor: Monitor) -> tuple[str, str | None]:
     """Return the kind of a monitor's check, and what it would run or connect to (None: nothing)."""
-    kind = monitor.type
-    if kind is None:
-        kind = "command" if monitor.command is not None else "http" if monitor.url is not None else ""
+    kind = written_kind(monitor)
     match kind.casefold():
         case "command":
             return kind, monitor.command

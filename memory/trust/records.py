@@ -146,20 +146,14 @@ def write_book(book: Book) -> bytes:
 
 
 def read_book(data: bytes | None) -> Book:
-    """Parse a book (None: an empty one); DamagedRecords unless every byte is as it was written.
-
-    Of an older version nothing counts: it approved commands that ran in another folder.
-    """
+    """Parse a book (None: an empty one); DamagedRecords unless every byte is as this version wrote it."""
     if data is None:
         return Book()
-
     try:
         content = json.loads(data.decode("ascii"))
-        written, version = content.pop("sum"), content["version"]
-        if content.keys() != {"version", "records", "workspace"} or version not in range(1, VERSION + 1):
+        written = content.pop("sum")
+        if content.keys() != {"version", "records", "workspace"} or content["version"] != VERSION:
             raise DamagedRecords("another version of memdeck wrote it")
-        if version < VERSION:
-            return Book()
         if _digest(content) != written:
             raise DamagedRecords("its sum is wrong")
         opening = content["workspace"]
