@@ -210,3 +210,14 @@ def test_a_secret_is_warned_of_and_never_shown(memdeck: Memdeck) -> None:
     codes = [problem["code"] for problem in checked.data["problems"] if problem["level"] == "warning"]
     assert [code for code in codes if code != "monitor.stale"] == ["secret.found", "content.suspicious"]
     assert "hunter2" not in checked.out
+
+
+def test_denied_and_revoked(memdeck: Memdeck) -> None:
+    """A denial stays until the command changes, and can be taken back."""
+    one = id_of(memdeck, "Database Connection", "check")
+    denied = memdeck("trust", "deny", one, "-o", "json")
+    assert denied.data == {"denied": [{"id": one, "role": "check", "name": "Database Connection"}]}
+    assert next(row["state"] for row in rows_of(memdeck) if row["id"] == one) == "denied"
+    assert memdeck("trust", "revoke", one).out == f"revoked {one}  check of Database Connection\n"
+    assert next(row["state"] for row in rows_of(memdeck) if row["id"] == one) == "pending"
+    assert memdeck("trust", "revoke", one).code == 1

@@ -232,3 +232,12 @@ def test_agents_need_no_workspace(memdeck: Memdeck, ada: Path, tmp_path: Path, m
     for name in ("status", "prune"):
         found = memdeck("typed", name, now=NOW)
         assert (found.code, "~/.aide/config.toml" in found.out) == (0, True)
+
+
+def test_a_note_that_cannot_be_written_fails_nothing(memdeck: Memdeck, ada: Path) -> None:
+    """The exit code stays 0, for the run that failed has its own; stderr says why."""
+    (ada / "Aidefile").write_text("[memory\n")
+    call = ("typed", "fail", "ada", "--status", "partial", "--task", "x", "--tokens", "1")
+    found = memdeck(*call, "-o", "json", now=NOW)
+    assert (found.code, found.data["written"]) == (0, False)
+    assert "the failure was not noted: typed.toml" in found.err

@@ -109,3 +109,19 @@ def test_an_edit_makes_no_monitor_that_could_not_run(memdeck: Any) -> None:
     assert memdeck("monitors", "edit", "New", "--unset", "url").code == 2
     assert memdeck("monitors", "edit", "New", "--set", "type=tcp").code == 2
     assert memdeck("monitors", "edit", "New", "--set", "url=https://example.org/").code == 0
+
+
+def test_mute(memdeck: Memdeck, monitors: Path, shop: Path) -> None:
+    """A mute has an end and silences messages; --off ends it at once."""
+    approve(shop)
+    assert memdeck("monitors", "mute", "Bad", "--for", "2h", "-o", "json").data == {
+        "monitor": "Bad",
+        "until": "2024-01-15T14:00:00Z",
+    }
+    [bad] = memdeck("monitors", "check", "Bad", "-o", "json").data["monitors"]
+    assert (bad["state"], bad["silenced"]) == ("failing", "muted")
+    [row] = memdeck("monitors", "list", "--match", "Bad", "-o", "json").data["monitors"]
+    assert row["mutedUntil"] == "2024-01-15T14:00:00Z"
+    assert memdeck("monitors", "mute", "Bad", "--off").out == "Bad: not muted\n"
+    assert memdeck("monitors", "mute", "Bad", "--for", "soon").code == 2
+    assert memdeck("monitors", "mute", "--for", "30m").out.startswith("all monitors: muted until ")

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import NotFoundError, UsageError
+from memory.errors import NotFoundError
 from memory.facts import FactStore
 from memory.facts.system import Facts
-from memory.history.changes import file_name, row, views_of
-from memory.history.undo import revert_in, undo_in
+from memory.history.undo import undo_in
 from memory.search.query import read_query
 from memory.systems import check_all, maintain_all, searcher_of
 from memory.systems.acts import act
@@ -27,69 +26,6 @@ def both(tmp_path: Path) -> Workspace:
     )
     place.system("facts").store.store("Uses PostgreSQL", tags=["infra"], actor="cli", now=NOW)
     return place
-
-
-def test_a_folder_of_facts_is_a_workspace(workspace: Workspace, file: Path) -> None:
-    """The nearest folder upwards that holds any system counts, whichever it is."""
-    inside = workspace.root / "src" / "deep"
-    inside.mkdir(parents=True)
-    assert Workspace.open(inside).root == workspace.root
-    (inside / ".aiter" / "memory").mkdir(parents=True)
-    assert Workspace.open(inside).root == inside
-    assert workspace.systems() == ()
-    file.write_bytes(line("m-1", "one"))
-    assert [system.name for system in workspace.systems()] == ["facts"]
-    (workspace.root / ".aegis").rename(workspace.root / "elsewhere")
-    with pytest.raises(UsageError):
-        Workspace.open(workspace.root)
-
-
-def test_reading_writes_nothing(workspace: Workspace, file: Path, now: datetime) -> None:
-    """A look, a search, an injection, a check and a status leave no file behind."""
-    file.write_bytes(line("m-1", "one"))
-    store = workspace.system("facts").store
-    before = sorted(workspace.root.rglob("*"))
-    store.search("one")
-    store.inject("one", now)
-    store.look()
-    check_all(workspace)
-    workspace.systems()[0].status(now)
-    assert sorted(workspace.root.rglob("*")) == before
-
-
-def test_one_history_over_both(tmp_path: Path) -> None:
-    """Changes of both systems stand in one list, and undo walks over both, each in its own files."""
-    place = both(tmp_path)
-    place.system("facts").store.delete(["m-1"], actor="cli", now=NOW)
-    listed = place.store.history.list()
-    assert [(one.operation, file_name(one.paths[0])) for one in listed[:2]] == [
-        ("facts.delete", ".aegis/memory/memories.jsonl"),
-        ("facts.store", ".aegis/memory/memories.jsonl"),
-    ]
-    assert listed[2].operation == "init"
-    assert row(listed[0])["entry"] == "facts#m-1"
-    assert [one.title for one in listed[0].touched] == ["Uses PostgreSQL"]
-    (view,) = views_of(place.store.history, listed[0])
-    assert view.lines[0].startswith('-{"id":"m-1"')
-    undo_in(place.together, actor="cli", now=NOW)
-    assert place.system("facts").store.read().get("m-1") is not None
-    assert [one.id for one in place.store.history.list(entry="facts#m-1")] == [
-        one.id for one in place.store.history.list() if one.operation != "init"
-    ]
-
-
-def test_what_others_did_is_noticed(tmp_path: Path) -> None:
-    """A line that another program wrote is a change of outside, with the fact's id, and can be taken back."""
-    place = both(tmp_path)
-    file = place.root / ".aegis/memory/memories.jsonl"
-    before = file.read_bytes()
-    assert place.notice(NOW) == 0
-    file.write_bytes(before + line("m-5", "foreign"))
-    assert place.notice(NOW) == 1
-    newest = place.store.history.list(limit=1)[0]
-    assert (newest.actor, [one.ref for one in newest.touched]) == ("outside", ["facts#m-5"])
-    revert_in(place.together, newest.id, actor="cli", now=NOW)
-    assert file.read_bytes() == before
 
 
 def test_check_names_file_and_line(store: FactStore, workspace: Workspace, file: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
-from zoneinfo import ZoneInfo
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given
@@ -76,14 +75,6 @@ def test_each_day_holds_what_stands_on_it() -> None:
 def test_nothing_recurs_in_the_past() -> None:
     """Runs before now are not shown: nobody knows whether they were."""
     assert not [one for one in agenda().span(date(2023, 12, 1), date(2024, 1, 14)).occasions if one.kind == "again"]
-
-
-def test_days_are_those_of_the_zone() -> None:
-    """A time with an offset stands on the day that it is here."""
-    tasks = TaskList("tasks.md", parse(b"## Pending\n\n### a\n- due: 2024-01-20T23:30:00Z\n")).tasks
-    found = Agenda(tasks, NOW, ZoneInfo("Asia/Tokyo"))
-    (one,) = found.span(date(2024, 1, 1), date(2024, 1, 31)).occasions
-    assert (one.day, one.at) == (date(2024, 1, 21), time(8, 30))
 
 
 @given(st.dates())

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
 
 from app.demo.workspace import demo_files
-from memory.document import Document
-from memory.errors import RefusedError
 from memory.files.check import check_files
-from memory.files.snapshot import Snapshot
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory_files import NOW, snapshot_of
 
 if TYPE_CHECKING:
-    from memory.files.snapshot import SnapshotSource
+    pass
 
 FILES = {name: sample(name) for name in sample_names()}
 
@@ -132,39 +127,3 @@ def test_a_setting_that_stands_twice_is_one_finding() -> None:
     for text, code in (("## W\n- a: 1\n- a: 2\n", "field.twice"), ("## W\n- a: 1\n## X\n- a: 2\n", "config.twice")):
         problems = check_files(snapshot_of({"config.md": text}), ["config.md"])
         assert [one.code for one in problems if one.level != "note"] == [code]
-
-
-def test_only_what_was_asked_for() -> None:
-    """Named files alone are looked at; one that does not exist is an error."""
-    snapshot = snapshot_of(FILES)
-    assert {one.file for one in check_files(snapshot, ["contacts.md"])} == {"contacts.md"}
-    assert "error" in {one.level for one in check_files(snapshot, ["nothing.md"])}
-
-
-@pytest.mark.parametrize("name", ["tasks.md", "config.md", "archive/tasks-2023-11.md"])
-def test_a_file_that_cannot_be_read_is_its_own_error(name: str) -> None:
-    """One file that is refused is reported as such, all others are checked, and nothing of that look is kept."""
-    snapshot = snapshot_of({**FILES, "journal.md": "## 2024-02-30\n### 10:00 — a\n"})
-    whole = check_files(snapshot)
-    refusing = Snapshot(_Refusing(snapshot._source, name), lambda: UTC)
-    found = [(one.level, one.file, one.line, one.code) for one in check_files(refusing)]
-    assert ("error", name, 0, "file.not_regular") in found
-    assert ("error", "journal.md", 1, "journal.date") in found
-    assert [one.file for one in check_files(refusing, [name]) if one.level == "error"] == [name]
-    assert check_files(snapshot) == whole
-
-
-class _Refusing:
-    """A source in which one file is none that can be read."""
-
-    def __init__(self, source: SnapshotSource, name: str) -> None:
-        self.source = source
-        self.name = name
-
-    def document(self, name: str) -> Document | None:
-        if name == self.name:
-            raise RefusedError("file.not_regular", f"{name} is a FIFO, not a regular file", file=name)
-        return self.source.document(name)
-
-    def archives(self) -> Sequence[str]:
-        return sorted({*self.source.archives(), *([self.name] if "/" in self.name else [])})

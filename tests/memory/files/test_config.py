@@ -121,15 +121,6 @@ def test_bad_values_are_refused(key: str, value: str) -> None:
         set_setting(SAMPLE, key, value, now=NOW)
 
 
-@pytest.mark.parametrize("value", ["im\n## Evil\n- maxJournalEntries: 0", "a\n```\nb", "<!-- a", "---\nx"])
-def test_a_hostile_value_stays_a_value(value: str) -> None:
-    """Headings, fences and comments inside a value make no section and hide nothing."""
-    done = after(SAMPLE, set_setting(SAMPLE, "target", value, now=NOW))
-    assert (done.config.get("target") or "").split() == value.split()
-    assert done.config.maintenance().max_entries == 500
-    assert [one.title for one in done.document(NAME).sections] == [one.title for one in SAMPLE.document(NAME).sections]
-
-
 def test_get_unset_and_sections() -> None:
     """A key is found, taken out, and set in a section by name; a template takes its first key with blank lines."""
     assert get_setting(SAMPLE, "target").value == "im"

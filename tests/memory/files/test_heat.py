@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from memory.document import parse
 from memory.files.journal.heat import entries_by_day, step_of, weeks_until
 from memory.files.journal.model import Journal
-from widgets.calendar.year import LABEL, ROWS, heat_line
+from widgets.calendar.year import ROWS, heat_line
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
 
@@ -22,18 +19,6 @@ def test_entries_are_counted_by_day() -> None:
     journal = Journal("journal.md", parse(JOURNAL))
     older = Journal("archive/journal-2024-01.md", parse(b"## 2024-01-15\n### 08:00 - d\n"))
     assert entries_by_day([journal, older]) == {date(2024, 1, 15): 3}
-
-
-@settings(deadline=None)
-@given(st.dates(), st.integers(1, 60))
-def test_weeks_end_with_the_day_and_follow_each_other(last: date, count: int) -> None:
-    """All days from the first Monday on, in order, seven a week."""
-    weeks = weeks_until(last, count)
-    days = [day.toordinal() for week in weeks for day in week]
-    assert days == list(range(days[0], days[0] + len(days))) if days else last.toordinal() + 6 > date.max.toordinal()
-    assert all(week[0].weekday() == 0 for week in weeks)
-    if len(weeks) == count:
-        assert last in weeks[-1]
 
 
 def test_busier_days_are_in_higher_steps() -> None:
@@ -53,18 +38,3 @@ def test_the_map_says_by_its_signs_how_busy_a_day_was() -> None:
         assert rows[2].rstrip().endswith(glyphs.heat[1] + glyphs.heat[0])
         assert rows[7][-1] == " "
         assert f"{glyphs.heat[1]} 1  {glyphs.heat[2]} 2-3" in rows[-1]
-
-
-@settings(deadline=None)
-@given(st.dates(date(1990, 1, 1), date(2080, 1, 1)), st.sampled_from([20, 36, 53]))
-def test_months_stand_over_the_week_of_their_first_day(last: date, count: int) -> None:
-    """Each name begins at its week, cut only by the end of the map, and a rule fills what is between."""
-    weeks = weeks_until(last, count)
-    words = line_text(heat_line(0, weeks, {}, last, UNICODE))[LABEL:]
-    assert len(words) == len(weeks)
-    for place, week in enumerate(weeks):
-        first = next((day for day in week if day.day == 1), None)
-        if first is not None:
-            assert words[place : place + 3] == f"{first:%b}"[: count - place]
-    letters = sum(min(3, count - place) for place, week in enumerate(weeks) if any(day.day == 1 for day in week))
-    assert words.count(UNICODE.rule) == len(weeks) - letters

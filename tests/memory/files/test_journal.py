@@ -7,12 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.errors import AmbiguousError, NotFoundError
-from memory.files.find import find_entry
 from memory.files.journal.model import Journal, read_lines
 from memory.files.journal.reading import read_date, split_heading
 from tests.fixture_files import sample
-from tests.memory_files import snapshot_of
 
 MIXED = """\
 ---
@@ -152,31 +149,6 @@ def test_entries_are_chosen_by_date_and_text(arguments: dict[str, str], titles: 
 def test_lines_are_bullets_paragraphs_and_blocks(body: str, lines: list[str]) -> None:
     """Each says its text without the marker."""
     assert lines == [line.text for line in read_lines(body)]
-
-
-def test_an_entry_is_found_by_ref_and_title() -> None:
-    """The ref of an entry is made of date, time and title; a title part must be unique."""
-    snapshot = snapshot_of({"journal.md": MIXED})
-    entry = find_entry(snapshot, "new b")
-    assert entry.at == find_entry(snapshot, entry.ref).at == find_entry(snapshot, entry.ref[8:15]).at
-    with pytest.raises(AmbiguousError) as caught:
-        find_entry(snapshot, "new")
-    assert (caught.value.code, len(caught.value.details["candidates"])) == ("journal.ambiguous", 3)
-    with pytest.raises(NotFoundError) as missing:
-        find_entry(snapshot, "tasks#3fa94c1")
-    assert missing.value.code == "journal.not_found"
-
-
-def test_equal_entries_of_a_day_have_longer_refs() -> None:
-    """Equal headings on another day are no twins; the archive is asked on request and keeps refs."""
-    text = "## 2024-01-15\n### 10:00 — a\n### 10:00 — a\n## 2024-01-14\n### 10:00 — a\n"
-    snapshot = snapshot_of({"journal.md": text, "archive/journal-2023-12.md": "## 2023-12-01\n### 10:00 — z\n"})
-    entries = snapshot.journal.entries()
-    assert [len(entry.ref) for entry in entries] == [26, 26, 18]
-    assert [entry.at for entry in entries] == [find_entry(snapshot, entry.ref).at for entry in entries]
-    assert find_entry(snapshot, "z", archived=True).file == "archive/journal-2023-12.md"
-    with pytest.raises(NotFoundError):
-        find_entry(snapshot, "z")
 
 
 @given(st.binary(max_size=300))

@@ -49,18 +49,6 @@ def test_people_crons_and_archived_plans() -> None:
     assert [link.title for link in links_of(snapshot, find_monitor(snapshot, "M"))] == ["A"]
 
 
-def test_quotes_only() -> None:
-    """A title counts where it stands in quotation marks, in every entry once."""
-    journal = (
-        '## 2024-01-02\n### 10:00 — X\n- "Go now" and "Go now"\n### 09:00 — Going\n- Go on\n'
-        "## 2024-01-01\n### 08:00 — Y\n- “Go now” “Gone”\n"
-    )
-    snapshot = snapshot_of({"tasks.md": "## Pending\n### Gone\n### Go now\n", "journal.md": journal})
-    gone, go = snapshot.tasks.tasks
-    assert [link.title for link in links_of(snapshot, gone)] == ["Y"]
-    assert [link.title for link in links_of(snapshot, go)] == ["X", "Y"]
-
-
 def test_people_are_called_with_an_at() -> None:
     """A name behind an @ leads from an entry to the contact and back, whole and in any case; addresses do not."""
     journal = (

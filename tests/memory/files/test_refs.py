@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import AmbiguousError, NotFoundError
+from memory.errors import AmbiguousError
 from memory.files.find import find_task
 from memory.files.refs import read_ref, tell_apart
 from tests.memory_files import snapshot_of
@@ -65,13 +65,6 @@ def test_a_long_ref_never_passes_to_what_says_something_else(marks: list[bytes],
         assert before.get(digits, mark) == mark
 
 
-@given(st.integers(1, 12), st.integers(1, 12))
-def test_digits_of_equal_twins_mean_none_once_there_are_more_or_fewer(count: int, other: int) -> None:
-    """The ref of one of three equal entries never is that of one of two."""
-    before, after = (set(tell_apart("0123456789", [b"same"] * number)) for number in (count, other))
-    assert (before == after) if count == other else not before & after
-
-
 def test_twins_have_longer_refs_and_each_is_addressable() -> None:
     """A ref that fits several entries is refused with the candidates; each candidate's ref finds its entry."""
     snapshot = snapshot_of({"tasks.md": TWINS})
@@ -84,39 +77,6 @@ def test_twins_have_longer_refs_and_each_is_addressable() -> None:
     assert [task.ref for task in twins] == refs
     assert [task.at for task in twins] == [find_task(snapshot, ref).at for ref in refs]
     assert [task.at for task in twins] == [find_task(snapshot, ref.partition("#")[2]).at for ref in refs]
-
-
-def test_a_task_without_twins_has_ten_digits_and_answers_to_seven_and_to_its_long_form() -> None:
-    """The shown ref is short; the beginning of it and the long one that it had beside a twin name the same task."""
-    snapshot = snapshot_of({"tasks.md": TWINS})
-    task = find_task(snapshot, "Deploy v2")
-    assert len(task.ref) == len("tasks#") + 10
-    for text in (task.ref, task.ref[:13], task.identity[:7], "tasks#" + task.long_hex, task.long_hex.upper()):
-        assert task.at == find_task(snapshot, text).at
-
-
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [("deploy V2", "Deploy v2"), ("v2", "Deploy v2"), ("Deploy", "Deploy")],
-)
-def test_a_title_part_finds_the_only_task_it_fits(text: str, title: str) -> None:
-    """Parts of titles count in any case; a title spelled in full wins over longer ones."""
-    assert title == find_task(snapshot_of({"tasks.md": TWINS}), text).title
-
-
-def test_an_archived_task_keeps_its_ref() -> None:
-    """The ref of a task is the same in the archive; archives are asked only on request, and after tasks.md."""
-    entry = "### [NORMAL] Set up CI\n- created: 2024-01-01\n- completed: 2024-01-02\n"
-    before = snapshot_of({"tasks.md": "## Completed\n" + entry})
-    moved = snapshot_of({"tasks.md": "## Completed\n", "archive/tasks-2024-01.md": "## Completed\n" + entry})
-    ref = before.tasks.tasks[0].ref
-    with pytest.raises(NotFoundError) as caught:
-        find_task(moved, ref)
-    assert caught.value.code == "task.archived"
-    assert caught.value.hint.startswith("it stands in archive/tasks-2024-01.md, and the archive is only read")
-    found = find_task(moved, ref, archived=True)
-    assert (ref, "archived", "archive/tasks-2024-01.md") == (found.ref, found.section, found.file)
-    assert found.json()["section"] == "archived"
 
 
 def test_equal_tasks_of_two_archives_are_told_apart_by_the_file() -> None:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import pytest
-
-from memory.errors import NotFoundError
-from memory.files.find import find_plan
 from memory.files.journal.model import Journal
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.changes import edit_task, retag_tasks, shift_priorities
-from memory.files.tasks.edits import done_task, remove_task
+from memory.files.tasks.edits import done_task
 from tests.memory_files import after, snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
@@ -95,24 +91,6 @@ def test_priorities_are_shifted() -> None:
     ]
 
 
-@pytest.mark.parametrize("count", [1, 3, 7])
-def test_removed_tasks_are_gone_and_the_others_keep_their_bytes(count: int) -> None:
-    """From any section, all in one edit."""
-    snapshot = snapshot_of({"tasks.md": TEXT})
-    edit = remove_task(snapshot, refs_of(snapshot)[:count], now=NOW)
-    left = [task.entry.raw.rstrip() for task in after(snapshot, edit).tasks]
-    assert left == [task.entry.raw.rstrip() for task in snapshot.tasks][count:]
-    assert str(count) in edit.summary or count == 1
-
-
-def test_a_task_that_is_gone_stops_the_whole_edit() -> None:
-    """Nothing is half done, and the error says which one it was."""
-    snapshot = snapshot_of({"tasks.md": TEXT})
-    with pytest.raises(NotFoundError) as caught:
-        edit_task(snapshot, [*refs_of(snapshot), "tasks#0000000000"], set={"assigned": "amy"}, now=NOW)
-    assert caught.value.code == "task.not_found"
-
-
 def test_tasks_move_together() -> None:
     """From any section in the order of the file, on top of their priority; what is there already stays."""
     snapshot = snapshot_of({"tasks.md": TEXT})
@@ -159,13 +137,3 @@ def test_tasks_that_are_finished_together_are_one_entry_of_the_journal() -> None
         '"b" completed',
         "Outcome: fine",
     )
-
-
-def test_a_plan_of_the_archive_says_that_it_is_there() -> None:
-    """An edit does not reach it, and the error names the file."""
-
-    snapshot = snapshot_of({"archive/orchestration-2023-12.md": "## Completed Plans\n\n### Old plan\n"})
-    ref = snapshot.archived_plans()[0].plans[0].ref
-    with pytest.raises(NotFoundError) as caught:
-        find_plan(snapshot, ref)
-    assert (caught.value.code, caught.value.details["file"]) == ("plan.archived", "archive/orchestration-2023-12.md")

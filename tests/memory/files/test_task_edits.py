@@ -36,11 +36,6 @@ def apply(snapshot: Snapshot, edit: Callable[..., Edit], *args: Any, now: dateti
     return after(snapshot, edit(snapshot, *args, now=now, **kwargs))
 
 
-def changes(snapshot: Snapshot, edit: Callable[..., Edit], *args: Any, **kwargs: Any) -> tuple[list[str], list[str]]:
-    """Return the lines of tasks.md that an edit takes away and those that it adds."""
-    return changed_lines(text_of(snapshot), text_of(apply(snapshot, edit, *args, **kwargs)))
-
-
 def test_a_new_task_goes_on_top_of_its_priority_group(start: Snapshot) -> None:
     """The fields stand in the format's order with `created`; no other line changes."""
     edit = task_edits.add_task(
@@ -147,28 +142,6 @@ def test_what_cannot_be_written_is_refused(
     assert code == caught.value.code
 
 
-def test_done_moves_to_the_top_of_completed(start: Snapshot) -> None:
-    """Completed and outcome are added, progress goes; everything else keeps its bytes."""
-    done = apply(start, task_edits.done_task, "latency", outcome="All fine\nfor now")
-    task = done.tasks.in_section("completed")[0]
-    expected = find_task(start, "latency").entry.text.replace("- progress: 45%\n", "")
-    assert expected + "- completed: 2024-01-15 12:00\n- outcome: All fine\n  for now\n" == task.entry.text
-    again = apply(done, task_changes.edit_task, task.ref, set={"section": "completed", "outcome": "Better"})
-    assert changed_lines(text_of(done), text_of(again)) == (
-        ["- outcome: All fine\n", "  for now\n"],
-        ["- outcome: Better\n"],
-    )
-
-
-@pytest.mark.parametrize("outcome", [None, "Better"])
-def test_what_is_completed_is_not_completed_again(start: Snapshot, outcome: str | None) -> None:
-    """A second `done` is a conflict that names the ref, and the outcome that stands there stays."""
-    with pytest.raises(ConflictError) as caught:
-        task_edits.done_task(start, "CI", outcome=outcome, now=NOW)
-    assert (caught.value.code, caught.value.exit_code) == ("task.completed", 4)
-    assert find_task(start, "CI").ref == caught.value.details["ref"]
-
-
 def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) -> None:
     """Completed goes, outcome moves into notes; what was in progress loses what belongs to it."""
     task = find_task(apply(start, task_edits.reopen_task, "CI"), "CI")
@@ -176,13 +149,6 @@ def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) ->
     assert task.notes == "Outcome: GitHub Actions workflow created, runs on push to main"
     task = find_task(apply(start, task_edits.reopen_task, "latency"), "latency")
     assert (task.section, task.started, task.progress) == ("pending", None, None)
-
-
-@pytest.mark.parametrize(("verb", "text"), [("start_task", "latency"), ("reopen_task", "README")])
-def test_a_verb_that_is_done_already_changes_nothing(start: Snapshot, verb: str, text: str) -> None:
-    """Verbs may be repeated."""
-    edit = getattr(task_edits, verb)(start, text, now=NOW)
-    assert ({}, find_task(start, text).ref) == (edit.documents, edit.ref)
 
 
 @pytest.mark.parametrize("verb", ["start_task", "progress_task"])
@@ -256,22 +222,6 @@ def test_a_recurring_task_in_progress_goes_back_to_pending() -> None:
         again.entry.text.rstrip("\n") + "\n" == "### [LOW] T\n- due: 2024-01-16 09:00 (recurring: 0 9 * * *)\n- x: y\n"
     )
     assert (copy.started, copy.completed, copy.progress) == ("2024-01-15 10:00", "2024-01-15 12:00", None)
-
-
-def test_the_open_task_keeps_its_ref_through_every_run(start: Snapshot) -> None:
-    """Copies pile up in Completed, and ref and title go on to name the open task."""
-    ref = find_task(start, "weekly").ref
-    assert ref == task_edits.done_task(start, "weekly", now=NOW).ref
-    snapshot, now = start, NOW
-    for number in range(4):
-        snapshot = apply(snapshot, task_edits.done_task, ref if number % 2 else "weekly", now=now)
-        assert ref == find_task(snapshot, ref).ref
-        assert find_task(snapshot, ref).section == "pending"
-        now += timedelta(days=7)
-    copies = [task for task in snapshot.tasks.in_section("completed") if task.title == "Generate weekly report"]
-    assert len({copy.ref for copy in copies} | {ref}) == 5
-    assert [copy.at for copy in copies] == [find_task(snapshot, copy.ref).at for copy in copies]
-    assert find_task(snapshot, ref[:13]).ref == ref
 
 
 def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapshot) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -240,19 +240,6 @@ def test_tasks_under_other_headings_can_be_moved_and_edited() -> None:
 def test_due_states_count_in_the_zone(due: str, zone: ZoneInfo, expected: str | None) -> None:
     """A date alone is due at its end, a time at its instant, a recurrence alone at its next run."""
     assert expected == one(f"- due: {due}\n").due_state(NOW, zone)
-
-
-def test_completed_tasks_are_never_due() -> None:
-    """What is done is not overdue."""
-    assert one("- due: 2020-01-01\n", "Completed").due_state(NOW, UTC) is None
-
-
-def test_a_day_of_25_hours_is_due_at_its_real_end() -> None:
-    """Where clocks go back, a date alone lasts 25 hours."""
-    berlin = ZoneInfo("Europe/Berlin")
-    task = one("- due: 2024-10-27\n")
-    assert task.due_state(datetime(2024, 10, 27, 22, 59, tzinfo=UTC), berlin) == "today"
-    assert task.due_state(datetime(2024, 10, 27, 23, 0, tzinfo=UTC), berlin) == "overdue"
 
 
 @given(st.binary(max_size=200))

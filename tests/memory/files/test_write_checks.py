@@ -10,10 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memory.base.secrets import find_secrets
-from memory.document import parse
-from memory.document.compare import compare
 from memory.files.check import check_files
-from memory.files.edit import secrets_in
 from memory.files.tasks.edits import add_task, done_task
 from memory.workspace import Workspace
 from tests.examples import examples
@@ -61,25 +58,6 @@ def test_only_what_is_new_is_told(workspace: Workspace) -> None:
     assert moved.secrets == ()
     other = workspace.change("tasks.add", lambda snapshot: add_task(snapshot, "Other", now=NOW), actor="cli", now=NOW)
     assert other.secrets == ()
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "lines"),
-    [
-        ("", "", []),
-        ("## A\n", "## A\n### b\n- x: password: hunter2\n", [3]),
-        ("## A\n### b\n- x: password: hunter2\n", "## A\n### b\n- x: password: hunter2\n### c\n", []),
-        ("## A\n### b\n- x: password: hunter2\n", "## A\n### b\n- x: password: hunter3\n", [3]),
-        ("## A\n### b\n- x: password: hunter2\n", "## C\n### b\n- x: password: hunter2\n", []),
-        ("## A\n### b\n", "---\nkey: sk-abc123456\n---\n## A\n### b\n- token: abc123xyz\n", [2, 6]),
-        ("## A\n### b\n- x: password: hunter2\n", "", []),
-    ],
-)
-def test_lines_of_what_is_new(before: str, after: str, lines: list[int]) -> None:
-    """Lines count from 1 in the new file."""
-    old, new = parse(before.encode()), parse(after.encode())
-    said = secrets_in([("tasks.md", new, compare(old, new))])
-    assert [int(one.split(":")[1].split(" ")[0]) for one in said] == lines
 
 
 _SECRET_LINES = [

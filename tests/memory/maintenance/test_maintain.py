@@ -8,13 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bench.workspaces import SIZES, workspace_files
 from memory.document import Document
 from memory.errors import MemdeckError, RefusedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.maintenance.plan import plan_maintenance
-from memory.maintenance.rules import ALL_RULES, CAP_JOURNAL, JOURNAL_RULES, TASK_RULES
+from memory.maintenance.rules import ALL_RULES, JOURNAL_RULES, TASK_RULES
 from memory.maintenance.run import checked, maintain
 from memory.workspace import Workspace
 from tests.memory.maintenance.maintenance_files import (
@@ -23,7 +22,6 @@ from tests.memory.maintenance.maintenance_files import (
     TASKS,
     contents,
     day,
-    entries_of,
     make,
     task,
     titles,
@@ -116,17 +114,6 @@ def contents_of_files(workspace: Workspace) -> dict[str, bytes]:
     return {name: (workspace.memory / name).read_bytes() for name in FILES}
 
 
-def test_git_markers_stop_the_run(tmp_path: Path) -> None:
-    """A file in conflict is not written, and none of the others is."""
-    marked = OLD_TASKS + "<<<<<<< mine\n- a\n=======\n- b\n>>>>>>> theirs\n"
-    workspace = make(tmp_path, {**FILES, "tasks.md": marked})
-    before = contents(workspace)
-    with pytest.raises(MemdeckError) as caught:
-        maintain(workspace, NOW)
-    assert caught.value.code == "file.conflict_markers"
-    assert contents(workspace) == before
-
-
 def test_line_ends_of_both_sides_stay(tmp_path: Path) -> None:
     """Entries keep their line ends in an archive of other ones, also without a last one, with BOM and odd bytes."""
     tasks = OLD_TASKS.replace("\n", "\r\n").encode().rstrip() + b"\r\n- odd: \xff\x00"
@@ -158,15 +145,6 @@ def test_the_clock_that_jumped_back(workspace: Workspace) -> None:
     assert titles(contents(workspace)["tasks.md"]) == ["[NORMAL] new"]
 
 
-def test_force_overrules_the_clock(workspace: Workspace) -> None:
-    """With force a run goes through although the clock jumped back, and the record follows the clock."""
-    assert workspace.state is not None
-    maintain(workspace, NOW + timedelta(days=400), rules=JOURNAL_RULES)
-    assert maintain(workspace, NOW).dry_run
-    assert not maintain(workspace, NOW, force=True).dry_run
-    assert not maintain(workspace, NOW).dry_run
-
-
 def test_a_wrong_date_in_an_entry_is_no_jump(tmp_path: Path) -> None:
     """Entries dated in the far future stay, and the run goes on."""
     tasks = OLD_TASKS + task("far", "2999-01-01")
@@ -176,16 +154,6 @@ def test_a_wrong_date_in_an_entry_is_no_jump(tmp_path: Path) -> None:
         assert not report.dry_run
         assert report.warnings == ()
     assert {skip.title for rule in report.rules for skip in rule.skipped} == {"far", "z"}
-
-
-def test_only_whole_runs_are_remembered(workspace: Workspace) -> None:
-    """`archive` alone is no maintenance run; a run with nothing to do is one."""
-    assert workspace.state is not None
-    maintain(workspace, NOW, rules=(CAP_JOURNAL,))
-    assert workspace.state.last_maintenance() is None
-    maintain(workspace, NOW)
-    maintain(workspace, NOW + timedelta(hours=1))
-    assert workspace.state.last_maintenance() == NOW + timedelta(hours=1)
 
 
 def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
@@ -205,26 +173,3 @@ def test_a_lost_entry_stops_the_run(workspace: Workspace) -> None:
     assert caught.value.exit_code == 1
     assert "old" in caught.value.message
     assert contents(workspace) == before
-
-
-def test_thousands_of_entries_are_conserved(tmp_path: Path) -> None:
-    """With 2,000 tasks and 10,000 entries every entry is there once afterwards, and the other files are untouched."""
-    workspace = make(tmp_path, workspace_files(SIZES["M"], NOW))
-    before = contents(workspace)
-    report = maintain(workspace, NOW)
-    after = contents(workspace)
-    assert report.rules[1].before == 10_000
-    assert report.rules[2].kept == 500
-    assert report.moved > 9_000
-
-    def entries(files: dict[str, bytes], kind: str) -> list[str]:
-        texts = [data for name, data in files.items() if name.removeprefix("archive/").startswith(kind)]
-        return sorted(entry for data in texts for entry in entries_of(data.decode()))
-
-    for kind, size in (("tasks", 2_000), ("journal", 10_000)):
-        assert entries(after, kind) == entries(before, kind)
-        assert len(entries(after, kind)) == size
-    for name in ("knowledge.md", "contacts.md", "monitors.md", "config.md"):
-        assert after[name] == before[name]
-    maintain(workspace, NOW)
-    assert contents(workspace) == after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -76,16 +75,6 @@ def test_a_restored_entry_stays_and_goes_when_its_time_is_over(tmp_path: Path, n
         assert b"### " not in (workspace.memory / name).read_bytes()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_without_the_log_an_entry_goes_by_its_own_date(tmp_path: Path, name: str) -> None:
-    """Where the state folder was deleted nobody knows of the restoring: it is archived as ever, and nothing fails."""
-    with workspace_in(tmp_path, {name: FILES[name]}) as workspace:
-        restore(workspace, "Old", actor="cli", now=NOW)
-    shutil.rmtree(tmp_path / "state")
-    with Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC) as workspace:
-        assert archived(workspace, NOW) == 1
-
-
 def test_an_edited_entry_stays_too(tmp_path: Path) -> None:
     """It is known by its ref where it is not there as it was restored."""
     with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
@@ -129,11 +118,3 @@ def test_the_cap_takes_others_first(tmp_path: Path) -> None:
         assert archived(workspace, NOW) == 1
         titles = [entry.title for entry in workspace.snapshot().journal.entries()]
         assert ("Old" in titles, "Day 20" in titles, len(titles)) == (True, False, 10)
-
-
-def test_a_dry_run_says_the_same(tmp_path: Path) -> None:
-    """It does not list what stays."""
-    with workspace_in(tmp_path, {"tasks.md": TASKS}) as workspace:
-        restore(workspace, "Old", actor="cli", now=NOW)
-        (rule, *_) = maintain(workspace, NOW, actor="maintain", dry_run=True).rules
-        assert (rule.before, rule.kept, rule.archived, rule.skipped) == (1, 1, 0, ())

@@ -154,20 +154,6 @@ def test_what_is_ambiguous_is_refused(place: Place, old: str, new: str, why: str
             place.trust.approve(ask, who="human", now=NOW)
 
 
-def test_ids(place: Place) -> None:
-    """An id names one ask as it is: its beginning is enough, another text is another id."""
-    ask = place.ask("Disk")
-    found, decision = place.trust.find(place.asks(), place.trust.decide(ask).short_id)
-    assert found == ask
-    place.trust.approve(place.trust.find(place.asks(), decision.id[:12])[0], who="human", now=NOW)
-    assert place.trust.decide(ask).allowed
-    for text in ("", "abc", "zzzzzz"):
-        with pytest.raises(NotFoundError):
-            place.trust.find(place.asks(), text)
-    twin = [ask, replace(ask, line=99)]
-    assert place.trust.find(twin, decision.id)[0].text == ask.text
-
-
 def test_an_id_that_fits_several_is_not_guessed(place: Place) -> None:
     """With enough asks two ids begin alike, and that is an error with its candidates."""
     ask = place.ask("Disk")
@@ -221,25 +207,6 @@ def test_the_workspace_covers_public_addresses_only(place: Place) -> None:
         place.trust.approve(ask, who="human", now=NOW)
         assert place.trust.decide(ask).single
         place.trust.revoke(place.trust.decide(ask).id, who="human", now=NOW)
-
-
-def test_decisions_are_noted(place: Place) -> None:
-    """Each decision is told to the history in words that name the entry and not the command."""
-    said: list[tuple[str, str]] = []
-    trust = Trust(place.home, place.root, note=lambda text, who, now: said.append((text, who)))
-    ask = place.ask("Disk")
-    trust.approve(ask, who="human", now=NOW)
-    trust.deny(ask, who="cli", now=NOW)
-    trust.revoke(trust.decide(ask).id, who="cli", now=NOW)
-    trust.approve_workspace("human", NOW)
-    trust.revoke_workspace("human", NOW)
-    assert said == [
-        ("approved: check of 'Disk'", "human"),
-        ("denied: check of 'Disk'", "cli"),
-        ("revoked: check of 'Disk'", "cli"),
-        ("approved the workspace for outgoing checks", "human"),
-        ("revoked the approval of the workspace for outgoing checks", "human"),
-    ]
 
 
 # Records

@@ -196,14 +196,3 @@ def test_nothing_is_deleted_without_a_copy(den: Den) -> None:
     assert found.deleted == ()
     assert (folder / "memory/episodic/a.md").exists()
     assert [left.path for left in found.errors] == ["memory/episodic/a.md"]
-
-
-def test_undo_gives_the_files_their_modes_back(den: Den) -> None:
-    """A script that ran still runs, what was private is private."""
-    folder = den.add("ada")
-    put(folder, "memory/episodic/run.md", "#!/bin/sh\n", days=8).chmod(0o755)
-    put(folder, "memory/episodic/private.md", days=8).chmod(0o600)
-    assert len(prune(den.agent("ada"), den.store, NOW, actor="cli").deleted) == 2
-    undo_in(Workspace.open(folder, state_home=den.state, home=den.home).together, actor="cli", now=LATER)
-    modes = {path.name: path.stat().st_mode & 0o7777 for path in (folder / "memory/episodic").iterdir()}
-    assert modes == {"run.md": 0o755, "private.md": 0o600}

@@ -84,15 +84,6 @@ def test_the_agents_of_a_workspace_lie_in_it(den: Den) -> None:
     assert [(agent.name, agent.registered) for agent in found] == [("shop", False), ("in", True)]
 
 
-def test_existing_aidefiles_keep_working_with_the_defaults(tmp_path: Path) -> None:
-    """All keys are optional: no file, an empty one and one with other sections give the documented defaults."""
-    others = b'[persona]\nname="x"\n[budget]\n[hooks]\n[skills]\n[trigger]\n[vault]\n[output]\n[workspace]\n'
-    for data in (None, b"", others, b"[memory]\n"):
-        found = read_aidefile(tmp_path, data)
-        assert (found.compact_after, found.core_files) == (None, ())
-        assert (found.procedural_dir, found.episodic_dir) == ("memory/procedural", "memory/episodic")
-
-
 def test_an_aidefile_is_read_as_it_says(tmp_path: Path) -> None:
     """The example of the documentation: a size, a list of core files, two folders."""
     data = (

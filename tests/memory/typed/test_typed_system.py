@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from memory.history.undo import undo_in
-from memory.registry import workspace_of
 from memory.systems import check_all, maintain_all
 from memory.typed import ops
 from memory.typed.system import TypedMemory
@@ -58,17 +57,6 @@ def test_a_workspace_has_the_agents_that_lie_in_it(den: Den, shop: Path, workspa
     assert [system.name for system in Workspace.open(shop, state_home=den.state).systems()] == ["files"]
 
 
-def test_an_aidefile_alone_is_a_workspace(den: Den) -> None:
-    """A folder with an Aidefile opens; within another workspace it belongs to that one, so there is one history."""
-    folder = den.add("eve", registered=False)
-    found = Workspace.open(folder, state_home=den.state, home=den.home)
-    assert (found.root, [system.name for system in found.systems()]) == (folder, ["typed"])
-    inner = den.add("ada", at="shop/ada")
-    assert workspace_of(str(inner)) == str(inner)
-    (den.top / "shop/.aiter/memory").mkdir(parents=True)
-    assert workspace_of(str(inner / "memory")) == str(den.top / "shop")
-
-
 def test_maintenance_prunes_registered_agents_inside(den: Den, shop: Path, workspace: Workspace) -> None:
     """Dry run and run report the same sum; an Aidefile that nobody registered, and agents elsewhere, lose nothing."""
     put(den.top / "far", "memory/episodic/old.md", days=30)
@@ -98,17 +86,6 @@ def test_what_stops_maintenance_of_one_agent_is_a_warning(den: Den, shop: Path, 
     assert done.warnings[0].startswith("ada: Aidefile:2: compact_after")
     assert done.warnings[1].startswith("cid: memory/episodic/b.md: ")
     assert not (other / "memory/episodic/a.md").exists()
-
-
-def test_changes_of_agents_are_in_the_one_history(den: Den, shop: Path, workspace: Workspace) -> None:
-    """A change by the free functions, or by another process, is listed and undone where the workspace is open."""
-    path = shop / "agents/ada/memory/procedural/skills.md"
-    store = den.store(den.agent("ada"))
-    ops.merge("memory/procedural/skills.md", "## Test\nrun it\n", "section_replace", store=store, now=NOW)
-    (record,) = workspace.store.history.list(limit=1)
-    assert record.paths == ("agents/ada/memory/procedural/skills.md",)
-    undo_in(workspace.together, actor="agent:ada", now=LATER)
-    assert path.read_text() == "## Deploy\nuse the script\n"
 
 
 def test_an_agent_that_nobody_registered_can_be_undone_too(den: Den, shop: Path, workspace: Workspace) -> None:
