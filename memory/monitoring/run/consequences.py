@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 from memory.base.clock import format_utc
@@ -39,8 +38,6 @@ from .report import Repair, WatchedMonitor
 
 APIECE = 20
 """More entries than this in one run are written as one."""
-REPAIRS = 8
-"""How many remediations run in parallel."""
 FAILURES = 2
 """How many failures in a row a remediation requires."""
 PER_DAY = 3
@@ -110,32 +107,19 @@ class Consequences:
     # -- remediation ------------------------------------------------------------------------------------------
 
     def _repair(self) -> None:
-        """Remediate failing monitors, a few in parallel, and advance the alerts by the second checks."""
-        run = self._run
-        remedies = remediations_of(run.asks)
-        wanted = [
-            one
-            for one in self._watched
-            if one.monitor.name in remedies
-            and one.checked.state in ("failing", "error")
-            and one.silenced in ("", "muted")
-            and self._state(one.monitor.name).alerting
-        ]
-        if not wanted:
-            return
+        """Remediate failing monitors, one after the other, and advance the alerts by the second checks."""
+        run, remedies = self._run, remediations_of(self._run.asks)
         around = run.around()
-
-        def mend(one: WatchedMonitor) -> Repair:
-            return _repaired(run, one, remedies[one.monitor.name], self._state(one.monitor.name), around)
-
-        with ThreadPoolExecutor(max_workers=min(REPAIRS, len(wanted))) as pool:
-            for one, done in zip(wanted, pool.map(mend, wanted), strict=True):
-                one.repair = done
-        for one in wanted:
-            if one.repair is not None and one.repair.blocked is not None:
-                run.block(remedies[one.monitor.name], one.repair.blocked)
-            if one.result.state == "healthy":
-                self._advance(one, one.result)
+        for one in self._watched:
+            ask, state = remedies.get(one.monitor.name), self._state(one.monitor.name)
+            failing = one.checked.state in ("failing", "error") and state.alerting
+            if ask is None or not failing or one.silenced not in ("", "muted"):
+                continue
+            one.repair = _repaired(run, one, ask, state, around)
+            if one.repair.blocked is not None:
+                run.block(ask, one.repair.blocked)
+            if one.repair.verified is not None and one.repair.helped:
+                self._advance(one, one.repair.verified)
 
     # -- messages ---------------------------------------------------------------------------------------------
 
@@ -169,7 +153,7 @@ class Consequences:
 
     def _message(self, one: WatchedMonitor, event: Happening, route: AlertRoute) -> Message:
         monitor = one.monitor
-        remediated = one.repair is not None and one.repair.ran and one.repair.helped
+        remediated = one.repair is not None and one.repair.helped
         title = words.message_title(event.kind, monitor, one.result, event.occurrences, remediated=remediated)
         priority = self._options[monitor.name].priority or route.priority
         return Message(key_of(monitor.name), event.kind, priority, title, "\n".join(self._lines(one)) or title)
