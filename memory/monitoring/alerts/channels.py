@@ -18,6 +18,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import cached_property
 from pathlib import Path
 
 from memory.base.toml_text import read_toml
@@ -77,15 +78,16 @@ class AlertRoute:
         return ends_at(self.quiet, now, zone)
 
 
+@dataclass(frozen=True, repr=False)
 class Addresses:
-    """The addresses of the person's channels; read at the first access."""
+    """The addresses of the person's channels; read at the first access.
 
-    def __init__(self, config_home: Path | None, environ: Mapping[str, str], *, workspace: Path | None = None) -> None:
-        """`config_home` is `$XDG_CONFIG_HOME`; None: the environment only. A file within `workspace` is refused."""
-        self._file = None if config_home is None else config_home / "memdeck" / FILE
-        self._environ = environ
-        self._workspace = workspace
-        self._known: dict[str, dict[str, tuple[str, ...]]] | None = None
+    `config_home` is `$XDG_CONFIG_HOME`; None: the environment only. A file within `workspace` is refused.
+    """
+
+    config_home: Path | None
+    environ: Mapping[str, str]
+    workspace: Path | None = None
 
     def of(self, channel: str) -> tuple[str, ...]:
         """Return the addresses of a channel, by its id; the environment takes precedence over the file.
@@ -93,52 +95,44 @@ class Addresses:
         ConfigError `channels.private` if others can read the file, `channels.inside` if it is in the workspace,
         `channels.invalid` if it is malformed.
         """
-        set_ = self._environ.get(_PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper())
-        if set_:
-            return tuple(set_.split())
-        return self._table("channels").get(channel, ())
+        set_ = self.environ.get(_PREFIX + re.sub(r"[^A-Za-z0-9]", "_", channel).upper())
+        return tuple(set_.split()) if set_ else self._tables.get("channels", {}).get(channel, ())
 
     def ping(self) -> str:
         """Return the address that each run of the workspace calls at its end; "" for none; raises as `of`.
 
         `MEMDECK_PING` takes precedence over the table `[pings]` of the file, whose keys are folders of workspaces.
         """
-        set_ = self._environ.get("MEMDECK_PING", "")
-        if set_ or self._workspace is None:
+        set_ = self.environ.get("MEMDECK_PING", "")
+        if set_ or self.workspace is None:
             return set_
-        folders = {os.path.realpath(folder): urls for folder, urls in self._table("pings").items()}
-        return next(iter(folders.get(os.path.realpath(self._workspace), ())), "")
+        folders = {os.path.realpath(folder): urls for folder, urls in self._tables.get("pings", {}).items()}
+        return next(iter(folders.get(os.path.realpath(self.workspace), ())), "")
 
-    def _table(self, name: str) -> dict[str, tuple[str, ...]]:
-        if self._known is None:
-            self._known = {} if self._file is None else _read(self._file, self._workspace)
-        return self._known.get(name, {})
-
-
-def _read(file: Path, workspace: Path | None) -> dict[str, dict[str, tuple[str, ...]]]:
-    try:
-        data = read_own(file, workspace, 0o077, _TIMES * MAX_BYTES)
-    except NotOwn as error:
-        hint = f"chmod 600 {file}" if error.code == "private" else "see docs/alerts.md"
-        raise ConfigError(f"channels.{error.code}", f"{file} {error}", hint, file=str(file)) from None
-    if data is None:
-        return {}
-    try:
-        values = read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
-    except ConfigError as error:
-        # The parser's message may quote the file, which is secret.
-        raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
-    known: dict[str, dict[str, tuple[str, ...]]] = {}
-    for table in ("channels", "pings"):
-        found = values.get(table, {})
-        known[table] = {}
-        for name, value in (found if isinstance(found, dict) else {}).items():
-            value = value.get("url") if isinstance(value, dict) else value
-            urls = value if isinstance(value, list) else [value]
-            known[table][name] = tuple(url for url in urls if isinstance(url, str) and url)
-            if len(known[table][name]) < max(1, len(urls)):
-                raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
-    return known
+    @cached_property
+    def _tables(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """The tables of the file."""
+        if self.config_home is None:
+            return {}
+        file = self.config_home / "memdeck" / FILE
+        try:
+            data = read_own(file, self.workspace, 0o077, _TIMES * MAX_BYTES)
+            values = {} if data is None else read_toml(data, FILE, code="channels.invalid", times=_TIMES).values
+        except NotOwn as error:
+            hint = f"chmod 600 {file}" if error.code == "private" else "see docs/alerts.md"
+            raise ConfigError(f"channels.{error.code}", f"{file} {error}", hint, file=str(file)) from None
+        except ConfigError as error:
+            # The parser's message may quote the file, which is secret.
+            raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
+        known: dict[str, dict[str, tuple[str, ...]]] = {"channels": {}, "pings": {}}
+        for table, found in known.items():
+            rows = values.get(table, {})
+            for name, value in (rows if isinstance(rows, dict) else {}).items():
+                urls = tuple(value) if isinstance(value, list) else (value,)
+                if not urls or not all(isinstance(url, str) and url for url in urls):
+                    raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
+                found[name] = urls
+        return known
 
 
 def _invalid(file: Path, why: str) -> ConfigError:

@@ -48,7 +48,7 @@ def test_targets_come_from_config_and_contacts(tmp_path: Path) -> None:
     """Default channel first, then the primary and secondary ones; addresses come from the person's own file."""
     place = Place(tmp_path, "")
     addresses = secrets(
-        tmp_path / "config", '[channels]\nchannel-abc123 = "json://x"\nchannel-def456 = {url = ["a://", "b://"]}\n'
+        tmp_path / "config", '[channels]\nchannel-abc123 = "json://x"\nchannel-def456 = ["a://", "b://"]\n'
     )
     route = read_route(place.workspace.snapshot(), addresses)
     assert [(one.id, one.name, one.urls, one.why) for one in route.channels] == [
