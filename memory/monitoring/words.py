@@ -27,20 +27,17 @@ def plain(text: str, length: int = _LONGEST) -> str:
 def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:
     """Return what was checked, and what came out: an endpoint and its status, or the name and the summary."""
     status = outcome.values.get("status")
-    if not monitor.url or status is None:
+    if status is None:
         return plain(monitor.name, 80), plain(outcome.summary) or outcome.state
-    try:
-        # Without parts that may be secret.
-        path = urlsplit(monitor.url).path
-    except ValueError:
-        path = ""
-    return f"{plain(monitor.name, 80)} endpoint {plain(path or '/', 60)}", str(status)
+    # Without parts that may be secret.
+    path = urlsplit(monitor.url or "").path or "/"
+    return f"{plain(monitor.name, 80)} endpoint {plain(path, 60)}", str(status)
 
 
 def alert_line(monitor: Monitor, outcome: Result, occurrences: int) -> str:
     """Describe the alert: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
     counted = plural(occurrences, "occurrence")
-    if monitor.url and outcome.summary.startswith("status "):
+    if outcome.summary.startswith("status ") and "status" in outcome.values:
         return f"{' returned '.join(_target(monitor, outcome))} ({counted})"
     return f"{plain(monitor.name, 80)}: {plain(outcome.summary) or outcome.state} ({counted})"
 
@@ -51,15 +48,10 @@ def remediation_line(command: str, failure: str) -> str:
     return f"{ran} ({plain(failure, 60)})" if failure else ran
 
 
-def no_remediation_line(why: str) -> str:
-    """Return the line for a remediation that did not run, with the reason."""
-    return f"Auto-remediation: {plain(why)[:1].upper()}{plain(why)[1:]}"
-
-
 def verified_line(monitor: Monitor, outcome: Result) -> str:
     """Return the line for the second check."""
     what, now = _target(monitor, outcome)
-    if monitor.url and "status" in outcome.values:
+    if "status" in outcome.values:
         what, now = "Endpoint", f"returning {now}"
     return f"Verified: {what} {'recovered, now' if outcome.state == 'healthy' else 'has not recovered, still'} {now}"
 
@@ -67,7 +59,7 @@ def verified_line(monitor: Monitor, outcome: Result) -> str:
 def recovered_line(monitor: Monitor, outcome: Result, lasted: timedelta) -> str:
     """Return the line for a recovery, with the duration of the outage."""
     what, now = _target(monitor, outcome)
-    end = f", now returning {now}" if monitor.url and "status" in outcome.values else f": {now}"
+    end = f", now returning {now}" if "status" in outcome.values else f": {now}"
     return f"{what} recovered after {say_span(lasted.total_seconds()) or 'a moment'}{end}"
 
 

@@ -173,11 +173,11 @@ class Consequences:
             if fix.verified is not None:
                 lines.append(words.verified_line(monitor, fix.verified))
             if fix.stopped:
-                lines.append(words.no_remediation_line("stopped, for the last two did not help"))
+                lines.append("Auto-remediation: Stopped, for the last two did not help")
         elif "recovered" in kinds:
             lines.append(words.recovered_line(monitor, one.checked, kinds["recovered"].lasted))
         if fix is not None and fix.blocked:
-            lines.append(words.no_remediation_line("not run, it needs approval"))
+            lines.append("Auto-remediation: Not run, it needs approval")
         return lines
 
     def _note(self, news: Sequence[WatchedMonitor]) -> None:
