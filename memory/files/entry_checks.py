@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import date, tzinfo
+from datetime import tzinfo
 from functools import lru_cache
 
 from memory.base.clock import BadMoment, read_moment
@@ -18,6 +18,7 @@ from memory.document.tables import Table
 
 from .config import meant_key, unknown_key_words, value_problem
 from .dress import unread_entries
+from .journal.model import date_of
 from .journal.reading import plain_day, plain_heading, split_heading
 from .monitors import SCHEMA as MONITORS
 from .plans.model import SCHEMA as PLANS
@@ -82,7 +83,7 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
             noun = "entry is" if len(section) == 1 else "entries are"
             message = f"{len(section)} {noun} under {section.title[:40]!r}, which is no date"
             yield Problem("error", name, line, "journal.section", message)
-        elif day is not None and not _exists(day):
+        elif day is not None and date_of(day) is None:
             yield Problem("error", name, line, "journal.date", f"the date {day} does not exist")
         for number, entry in enumerate(section.entries):
             clock = _TIME.match(split_heading(plain_heading(entry.title))[0] or "")
@@ -91,14 +92,6 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
                 yield Problem("note", name, place, "journal.time_missing", f"{entry.title[:40]!r} has no time")
             elif int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
                 yield Problem("error", name, place, "journal.time", f"the time {clock[0]} does not exist")
-
-
-def _exists(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001

@@ -27,6 +27,21 @@ LONGEST_NAME = 80
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
 _MUTUAL = ("cron job", "project")
 """Links that join all items with the same id; the others join an item that is called so with those that name it."""
+_ENDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "task": (("plan", "orchestration_id"), ("cron job", "cron_job_id"), ("assigned", "assigned")),
+    "plan": (("plan", "plan_id"),),
+    "monitor": (("cron job", "cron_job_id"), ("monitor", "name")),
+    "channel": (("channel", "name"), ("channel id", "id")),
+    "route": (("channel", "channel"), ("project", "project")),
+    "person": (("assigned", "name"),),
+}
+"""What joins an item of each kind with others, and the attribute that has the id or name."""
+_SETTINGS = {"cronJobId": "cron job", "projectId": "project", **dict.fromkeys(CHANNEL_KEYS, "channel id")}
+_CALLED = {("plan", "plan"), ("monitor", "monitor"), ("channel", "channel"), ("channel", "channel id")}
+_CALLED |= {("person", "assigned")}
+"""The kinds of items that are called by an id or name themselves."""
+_NAMES = ("assigned", "channel", "monitor")
+"""The links by a name, whose case does not count."""
 _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
 _CALL = re.compile(r"(?<![\w@.])@(?=\w)")
 _END_OF_WORD = re.compile(r"(?<=\w)(?!\w)")
@@ -57,30 +72,14 @@ class _End(NamedTuple):
 
 def _ends_of(item: Any) -> Iterator[_End]:
     """Yield the ends of an item; what is absent joins nothing."""
-    found: tuple[_End, ...] = ()
-    if isinstance(item, Task):
-        found = (
-            _End("plan", item.orchestration_id or "", item),
-            _End("cron job", item.cron_job_id or "", item),
-            _End("assigned", folded(item.assigned or ""), item),
-        )
-    elif isinstance(item, Plan):
-        found = (_End("plan", item.plan_id or "", item, called=True),)
-    elif isinstance(item, Monitor):
-        found = (_End("cron job", item.cron_job_id or "", item), _End("monitor", folded(item.name), item, called=True))
-    elif isinstance(item, Contact):
-        found = {
-            "channel": (
-                _End("channel", folded(item.name), item, called=True),
-                _End("channel id", item.id, item, called=True),
-            ),
-            "route": (_End("channel", folded(item.channel), item), _End("project", item.project, item)),
-            "person": (_End("assigned", folded(item.name), item, called=True),),
-        }[item.kind]
-    elif isinstance(item, Setting):
-        link = {"cronJobId": "cron job", "projectId": "project", **dict.fromkeys(CHANNEL_KEYS, "channel id")}
-        found = (_End(link.get(item.key, ""), item.value, item),)
-    return (end for end in found if end.link and not is_absent(end.key))
+    noun = _noun(item)
+    names = _ENDS.get(noun, ())
+    if isinstance(item, Setting):
+        names = ((_SETTINGS[item.key], "value"),) if item.key in _SETTINGS else ()
+    for link, attribute in names:
+        key = getattr(item, attribute) or ""
+        if not is_absent(key):
+            yield _End(link, folded(key) if link in _NAMES else key, item, (noun, link) in _CALLED)
 
 
 def _items(snapshot: Snapshot, *, tasks: bool) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from memory.base.safe_text import plural
-from memory.files.journal.heat import WEEKS, step_of, weeks_until
+from memory.files.journal.model import WEEKS, step_of, weeks_until
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.input.editors import SafeText
 from widgets.text.drawing import Drawing

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from app.tui.navigation import Navigation
 from memory.errors import MemdeckError
 from memory.files.journal.edits import add_entry
-from memory.files.journal.heat import entries_by_day
-from memory.files.journal.model import Journal, JournalEntry
+from memory.files.journal.model import Journal, JournalEntry, entries_by_day
 from memory.files.knowledge.edits import move_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.calendar.year import YearScreen

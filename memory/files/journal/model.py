@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date as calendar_date
+from datetime import timedelta
 from itertools import groupby
 from operator import attrgetter, ge
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,10 +86,7 @@ class JournalEntry(PlacedEntry):
     @property
     def day(self) -> calendar_date | None:
         """The date as a date; None where there is none or it does not exist."""
-        try:
-            return None if self.date is None else calendar_date.fromisoformat(self.date)
-        except ValueError:
-            return None
+        return date_of(self.date)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -136,6 +134,14 @@ def _by_time(entries: list[JournalEntry]) -> list[JournalEntry]:
         return entries
     order = sorted(range(len(entries)), key=times.__getitem__, reverse=True)
     return [entries[index] for index in order]
+
+
+def date_of(text: str | None) -> calendar_date | None:
+    """Return the date of a text; None where it is none, or does not exist."""
+    try:
+        return None if text is None else calendar_date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def clock_of(time: str | None) -> str | None:
@@ -335,3 +341,42 @@ def check_lines(body: str, wanted: Sequence[str]) -> None:
         f"the line {wrong if isinstance(wrong, str) else wrong[0]!r} would not stay one line of the entry",
         "write code into a line of its own, with its fence closed",
     )
+
+
+# -- how busy each day is --------------------------------------------------------------------------------------------
+
+WEEKS = 53
+"""Weeks that touch a year."""
+
+
+def entries_by_day(journals: Iterable[Journal]) -> dict[calendar_date, int]:
+    """Return how many entries stand under each day; headings without a date that exists are left out.
+
+    No entry is cut out for it: this costs as much as there are days.
+    """
+    counts: dict[calendar_date, int] = {}
+    for journal in journals:
+        for day in journal.days:
+            if day.size and (found := date_of(day.date)) is not None:
+                counts[found] = counts.get(found, 0) + day.size
+    return counts
+
+
+def weeks_until(last: calendar_date, weeks: int = WEEKS) -> list[list[calendar_date]]:
+    """Return so many weeks, Monday first, of which the last one holds `last`; fewer where time began."""
+    monday = last - timedelta(days=last.weekday())
+    found = []
+    for number in range(weeks - 1, -1, -1):
+        days = monday.toordinal() - 7 * number
+        if days >= 1 and days + 6 <= calendar_date.max.toordinal():
+            found.append([calendar_date.fromordinal(days + day) for day in range(7)])
+    return found
+
+
+TOPS = (1, 3, 7)
+"""The most entries of a day of each step from 1; the last step has more."""
+
+
+def step_of(count: int) -> int:
+    """Return how busy a day with so many entries is, from 0 for none."""
+    return 0 if count <= 0 else next((step for step, top in enumerate(TOPS, 1) if count <= top), len(TOPS) + 1)

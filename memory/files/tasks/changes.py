@@ -365,15 +365,10 @@ def with_heading(entry: Entry, priority: str | None, title: str) -> Entry:
     clean = title.strip()
     if (old_priority, old_title) == (priority, clean):
         return entry
-    if old_priority == priority:
-        heading(priority, clean)
-        line = old[: len(old) - len(old_title)] + clean
-    elif clean or old_title:
-        line = heading(priority, clean)
-    else:
-        # A heading that never had a title gets none now.
-        line = f"[{priority}]" if priority else ""
-    new = entry.with_title(line)
+    if not clean and not old_title:
+        return entry.with_title(f"[{priority}]" if priority else "")  # A heading that never had a title gets none now.
+    line = heading(priority, clean)
+    new = entry.with_title(old[: len(old) - len(old_title)] + clean if old_priority == priority else line)
     if split_priority(new.title) != (priority, clean):
         raise UsageError("task.title", f"the title {clean[:60]!r} would not be read as it is written", "change it")
     return new

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, tzinfo
+from datetime import datetime, time, tzinfo
 from typing import Literal, NamedTuple
 
 from memory.base.clock import format_local, humanize, read_moment
@@ -102,32 +102,28 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
         else:
             rest.append(token)
     due: str | None = None
-    recurrence: tuple[list[_Token], str] | None = None
+    repeats: list[_Token] = []
     # In either order, each once.
     for _ in range(2):
-        count, kind = _at_end(rest, now, zone, due is None, recurrence is None)
+        count, kind = _at_end(rest, now, zone, due is None, not repeats)
         if kind == "":
             break
-        words = rest[len(rest) - count :]
-        rest = rest[: len(rest) - count]
-        if kind == "due":
+        words, rest = rest[len(rest) - count :], rest[: len(rest) - count]
+        if kind == "recurring":
+            repeats = words
+        else:
             due = _due(words, now, zone)
             assert due is not None
             parts.append(QuickPart("due", words[0].start, words[-1].stop, _when(due, now, zone)))
-        else:
-            recurrence = (words, _joined(words))
     recurring = None
-    if recurrence is not None:
-        words, text = recurrence
+    if repeats:
+        meaning = wrong = ""
         try:
-            read = recurrence_from(text, due, zone)
-            recurring = read.cron
-            part = QuickPart(
-                "recurring", words[0].start, words[-1].stop, "; ".join(filter(None, (read.meaning, read.note)))
-            )
+            read = recurrence_from(_joined(repeats), due, zone)
+            recurring, meaning = read.cron, "; ".join(filter(None, (read.meaning, read.note)))
         except BadRecurrence as error:
-            part = QuickPart("recurring", words[0].start, words[-1].stop, "", f"{error.message}; {error.hint}")
-        parts.append(part)
+            wrong = f"{error.message}; {error.hint}"
+        parts.append(QuickPart("recurring", repeats[0].start, repeats[-1].stop, meaning, wrong))
     title = " ".join(token.text[1:-1].strip() if token.quoted else token.text for token in rest).strip()
     if rest:
         parts.append(QuickPart("title", rest[0].start, rest[-1].stop, title))
@@ -148,17 +144,11 @@ def recurrence_from(text: str, due: str | None, zone: tzinfo) -> Recurrence:
 
     Raises BadCron, BadRecurrence.
     """
-    start, clock = _start(due, zone)
-    return read_recurrence(text, start, clock)
-
-
-def _start(due: str | None, zone: tzinfo) -> tuple[date | None, time | None]:
     moment = moment_or_none(due, zone)
     if moment is None:
-        return None, None
-    if moment.instant is None:
-        return moment.date, None
-    return moment.date, time.fromisoformat(format_local(moment.instant, zone)[11:])
+        return read_recurrence(text, None, None)
+    clock = None if moment.instant is None else time.fromisoformat(format_local(moment.instant, zone)[11:])
+    return read_recurrence(text, moment.date, clock)
 
 
 def _priority(word: str) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from memory.document import parse
-from memory.files.journal.heat import entries_by_day, step_of, weeks_until
-from memory.files.journal.model import Journal
 from widgets.calendar.year import ROWS, heat_line
+from memory.files.journal.model import Journal, entries_by_day, step_of, weeks_until
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
 
