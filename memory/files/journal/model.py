@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date as calendar_date
 from datetime import timedelta
 from itertools import groupby
-from operator import attrgetter, ge
+from operator import attrgetter
+from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import folded
@@ -120,22 +121,6 @@ class JournalEntry(PlacedEntry):
         }
 
 
-_CLOCK = re.compile(rb"### ((?:[01]\d|2[0-3]):[0-5]\d)(?= (?:\xe2\x80[\x93\x94]|-) |[\r\n])")
-
-
-def _by_time(entries: list[JournalEntry]) -> list[JournalEntry]:
-    """Return entries of one day by their times, the newest first; equal times keep their order."""
-    # Nearly all headings begin like this, and reading them in full takes ten times as long.
-    times = [
-        (entry.clock or "").encode() if (match := _CLOCK.match(entry.raw.raw)) is None else match[1]
-        for entry in entries
-    ]
-    if all(map(ge, times, times[1:])):
-        return entries
-    order = sorted(range(len(entries)), key=times.__getitem__, reverse=True)
-    return [entries[index] for index in order]
-
-
 def date_of(text: str | None) -> calendar_date | None:
     """Return the date of a text; None where it is none, or does not exist."""
     try:
@@ -210,7 +195,8 @@ class Journal:
         newest = [self.days[place] for place in sorted(range(len(dates)), key=dates.__getitem__, reverse=True)]
         for date, sections in groupby(newest, key=attrgetter("date")):
             entries = [entry for day in sections for entry in self.of_day(day)]
-            yield from entries if date is None else _by_time(entries)
+            # Equal times keep their order.
+            yield from entries if date is None else sorted(entries, key=lambda entry: entry.clock or "", reverse=True)
 
     def entries(
         self, limit: int = 0, since: str | None = None, until: str | None = None, match: str | None = None
@@ -293,27 +279,16 @@ def read_lines(body: str) -> list[EntryLine]:
 
 
 def _join(lines: Sequence[str], bullet: bool) -> str:
-    first = _BULLET.sub("", lines[0], count=1) if bullet else lines[0]
-    rest = lines[1:]
     if bullet:
-        indent = min((len(line) - len(line.lstrip(" \t")) for line in rest if line.strip()), default=0)
-        rest = [line[indent:] for line in rest]
-        first = first.strip(" \t")
-    return "\n".join([first.rstrip(" \t"), *(line.rstrip(" \t") for line in rest)])
+        return clean_line("\n".join([_BULLET.sub("", lines[0], count=1), *lines[1:]]))
+    return "\n".join(line.rstrip(" \t") for line in lines)
 
 
 def clean_line(text: str) -> str:
     """Return a line as it will read: no space around it, no blank lines at its ends; empty for nothing."""
-    lines = [line.rstrip(" \t") for line, _ in split_lines(text)]
-    while lines and not lines[0]:
-        lines.pop(0)
-    while lines and not lines[-1]:
-        lines.pop()
-    if not lines:
-        return ""
-    rest = lines[1:]
-    indent = min((len(line) - len(line.lstrip(" \t")) for line in rest if line), default=0)
-    return "\n".join([lines[0].lstrip(" \t"), *(line[indent:] for line in rest)])
+    lines = "\n".join(line.rstrip(" \t") for line, _ in split_lines(text)).strip("\n")
+    first, more, rest = lines.partition("\n")
+    return first.lstrip(" \t") + more + dedent(rest)
 
 
 def write_line(text: str, newline: str) -> str:
@@ -333,14 +308,13 @@ def write_lines(lines: Sequence[str], newline: str) -> str:
 def check_lines(body: str, wanted: Sequence[str]) -> None:
     """Raise UsageError `journal.line` unless a body reads as the wanted lines."""
     read = [line.text for line in read_lines(body)]
-    if read == list(wanted):
-        return
-    wrong = next((line for line, other in zip(wanted, read, strict=False) if line != other), wanted[-1:] or [""])
-    raise UsageError(
-        "journal.line",
-        f"the line {wrong if isinstance(wrong, str) else wrong[0]!r} would not stay one line of the entry",
-        "write code into a line of its own, with its fence closed",
-    )
+    if read != list(wanted):
+        wrong = next((line for line, other in zip(wanted, read, strict=False) if line != other), "".join(wanted[-1:]))
+        raise UsageError(
+            "journal.line",
+            f"the line {wrong!r} would not stay one line of the entry",
+            "write code into a line of its own, with its fence closed",
+        )
 
 
 # -- how busy each day is --------------------------------------------------------------------------------------------
