@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import tzinfo
 from functools import lru_cache
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Problem
-from memory.document import Section
 from memory.document.check import structure_problems
-from memory.document.lines import split_lines
 from memory.document.model import Document
-from memory.document.tables import Table
 
 from .config import meant_key, unknown_key_words, value_problem
 from .dress import unread_entries
@@ -29,7 +26,6 @@ from .tasks.values import SCHEMA as TASKS
 
 _MISSPELLED = 0.93
 """The likeness to a known setting from which an unknown one counts as a misspelling."""
-_NEED = {"channels": "Name", "message routes": "Channel", "routes": "Channel"}
 _BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
 _TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
 
@@ -128,42 +124,22 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
 
 
 def contact_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    """Yield the people in another form, and the cells and columns of tables that nothing reads."""
     for person in snapshot.contacts.people:
         if person.plain:
             message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
             yield Problem("warning", name, person.line + 1, "contact.form", message)
     for index, section in enumerate(document.sections):
-        tables = section.tables
-        yield from _table_problems(name, document.line_of(index) + 2, section, tables)
-        for table in tables:
+        top = document.line_of(index) + 2
+        for table in section.tables:
+            names = [title.casefold() for title in table.header if title]
+            if len(set(names)) != len(names):
+                message = "two columns have the same name; the first counts"
+                yield Problem("warning", name, top + table.line, "contact.column", message)
             for row in table.rows:
                 if len(row.cells) > len(table.header):
-                    line = document.line_of(index) + 2 + row.line
-                    yield Problem(
-                        "warning", name, line, "contact.cells", "the row has more cells than the table columns"
-                    )
-
-
-def _table_problems(name: str, top: int, section: Section, tables: Sequence[Table]) -> Iterator[Problem]:
-    """Yield a warning where a section of channels or routes has rows outside a table, or a table without names."""
-    need = _NEED.get(section.name)
-    if need is None:
-        return
-    if not tables:
-        number = next((at for at, (line, _) in enumerate(split_lines(section.body)) if "|" in line), None)
-        if number is not None:
-            message = (
-                f"no table is here: it needs a header, a row of dashes with as many cells, and no fence ({need}, …)"
-            )
-            yield Problem("warning", name, top + number, "contact.table", message)
-    elif all(table.column(need) is None for table in tables):
-        message = f"the table has no column {need}"
-        yield Problem("warning", name, top + tables[0].line, "contact.column", message)
-    for table in tables:
-        names = [title.casefold() for title in table.header if title]
-        if len(set(names)) != len(names):
-            message = "two columns have the same name; the first counts"
-            yield Problem("warning", name, top + table.line, "contact.column", message)
+                    message = "the row has more cells than the table columns"
+                    yield Problem("warning", name, top + row.line, "contact.cells", message)
 
 
 def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:

@@ -49,7 +49,7 @@ CASES = (
             "config.md:12 link.dangling",
             "config.md:15 link.dangling",
             "config.md:16 link.dangling",
-            "contacts.md:5 contact.table",
+            "contacts.md:5 line.unread",
         ),
     ),
     _case(
@@ -69,7 +69,7 @@ CASES = (
             "config.md:12 link.dangling",
             "config.md:15 link.dangling",
             "config.md:16 link.dangling",
-            "contacts.md:5 contact.table",
+            "contacts.md:5 line.unread",
         ),
     ),
     _case(
@@ -84,7 +84,7 @@ CASES = (
             "config.md:12 link.dangling",
             "config.md:15 link.dangling",
             "config.md:16 link.dangling",
-            "contacts.md:5 contact.column",
+            "contacts.md:5 line.unread",
         ),
     ),
     _case(
@@ -104,7 +104,7 @@ CASES = (
             "config.md:12 link.dangling",
             "config.md:15 link.dangling",
             "config.md:16 link.dangling",
-            "contacts.md:6 contact.table",
+            "contacts.md:6 line.unread",
         ),
     ),
     _case(
@@ -174,7 +174,7 @@ CASES = (
             "config.md:12 link.dangling",
             "config.md:15 link.dangling",
             "config.md:16 link.dangling",
-            "contacts.md:5 contact.table",
+            "contacts.md:5 line.unread",
         ),
     ),
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from memory.base.values import split_remark
 from memory.document import Document
-from memory.document.lines import encode, read_bullets
+from memory.document.lines import encode, read_bullets, split_lines
 from memory.document.tables import Table
 from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
 from memory.files.refs import NamedItem, name_all
@@ -238,13 +238,15 @@ def contact_findings(document: Document) -> Iterator[LineFinding]:
     for kind, declared in KINDS.items():
         for index in places_of(document, kind):
             known.add(index)
-            body, found = document.sections[index].body, _loose_rows
+            body = document.sections[index].body
             if kind == "person":
-                advice = "write a person as `- **Name** (Role): text`"
-                found = _loose_people
+                people = loose_lines(body, "write a person as `- **Name** (Role): text`")
+                found = (*plain_bullets(body).findings, *people)
             else:
-                advice = f"a {kind} is a row of a table with the columns {', '.join(declared.columns.values())}"
-            yield from (one.moved(document.line_of(index) + 1) for one in found(body, advice))
+                columns = ", ".join(declared.columns.values())
+                tables = [table for _, table in tables_of(document, index, kind)]
+                found = (*_loose_rows(body, tables, f"a {kind} is a row of a table with the columns {columns}"),)
+            yield from (one.moved(document.line_of(index) + 1) for one in found)
     yield from unread_entries(document, (), "warning", "contact.unread", no_contact)
     for index, section in enumerate(document.sections):
         rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []
@@ -254,13 +256,15 @@ def contact_findings(document: Document) -> Iterator[LineFinding]:
             yield LineFinding(document.line_of(index), "warning", "contact.unread", message)
 
 
-def _loose_people(body: str, advice: str) -> Iterable[LineFinding]:
-    return (*plain_bullets(body).findings, *loose_lines(body, advice))
-
-
-def _loose_rows(body: str, advice: str) -> Iterable[LineFinding]:
-    """Yield the list items and texts of a section of rows."""
+def _loose_rows(body: str, tables: Sequence[Table], advice: str) -> Iterator[LineFinding]:
+    """Yield the list items, texts and other tables of a section of rows."""
     yield from loose_lines(body, advice, tables=True)
-    for number, text in visible_lines(body):
+    taken = {line for table in tables for line in range(table.line, table.line + len(table.rows) + 2)}
+    before = -2
+    for number, (text, _) in enumerate(split_lines(body)):
         if re.match(r"[-*+•] |[0-9]{1,3}[.)] ", text):
             yield unread(number, text, advice)
+        elif "|" in text and number not in taken:
+            if number > before + 1:
+                yield unread(number, text, f"{advice}, below a row of dashes, and in no fence")
+            before = number
