@@ -60,6 +60,14 @@ def with_bullet(document: Document, at: tuple[int, int | None, int], text: str |
     return document.with_block(index, number, block.with_body(new))
 
 
+def bullet_source(document: Document, at: tuple[int, int | None, int]) -> str:
+    """Return how a bullet of a list in plain bullets is written; `at` as in `with_bullet`."""
+    index, number, place = at
+    body = plain_bullets(document.block(index, number).body).body
+    bullet = read_bullets(body)[place]
+    return body[bullet.start : bullet.end]
+
+
 def _prefix(source: str) -> str:
     """Return the marker of a bullet with the blanks behind it."""
     found = _PREFIX.match(source)

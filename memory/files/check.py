@@ -16,11 +16,8 @@ from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES
 from .edit import secret_problems
-from .entry_checks import (
-    date_problem,
-)
 from .links import link_problems
-from .plain import kind_of_file
+from .plain import date_problem, kind_of_file
 from .snapshot import Snapshot
 from .templates import TYPES
 

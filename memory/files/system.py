@@ -32,8 +32,7 @@ from memory.workspace import MEMORY_FOLDER, Workspace
 from . import MEMORY_FILES
 from .check import check_files
 from .edit import Edit
-from .exchange.from_items import DraftDocuments
-from .exchange.reading import items_of
+from .exchange import DraftDocuments, items_of
 from .knowledge.model import KnowledgeItem
 from .monitors import FILE
 from .snapshot import Snapshot

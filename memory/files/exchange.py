@@ -1,32 +1,196 @@
-"""The documents that items make: what each kind becomes, and what of it has no home."""
+"""The memory files on their way from and to other memories: every entry as an item, and items as entries.
+
+Text that is no entry is yielded as skipped; of an item it is said what it becomes, and what of it has no home.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from textwrap import dedent
+from typing import Any
 
 from memory.base.clock import BadMoment, format_local, read_moment
-from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of
+from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of, skipped_text
 from memory.document import Document, Entry
-from memory.document.lines import decode, encode, with_line_end
+from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
+from memory.files.bullets import bullet_source
 from memory.files.contacts.edits import add_contact
-from memory.files.contacts.model import KINDS
+from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tables_of
 from memory.files.edit import started_document
-from memory.files.journal import edits as journal
-from memory.files.journal.model import read_lines, write_lines
+from memory.files.journal.edits import FILE as JOURNAL
+from memory.files.journal.edits import section_for
+from memory.files.journal.model import JournalEntry, read_lines, write_lines
 from memory.files.journal.reading import split_heading
-from memory.files.knowledge import model as knowledge
 from memory.files.knowledge.edits import compose, with_knowledge
+from memory.files.knowledge.model import DECISIONS, KnowledgeItem
+from memory.files.knowledge.model import FILE as KNOWLEDGE
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks.changes import FILE as TASKS
 from memory.files.tasks.changes import heading, with_section, with_text
-from memory.files.tasks.model import SECTIONS
+from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import Head
 from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags
-from memory.files.values import read_progress
+from memory.files.values import moment_or_none, read_progress
+
+_ABOUT = ("ref", "line", "kind", "name", "extra", "text")
+
+
+def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
+    """Yield every task, journal entry, piece of knowledge, contact, plan, monitor and setting, and the text between."""
+    for tasks in (snapshot.tasks, *snapshot.archived_tasks()):
+        yield from (_task(one, snapshot) for one in tasks.tasks)
+        yield from _between(tasks.file, tasks.document, _entry_lines(tasks.tasks))
+    for journal in (snapshot.journal, *snapshot.archived_journals()):
+        entries = list(journal.entries())
+        yield from (_entry(one, snapshot) for one in entries)
+        yield from _between(journal.file, journal.document, _entry_lines(entries))
+    knowledge = snapshot.knowledge
+    yield from (_knowledge(one, knowledge.document) for one in knowledge.items)
+    lines = {at for one in knowledge.items for at in range(one.line, one.line + one.raw.count("\n") + 1)}
+    yield from _between(knowledge.file, knowledge.document, lines, 3)
+    contacts = snapshot.contacts
+    yield from (_contact(one, contacts.document) for one in contacts.all())
+    yield from _between(contacts.file, contacts.document, _contact_lines(contacts))
+    for plans in (snapshot.plans, *snapshot.archived_plans()):
+        yield from (_whole("plan", plan) for plan in plans.plans)
+        yield from _between(plans.file, plans.document, _entry_lines(plans.plans))
+    monitors = snapshot.monitors
+    yield from (_whole("monitor", monitor) for monitor in monitors.monitors)
+    yield from _between(monitors.file, monitors.document, _entry_lines(monitors.monitors))
+    config = snapshot.config
+    for setting in config.settings:
+        yield Item("setting", setting.key, "", f"config.md:{setting.line + 1}", fields={"value": setting.value or ""})
+    lines = {at for one in config.settings for at in range(one.line, one.line + len(split_lines(one.raw)))}
+    yield from _between(config.file, config.document, lines, 3)
+
+
+# -- the text between entries ---------------------------------------------------------------------------------------
+
+
+def _between(file: str, document: Document, taken: set[int], levels: int = 2) -> Iterator[Skipped]:
+    """Yield each run of lines that are in no entry (`taken`, from 0), nor headings of these levels or front matter."""
+    headings = {line: title for line, level, title in document.headings() if level <= levels}
+    top = count_line_ends(document.bom + document.front_raw)
+    run: list[str] = []
+    start, heading = 0, ""
+    lines = [line for line, _ in split_lines(decode(document.dump()))]
+    for number, line in enumerate([*lines, ""]):
+        if number < top or number == len(lines) or number in taken or number in headings:
+            if run:
+                why = f"it is text below {heading!r}, no entry" if heading else "it is text, no entry"
+                yield skipped_text(f"{file}:{start + 1}", "\n".join(run), why)
+                run = []
+            heading = headings.get(number, heading)
+        elif line.strip():
+            start = start if run else number
+            run.append(line)
+
+
+def _entry_lines(entries: Any) -> set[int]:
+    return {at for one in entries for at in range(one.line, one.line + count_line_ends(one.entry.raw) + 1)}
+
+
+def _contact_lines(contacts: Contacts) -> set[int]:
+    """Return the lines of the bullets of people, and of the tables of channels and routes."""
+    found = {at for one in contacts.people for at in range(one.line, one.line + one.text.count("\n") + 1)}
+    for kind in ("channel", "route"):
+        for index in places_of(contacts.document, kind):
+            top = contacts.document.line_of(index) + 1
+            for _, table in tables_of(contacts.document, index, kind):
+                found.update(range(top + table.line, top + table.line + len(table.rows) + 2))
+    return found
+
+
+# -- entries --------------------------------------------------------------------------------------------------------
+
+
+def _where(one: Any) -> str:
+    return f"{one.file}:{one.line + 1}"
+
+
+def _task(task: Task, snapshot: Snapshot) -> Item:
+    fields: dict[str, str] = {"section": task.section}
+    if task.heading is not None:
+        fields["heading"] = task.heading
+    if task.priority:
+        fields["priority"] = task.priority
+    fields.update(task.fields)
+    created = _instant(task.created, snapshot)
+    return Item("task", task.title, _text(task.entry), _where(task), created, task.tags, fields, task.entry.raw)
+
+
+def _text(entry: Entry) -> str:
+    """Return what stands in an entry beside its fields; of a repeated field the first is the field."""
+    body, parts, end = entry.body, [], 0
+    known: set[str] = set()
+    for node in entry.fields.nodes:
+        if node.key not in known:
+            known.add(node.key)
+            parts.append(body[end : node.start])
+            end = node.end
+    return "\n".join(line for line, _ in split_lines("".join([*parts, body[end:]]))).strip("\n")
+
+
+def _instant(text: str | None, snapshot: Snapshot) -> str:
+    """Return a time of the files with its offset, a day as it is; empty for none, or what is no time."""
+    moment = moment_or_none(text, snapshot.zone)
+    if moment is None:
+        return ""
+    return moment.date.isoformat() if moment.instant is None else moment.instant.isoformat()
+
+
+def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:
+    when = " ".join(part for part in (entry.date, entry.time) if part)
+    day = entry.document.section(entry.at[0]).title
+    named = (("date", entry.date), ("time", entry.time), ("heading", None if day == entry.date else day))
+    fields = {key: value for key, value in named if value}
+    return Item(
+        "journal", entry.title, "\n".join(_bullet(line) for line in entry.lines), _where(entry),
+        _instant(when or None, snapshot), (), fields, entry.entry.raw,
+    )  # fmt: skip
+
+
+def _bullet(line: str) -> str:
+    """Return a line of an entry as a bullet, further lines below it indented."""
+    first, *rest = line.split("\n")
+    return "\n".join([f"- {first}", *(f"  {one}" if one else "" for one in rest)])
+
+
+def _knowledge(item: KnowledgeItem, document: Document) -> Item:
+    named = (("section", item.section), ("topic", item.topic), ("date", item.date), ("reason", item.reason))
+    title, _, text = item.text.partition("\n")
+    fields = {key: value for key, value in named if value}
+    first, *rest = [line for line, _ in split_lines(bullet_source(document, item.at))]
+    # The blanks at the end of a line are a line break of Markdown, which its text has no more.
+    raw = "\n".join([first[1:].lstrip(" "), dedent("\n".join(rest))])
+    return Item(item.kind, title, text, _where(item), item.date or "", (), fields, encode(raw.rstrip()))
+
+
+def _contact(contact: Contact, document: Document) -> Item:
+    values = contact.json()
+    kept = {key: str(value) for key, value in values.items() if value and key not in _ABOUT}
+    kept["contact"] = contact.kind
+    index, table, number = contact.at
+    if table is None:
+        raw = bullet_source(document, contact.at)
+    else:
+        section = document.section(index)
+        row = section.tables[table].rows[number]
+        raw = section.body[row.start : row.end]
+    raw = raw.rstrip("\r\n")
+    return Item("contact", contact.title, contact.text, _where(contact), "", (), {**contact.extra, **kept}, encode(raw))
+
+
+def _whole(kind: str, one: Any) -> Item:
+    """Return an entry that only its own file can hold, with its source as the text."""
+    return Item(kind, one.title, one.entry.body.strip("\r\n"), _where(one))
+
+
+# -- items as entries -------------------------------------------------------------------------------------------------
 
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}
 _THERE = "it already exists"
@@ -165,7 +329,7 @@ class DraftDocuments:
                 date, _, time = format_local(moment.instant, self._zone).partition(" ")
         if date is None:
             return "it says no day"
-        document = self._document(journal.FILE)
+        document = self._document(JOURNAL)
         if item.raw:
             entry = _as_written(item.raw, document.newline)
         else:
@@ -176,10 +340,10 @@ class DraftDocuments:
                 return "its title would be read as a time"
         if not self._is_new("journal", date, bare(entry)):
             return _THERE
-        document, section = journal.section_for(document, date)
+        document, section = section_for(document, date)
         clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
         place = next((at for at, clock in enumerate(clocks) if time and clock and clock < time), len(clocks))
-        self.documents[journal.FILE] = document.insert_entry(section, place, entry)
+        self.documents[JOURNAL] = document.insert_entry(section, place, entry)
         why = "a journal entry has a time, a title and lines"
         losses += losses_of(item, ("date", "time", "created"), why)
         losses += [Loss(item.what, "tags", why)] if item.tags else []
@@ -189,10 +353,10 @@ class DraftDocuments:
         said = item.fields
         decision = item.kind == "decision" or "reason" in said
         date = (said.get("date") or item.created[:10] or None) if decision else None
-        section = said.get("section") or (knowledge.DECISIONS if decision else "Technical Facts")
+        section = said.get("section") or (DECISIONS if decision else "Technical Facts")
         text = f"{item.title}\n{item.text}" if item.text else item.title
         raw = decode(item.raw) if item.raw else compose(text, date, said.get("reason"))
-        if not self._is_new(*_bullet(section, said.get("topic"), raw)):
+        if not self._is_new(*_bullet_key(section, said.get("topic"), raw)):
             return _THERE
         self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
         losses += losses_of(item, _ABOUT_KNOWLEDGE, "a piece of knowledge has a text, and a decision date and reason")
@@ -202,7 +366,7 @@ class DraftDocuments:
 
     def _put_bullets(self, place: tuple[str, str | None], waiting: Sequence[tuple[Item, str]]) -> None:
         """Add bullets to a section, or a topic in it: all at once, and one by one where one would not stay a bullet."""
-        document = self._document(knowledge.FILE)
+        document = self._document(KNOWLEDGE)
         try:
             document, _ = with_knowledge(document, *place, [raw for _, raw in waiting])
         except MemdeckError as error:
@@ -214,7 +378,7 @@ class DraftDocuments:
                 self.converted.remove(item)
                 self.losses = [loss for loss in self.losses if loss.what != item.what]
         else:
-            self.documents[knowledge.FILE] = document
+            self.documents[KNOWLEDGE] = document
 
     def _contact(self, item: Item, losses: list[Loss]) -> str | None:
         values = {key: value for key, value in item.fields.items() if value.strip()}
@@ -270,13 +434,13 @@ def _with_body(entry: Entry, item: Item, losses: list[Loss]) -> Entry:
 
 def _known_others(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
     """Yield the keys of the journal entries, the knowledge and the contacts of a workspace."""
-    yield from (_bullet(one.section, one.topic, one.raw) for one in snapshot.knowledge.items)
+    yield from (_bullet_key(one.section, one.topic, one.raw) for one in snapshot.knowledge.items)
     for file in (snapshot.journal, *snapshot.archived_journals()):
         yield from (("journal", one.date or "", bare(one.entry)) for one in file.entries())
     yield from (("contact", one.kind, one.title) for one in snapshot.contacts.all())
 
 
-def _bullet(section: str, topic: str | None, raw: str) -> tuple[str, str, bytes]:
+def _bullet_key(section: str, topic: str | None, raw: str) -> tuple[str, str, bytes]:
     return section.casefold(), (topic or "").casefold(), encode(" ".join(raw.split()))
 
 
