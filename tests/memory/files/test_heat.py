@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 
 from memory.document import parse
-from widgets.calendar.year import ROWS, heat_line
 from memory.files.journal.model import Journal, entries_by_day, step_of, weeks_until
+from widgets.calendar.year import ROWS, heat_line
 from widgets.text.glyphs import ASCII, UNICODE
 from widgets.text.styled_text import line_text
 
