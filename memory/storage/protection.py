@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memory.errors import MemdeckError
 
-from . import fsio, safe_open
+from . import fsio
 from .log.log import ChangeLog
 from .own_folders import PrivateState, WorkFolder
 from .safe_open import names_in
@@ -19,13 +19,11 @@ from .step import KEPT
 class LateBytes(NamedTuple):
     """Bytes that another program wrote to a file that a change had just displaced.
 
-    `path` is relative to the store's root, `name` that of the file in the stage folder; `data` is None where it cannot
-    be read.
+    `path` is relative to the store's root, `name` that of the file in the stage folder.
     """
 
     name: str
     path: str
-    data: bytes | None
 
 
 _NO_EXCHANGE = "files cannot swap places here: what replaces a file in the moment of a change is not noticed"
@@ -80,9 +78,5 @@ def late_bytes(place: WorkFolder, prefix: str, log: ChangeLog) -> tuple[LateByte
             number = rest.partition(".")[0]
             path = record.paths[int(number)] if number.isdecimal() and int(number) < len(record.paths) else ""
             if path.startswith(prefix):
-                try:
-                    data = safe_open.read(f"{place.path}/stage/{name}", place.workspace).base
-                except MemdeckError:
-                    data = None
-                found.append(LateBytes(name, path.removeprefix(prefix), data))
+                found.append(LateBytes(name, path.removeprefix(prefix)))
     return tuple(found)
