@@ -282,7 +282,11 @@ class Workspace:
         known = self._documents.get(name)
         if known is not None and known[0] is stored:
             return known[1]
-        document = _document(stored.data, None if known is None else known[1])
+        coming = self._coming.get(name)
+        if coming is not None and coming.dump() == stored.data:
+            document = coming  # A change wrote it here.
+        else:
+            document = _document(stored.data, None if known is None else known[1])
         if known is not None:
             self._earlier[name] = known[1]
         self._documents[name] = (stored, document)
@@ -347,11 +351,6 @@ class Workspace:
         """Return what a change did. It is already made, so an error in here must not look as if it had failed."""
         secrets: tuple[str, ...] = ()
         try:
-            for name, document in written.items():
-                # Where another program has written since, the next read takes the file.
-                stored = self.store.cached(_INSIDE + name)
-                if stored is not None and stored.data is document.dump():
-                    self._documents[name] = (stored, document)
             if not edit.moves:
                 secrets = secrets_in(edited)
         except Exception as error:

@@ -50,7 +50,7 @@ class SessionFolder(NamedTuple):
         try:
             return self.side.store.read(self.path(name)).base
         finally:
-            self.side.store.remember(self.path(name), None)  # Otherwise thousands of ledgers would stay in memory.
+            self.side.store.forget(self.path(name))  # Otherwise thousands of ledgers would stay in memory.
 
 
 class SessionLedger(NamedTuple):

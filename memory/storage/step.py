@@ -17,7 +17,7 @@ from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
 
 from . import fsio
 from .changes import FileChange
-from .safe_open import ABSENT, FileVersion, Stored, digest, open_target, read_open
+from .safe_open import ABSENT, FileVersion, digest, open_target, read_open
 
 KEPT = ".kept"
 """The name suffix of a displaced file with bytes that no other file holds."""
@@ -167,7 +167,7 @@ def _has_other_name(name: str, folder: int) -> bool:
 
 
 class FileStep(Step):
-    """The step of a running change; the calls come in the order check, prepare, apply, verify, finish.
+    """The step of a running change; the calls come in the order check, prepare, apply, verify.
 
     `like` is the path of a file that is moved: the created file gets its mode, attributes and time. With `adds` the
     new bytes are only added to the end of the file, and the change has no other step.
@@ -182,11 +182,9 @@ class FileStep(Step):
         self.known = (file.before, file.after)
         self._workspace = workspace
         self._like = like
-        self._added: Stored | None = None
         self._source = -1
         self._found: os.stat_result | None = None
         self._seen = ABSENT
-        self._written = ABSENT
         self.begun = False
         """Whether the file may be in its place."""
 
@@ -236,7 +234,6 @@ class FileStep(Step):
                     if moved is not None:
                         fsio.keep_time(moved[1], staged)
                     fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
-                    self._written = FileVersion.of(os.fstat(staged))
             finally:
                 if moved is not None:
                     os.close(moved[0])
@@ -252,7 +249,7 @@ class FileStep(Step):
     def apply(self) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
         if self.adds:
-            self._added = self.append()
+            self.append()
             return
         try:
             self.enter(self._workspace)
@@ -284,17 +281,6 @@ class FileStep(Step):
         except FileNotFoundError:
             return not self._seen.exists
 
-    def finish(self) -> Stored | None:
-        """Return the file as it is now, None where that is not certain: then it is read again."""
-        if self.file.after is None or self.adds:
-            return self._added
-        try:
-            version = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
-        except OSError:
-            return None
-        # Renaming changes nothing but the ctime.
-        return Stored(self.file.after, version) if version[:4] == self._written[:4] else None
-
     def close(self) -> None:
         """Close the folder and the file."""
         super().close()
@@ -302,12 +288,11 @@ class FileStep(Step):
         if source >= 0:
             os.close(source)
 
-    def append(self) -> Stored | None:
+    def append(self) -> None:
         """Add the new bytes in one write and a sync, instead of replacing the file.
 
-        A crash in the middle leaves a torn last line, which the next addition ends with a newline. Returns the file as
-        it is now, None where another program added to it as well. ConflictError (crossed) where the file was changed
-        since the check, or replaced during the write.
+        A crash in the middle leaves a torn last line, which the next addition ends with a newline. ConflictError
+        (crossed) where the file was changed since the check, or replaced during the write.
         """
         after = self.file.after or b""
         start = len(self.file.before or b"")
@@ -327,7 +312,6 @@ class FileStep(Step):
         whole = now.startswith(added) or b"\n" + added.removeprefix(b"\n") in now
         if (named.dev, named.ino) != (version.dev, version.ino) or not whole:
             raise conflict([self.path], crossed=True)
-        return Stored(after, version) if now == added else None
 
 
 def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:

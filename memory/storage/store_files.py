@@ -76,16 +76,9 @@ class StoreFiles:
         self._cache[path] = (stored, settled)
         return stored
 
-    def remember(self, path: str, stored: Stored | None) -> None:
-        """Cache what a transaction just wrote, which saves reading it again; None forgets the path."""
-        if stored is None:
-            self._cache.pop(path, None)
-        else:
-            self._cache[path] = (stored, False)
-
-    def cached(self, path: str) -> Stored | None:
-        """Return a file as it was last read or written, without reading it again."""
-        return self._cache.get(path, (None, False))[0]
+    def forget(self, path: str) -> None:
+        """Let go of the bytes of a file that was read."""
+        self._cache.pop(path, None)
 
     def let_go(self) -> None:
         """Clear the cache of files that were read."""

@@ -328,10 +328,8 @@ class Transaction:
             self._put_in_place(steps, places, folders)
             self._made = True
             with self._warning():
-                for step in steps:
-                    store.remember(step.file.path, step.finish())
                 if change.files:
-                    self._log.done(recorded, store, self._regions)
+                    self._log.done(recorded, self._regions)
             self._end(steps, durable=durable)
         except BaseException as error:
             # Half of a change stays as it is, with its intent and the staged files: the next start tries again.

@@ -334,7 +334,7 @@ def _without(
                 skipped.append(LeftOut(file.path, "locked meanwhile"))
                 continue
             stored = transaction.read(file.path)
-            store.remember(file.path, None)  # Read only once: its bytes need not stay in memory.
+            store.forget(file.path)  # Read only once: its bytes need not stay in memory.
             if stored.base is None:
                 continue
             # It may have changed since the plan was made.

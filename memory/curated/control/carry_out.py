@@ -87,7 +87,7 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
         transaction.remove(index, base=stored.base)
     title = short(decision.title) if decision.title else decision.target_filename
     change = transaction.commit(f"{WORDS[decision.op]} {title} ({root.label})")
-    side.store.remember(target, None)  # Otherwise thousands of files would stay in memory.
+    side.store.forget(target)  # Otherwise thousands of files would stay in memory.
     return change
 
 

@@ -269,7 +269,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
     if not number or not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
         return
-    side.store.remember(file.path, None)
+    side.store.forget(file.path)
     if not left:
         remove_folders([side.store.root / file.path.rpartition("/")[0]])
     done.decisions += decisions

@@ -198,7 +198,7 @@ def read_file(store: Store, root: Root, name: str) -> Memory | Invalid | None:
     except MemdeckError as error:
         return Invalid(root, name, 0, UNREADABLE, error.message)
     finally:
-        store.remember(path, None)  # Otherwise thousands of files would stay in memory.
+        store.forget(path)  # Otherwise thousands of files would stay in memory.
     if not stored.exists:
         return None
 

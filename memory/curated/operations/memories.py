@@ -292,7 +292,7 @@ def _system_results(curated: Curated, query: str, roots: Sequence[Root], most: i
             except MemdeckError:
                 continue
             finally:
-                store.remember(path, None)
+                store.forget(path)
     found = rank(query, [Text("", text) for _, _, text in held], limit=most)
     return [
         _result(_system_row(*held[one.place][:2]), one.score, held[one.place][2], [f"words={one.score:.3f}"], False)

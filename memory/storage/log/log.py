@@ -41,7 +41,7 @@ from memory.storage.changes import (
 from memory.storage.database import Database
 from memory.storage.own_folders import StateFolder
 from memory.storage.safe_open import FileVersion, Stored, version_of
-from memory.storage.store_files import StoreFiles, Stores
+from memory.storage.store_files import Stores
 
 from . import rows
 from .filters import listed, newer_name
@@ -107,7 +107,7 @@ class ChangeLog:
 
         return self._run(work, False)
 
-    def done(self, change: Change, store: StoreFiles, regions: Mapping[str, Sequence[Region]]) -> None:
+    def done(self, change: Change, regions: Mapping[str, Sequence[Region]]) -> None:
         """Record a change whose files are in place; `regions` are the differences in files where the caller knows
         them.
         """
@@ -118,9 +118,7 @@ class ChangeLog:
         def work(db: sqlite3.Connection) -> None:
             rows.add(db, change, files)
             for file in change.files:
-                stored = store.cached(file.path.removeprefix(store.prefix))
-                version = stored.version if stored is not None and stored.data is file.after else None
-                rows.put_seen(db, file.path, file.after, version)
+                rows.put_seen(db, file.path, file.after, None)
             rows.thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
 
         self._run(work, None)
