@@ -143,9 +143,10 @@ class RecordPane(Pane):
         raise NotImplementedError
 
     def has_ref(self, item: Any, ref: str) -> bool:
-        """Whether this is the ref of an item, or `file:` and a path that ends with that of the file that it is."""
-        source = getattr(item, "source", "").lstrip("/")
-        return super().has_ref(item, ref) or (bool(source) and ref.startswith("file:") and ref.endswith(f"/{source}"))
+        """Whether this is a ref of an item, or `file:` and a path that ends with that of the file that it is."""
+        source = item.source.lstrip("/")
+        of_file = bool(source) and ref.startswith("file:") and ref.endswith(f"/{source}")
+        return ref in (item.ref, item.values.get("ref")) or of_file
 
     def told(self, item: Record) -> Mapping[str, Any]:  # noqa: ARG002
         """Return what the detail shows below the title, by its labels; an empty label has text of its own."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
 from memory.state.status import StateLook, diff_of, status_of
@@ -147,17 +147,6 @@ class StatePane(RecordPane):
         failed = any(source["lastSyncStatus"] == "failed" for source in look.sources)
         return Badge(len(look.backlog) or None, look.problem is not None or failed)
 
-    def go_to(self, ref: str) -> bool:
-        """Go to a row; a search names the entries of lists by their number: `state#gotcha-1`."""
-        look = self._look()
-        for name, noun in LISTS.items():
-            lead, _, number = ref.rpartition("-")
-            if lead == f"state#{noun.replace(' ', '-')}" and number.isdecimal() and look is not None and look.bundle:
-                entries = look.bundle[KEYS[name]]
-                if 0 < int(number[:9]) <= len(entries):
-                    ref = f"state#{name}:{entries[int(number) - 1]['title']}"
-        return super().go_to(ref)
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return a section, an entry, an event, a source or a checkpoint as the file has it; the status in words."""
         part, thing = item.values["part"], item.thing
@@ -215,9 +204,7 @@ class StatePane(RecordPane):
 
         def build(_changed: dict[str, str], values: dict[str, str], now: datetime) -> Build:  # noqa: ARG001
             new = {key: text.strip() for key, text in values.items()}
-            return _edit(
-                section, lambda entries: [*entries, new], f"added {new['title']}", f"state#{section}:{new['title']}"
-            )
+            return _edit(section, [(None, new)], f"added {new['title']}", f"state#{section}:{new['title']}")
 
         def check(values: dict[str, str]) -> dict[str, str]:
             taken = values["title"].strip().casefold() in titles
@@ -239,7 +226,7 @@ class StatePane(RecordPane):
                 for key, text in changed.items()
             }
             ref = f"state#{section}:{new.get('title', base['title'])}" if section in LISTS else item.ref
-            return _edit(section, _replaced(section, base, {**base, **new}), f"edited {item.title}", ref)
+            return _edit(section, [(base, {**base, **new})], f"edited {item.title}", ref)
 
         return FormPlan(f"Edit {item.title}", fields, build, "state.edit") if fields else None
 
@@ -249,16 +236,10 @@ class StatePane(RecordPane):
         section = next(iter(sections), "")
         if len(sections) != 1 or section not in LISTS or any(isinstance(item.thing, list) for item in items):
             return None
-        gone = [item.thing for item in items]
-
-        def take(entries: list[Json]) -> list[Json]:
-            if any(one not in entries for one in gone):
-                raise NotFoundError("state.entry.not_found", "another program changed or removed it meanwhile")
-            return [one for one in entries if one not in gone]
-
-        words = f"removed {gone[0]['title'] if len(gone) == 1 else f'{len(gone)} {section}'}"
-        asked = question(LISTS[section], [item.title for item in items])
-        return Removal(*asked, lambda _now: _edit(section, take, words), "state.edit")
+        titles = [item.title for item in items]
+        words = f"removed {titles[0] if len(titles) == 1 else f'{len(titles)} {section}'}"
+        gone = [(item.thing, None) for item in items]
+        return Removal(*question(LISTS[section], titles), lambda _now: _edit(section, gone, words), "state.edit")
 
     def source_text(self, item: Record) -> str | None:
         """Return a section or an entry of it as JSON."""
@@ -266,17 +247,8 @@ class StatePane(RecordPane):
 
     def from_source(self, item: Record, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Return the edit of a section or of one of its entries by JSON; other rows are not edited."""
-        section, base = item.values.get("section", ""), item.thing
-
-        def change(current: Any) -> Any:
-            try:
-                return _replaced(section, base, _json(text))(current)
-            except ConflictError as error:
-                # Only a person can merge two versions of JSON.
-                hint = "leave it: your text is in the clipboard then, and E opens the current text"
-                raise RefusedError("state.changed", error.message, hint) from None
-
-        return _edit(section, change, f"edited {item.title}") if section else None
+        section = item.values.get("section", "")
+        return _edit(section, [(item.thing, text)], f"edited {item.title}") if section else None
 
 
 def _bundle(bundle: Json) -> Iterator[Any]:
@@ -288,10 +260,10 @@ def _bundle(bundle: Json) -> Iterator[Any]:
         mark = canonical(value)
         folds = name in LISTS and bool(value)
         yield Record(f"state#{name}", title, "", about, values=values, words=mark, folds=folds, mark=mark, thing=value)
-        for one in value if folds else ():
-            words = str(one["title"])
-            text = canonical(one)
-            yield Record(f"state#{name}:{words}", words, depth=1, values=values, words=text, mark=text, thing=one)
+        for number, one in enumerate(value if folds else (), 1):
+            words, text = str(one["title"]), canonical(one)
+            named = {**values, "ref": f"state#{LISTS[name].replace(' ', '-')}-{number}"}
+            yield Record(f"state#{name}:{words}", words, depth=1, values=named, words=text, mark=text, thing=one)
 
 
 def _event(event: Json, part: str) -> Record:
@@ -332,25 +304,29 @@ def _fields(base: Mapping[str, Any]) -> list[FieldSpec]:
     ]
 
 
-def _replaced(section: str, base: Any, new: Any) -> Callable[[Any], Any]:
-    """Return a function that replaces an entry or a section, if it is still as the user began to edit it."""
+def _edit(section: str, changes: Sequence[tuple[Any, Any]], words: str, ref: str | None = None) -> Build:
+    """Return the change of a section as it is at the time of writing: of entries, or of the whole section.
 
-    def replace(current: Any) -> Any:
-        if current == base:
-            return new
-        if not isinstance(current, list) or isinstance(base, list):
-            fields = [key for key in new if new[key] != base.get(key)] if isinstance(base, dict) else []
-            if not fields or any(current[key] != base[key] for key in fields):
-                raise ConflictError("document.conflict", f"{TITLES[section]} was changed meanwhile", "look at it again")
-            return {**current, **{key: new[key] for key in fields}}
-        if base in current:
-            place = current.index(base)
-            return [*current[:place], new, *current[place + 1 :]]
-        if any(one["title"] == base["title"] for one in current):
-            raise ConflictError("document.conflict", f"{base['title']} was changed meanwhile", "look at it again")
-        raise NotFoundError("state.entry.not_found", f"the {LISTS[section]} {base['title']} does not exist any more")
+    Each of `changes` is an entry (or the section) as the user saw it, None for a new one, and what replaces it, None
+    for nothing; a text is read as JSON.
+    """
 
-    return replace
+    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
+        before = current = system.store.memory().bundle[KEYS[section]]
+        for seen, wanted in changes:
+            new = _json(wanted) if isinstance(wanted, str) else wanted
+            if isinstance(current, list) and not isinstance(seen, list) and (seen is None or seen in current):
+                current = [new if one == seen else one for one in current] if seen is not None else [*current, new]
+                current = [one for one in current if one is not None or isinstance(wanted, str)]
+            elif current == seen:
+                current = new
+            else:
+                title = seen["title"] if section in LISTS and isinstance(seen, dict) else TITLES[section]
+                raise RefusedError("state.changed", f"{title} was changed meanwhile", "look at it again")
+        done: Outcome = system.edit(section, current, before, actor=actor, now=now)
+        return Outcome(done.change, words, ref)
+
+    return act("state", ProjectState, do)
 
 
 def _json(text: str) -> Any:
@@ -358,14 +334,3 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError("state.json", f"this is not JSON: {error}", "correct it and try again") from None
-
-
-def _edit(section: str, change: Callable[[Any], Any], words: str, ref: str | None = None) -> Build:
-    """Return the change of a section as it is at the time of writing."""
-
-    def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
-        current = system.store.memory().bundle[KEYS[section]]
-        done: Outcome = system.edit(section, change(current), current, actor=actor, now=now)
-        return Outcome(done.change, words, ref)
-
-    return act("state", ProjectState, do)
