@@ -104,11 +104,8 @@ class Sidebar(LineList):
         entry = self._entries[key]
         opens = entry.id in self._first and not entry.group
         left = line(Piece(f"{entry.key if opens else '':<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"))
-        room = width - line_width(left) - 1
-        mark = Piece(self.glyphs.alert, "alert") if entry.alert else Piece(" ")
-        count = count_words(entry.count, room - 1)
-        # A blank before the number is more important than one after it.
-        right = line(Piece(count, "muted"), *((mark,) if entry.alert or len(count) < room else ()))
+        count = "" if entry.count is None else f" {entry.count:,}{'' if entry.alert else ' '}"
+        right = line(Piece(count, "muted"), Piece(self.glyphs.alert if entry.alert else "", "alert"))
         return line(pad_line(left, max(0, width - line_width(right))), right)
 
     def on_line_list_highlighted(self, event: LineList.Highlighted) -> None:
@@ -140,11 +137,3 @@ class Sidebar(LineList):
         """Report a click on the current pane as well."""
         if event.chain == 1 and self.cursor == self._current and self.position == event.y + round(self.scroll_y):
             self.post_message(self.Chosen(self, self._current))
-
-
-def count_words(count: int | None, room: int) -> str:
-    """Return a number as the sidebar shows it: in full below 10,000 if there is room, else in thousands."""
-    if count is None:
-        return ""
-    full = str(count)
-    return full if count < 1000 or (count < 10_000 and len(full) <= room) else f"{count // 1000}k"

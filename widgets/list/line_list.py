@@ -154,7 +154,6 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         self._range_from: Hashable | None = None
         self._flashing: frozenset[Hashable] = frozenset()
         self._flash_timer: Timer | None = None
-        self._pressed: Hashable | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
         self.set_rows(rows)
@@ -325,12 +324,6 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         self._range_from = None
         self._choose(frozenset(key for key in self._rows if key in wanted and is_item(key)) if wanted else ())
 
-    def select_between(self, start: int, end: int) -> None:
-        """Add the items at two places and all between them to the selection; for the mouse."""
-        low, high = sorted((max(0, start), end))
-        self._range_from = None
-        self._choose(self._chosen | {key for key in self._rows[low : high + 1] if is_item(key)})
-
     def _choose(self, keys: Iterable[Hashable]) -> None:
         self._chosen = frozenset(keys)
         self.refresh()
@@ -412,23 +405,15 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
 
     # The mouse
 
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Remember the row under the mouse: it may move before the button is released."""
-        position = event.y + round(self.scroll_y)
-        self._pressed = self._rows[position] if 0 <= position < len(self._rows) else None
-
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the clicked row; control selects it, shift or alt a range, a double click opens it."""
-        position = -1 if self._pressed is None else find(self._rows, self._pressed, event.y + round(self.scroll_y))
-        if position < 0:
+        """Put the cursor on the clicked row; control selects it, a double click opens it."""
+        position = event.y + round(self.scroll_y)
+        if not 0 <= position < len(self._rows):
             return
         position = owner_of(self._rows, position)
         if is_item(self._rows[position]):
-            start = self._position
             self.move_to(position)
-            if event.shift or event.meta:
-                self.select_between(start, position)
-            elif event.ctrl and self.cursor is not None:
+            if event.ctrl and self.cursor is not None:
                 self._choose(self._chosen ^ {self.cursor})
             elif event.chain == 2:
                 self.action_open()

@@ -6,9 +6,9 @@ mixins that widgets put before their Textual base class, that for timers include
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Self
 
 from rich.segment import Segment
@@ -72,21 +72,10 @@ def _tone(tone: Tone, colour: str, background: str) -> Style:
     return style
 
 
-class _ToneStyles(dict[Tone, Style]):
-    """The styles of tones on top of component classes of a widget, each worked out when it is first asked for."""
-
-    def __init__(self, work_out: Callable[[Tone], Style]) -> None:
-        self._work_out = work_out
-
-    def __missing__(self, tone: Tone) -> Style:
-        style = self[tone] = self._work_out(tone)
-        return style
-
-
 class Drawing(Mixin):
     """For widgets that draw lines themselves: the styles of their tones, and lines as strips."""
 
-    _tone_styles: dict[tuple[str, ...], _ToneStyles] | None = None
+    _tone_styles: dict[tuple[str, ...], dict[Tone, Style]] | None = None
 
     @property
     def glyphs(self) -> Glyphs:
@@ -99,7 +88,8 @@ class Drawing(Mixin):
             self._tone_styles = {}
         styles = self._tone_styles.get(states)
         if styles is None:
-            styles = self._tone_styles[states] = _ToneStyles(partial(self._work_out, states))
+            tones: tuple[Tone, ...] = ("plain", "emphasis", "strong", *TONE_VARIABLES)
+            styles = self._tone_styles[states] = {tone: self._work_out(states, tone) for tone in tones}
         return styles
 
     def _work_out(self, states: tuple[str, ...], tone: Tone) -> Style:

@@ -86,26 +86,7 @@ def glyphs_for(encoding: str) -> Glyphs:
     return UNICODE if encoding.replace("-", "").replace("_", "").casefold() == "utf8" else ASCII
 
 
-def progress_bar(percent: int, width: int = 6, glyphs: Glyphs = UNICODE) -> str:
-    """A bar of `width` cells and the number, for example `━━━─── 45%`.
-
-    The bar is full at 100 only and empty at 0 only; percents outside 0 to 100 are drawn at its ends.
-    """
-    width = max(1, width)
-    share = min(100, max(0, percent))
-    full = round(width * share / 100)
-    if 0 < share < 100 and width > 1:
-        full = min(width - 1, max(1, full))
-    return f"{glyphs.bar_full * full}{glyphs.bar_empty * (width - full)} {percent:>2}%"
-
-
-def sparkline(values: Sequence[float | None], glyphs: Glyphs = UNICODE) -> str:
-    """One cell per value between the lowest and the highest; a missing value is a space."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return " " * len(values)
-    low, spread = min(known), max(known) - min(known)
-    top = len(glyphs.spark) - 1
-    return "".join(
-        " " if value is None else glyphs.spark[round(top * (value - low) / spread) if spread else 0] for value in values
-    )
+def sparkline(values: Sequence[float], glyphs: Glyphs = UNICODE) -> str:
+    """Return one cell per value between the lowest and the highest."""
+    low, spread, top = min(values), max(values) - min(values), len(glyphs.spark) - 1
+    return "".join(glyphs.spark[round(top * (value - low) / spread) if spread else 0] for value in values)

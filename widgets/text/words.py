@@ -11,7 +11,7 @@ from memory.base.safe_text import cell_width, visible
 from memory.files.values import moment_or_none
 from widgets.text.styled_text import Column, Columns
 
-from .glyphs import Glyphs, progress_bar
+from .glyphs import Glyphs
 from .styled_text import Line, Piece, Tone, line, line_width
 
 if TYPE_CHECKING:
@@ -200,7 +200,10 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
 
 
 def progress_line(percent: int, glyphs: Glyphs, width: int = 6) -> Line:
-    """A progress bar and its number; the part not done yet is muted."""
-    bar, _, number = progress_bar(percent, width, glyphs).partition(" ")
-    full = bar.count(glyphs.bar_full)
-    return line(Piece(bar[:full], "accent"), Piece(bar[full:], "muted"), Piece(f" {number.strip():>4}"))
+    """Return a progress bar of `width` cells and its number; the bar is full at 100 only and empty at 0 only."""
+    share = min(100, max(0, percent))
+    full = round(width * share / 100)
+    if 0 < share < 100:
+        full = min(width - 1, max(1, full))
+    rest = Piece(glyphs.bar_empty * (width - full), "muted")
+    return line(Piece(glyphs.bar_full * full, "accent"), rest, Piece(f" {f'{percent}%':>4}"))
