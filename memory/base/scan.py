@@ -120,6 +120,11 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
+def rejecting(texts: tuple[str, ...], profile: str = "standard") -> list[str]:
+    """Return the names of the rules that reject some texts, sorted; none where they may be kept."""
+    return sorted({hit.rule for hit in scan(texts, profile) if hit.action == "reject"})
+
+
 def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ...]:
     """Return the rules that some texts (name, description, body) violate, each once."""
     found: dict[str, ScanHit] = {}

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from memory.base.scan import scan
+from memory.base.scan import rejecting
 from memory.curated.files.header import BadFile, fault_of, read
 from memory.curated.files.listing import index_line, index_lines, is_memory_name, rendered
 from memory.curated.index.catalog import memories
@@ -328,7 +328,7 @@ class _Adding:
                 found = read(data, root)[0]
             except BadFile:
                 return
-            if not any(hit.action == "reject" for hit in scan((found.name, found.description), self._profile)):
+            if not rejecting((found.name, found.description), self._profile):
                 header = found.json()
             if rule == "controller.accepted" and found.provenance.source_actor in ORIGINS:
                 origin = str(found.provenance.source_actor)

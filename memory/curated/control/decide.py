@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from memory.base.clock import format_utc
-from memory.base.scan import THREAT, ScanHit, scan
+from memory.base.scan import THREAT, ScanHit, rejecting, scan
 from memory.curated.files.header import fault_of, filename, slug, text_of
 from memory.curated.files.listing import digest
 from memory.curated.model import AUTONOMOUS, Header, Invalid, Json, Memory, Provenance
@@ -311,7 +311,7 @@ def _ending(name: str) -> str:
 
 def _clean(reason: str) -> str:
     """Return the reason of an answer, or a plain one where the content scan would reject it."""
-    if any(hit.action == "reject" for hit in scan((reason,))):
+    if rejecting((reason,)):
         return "the reason of the answer is left out: the content scan rejects it"
     return reason
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
-from memory.base.scan import scan
+from memory.base.scan import rejecting
 from memory.base.words import content_words, is_unspaced
 from memory.curated.files.header import BadFile, body_of, check_writable, read, slug, spellings
 from memory.curated.files.listing import digest, read_file, read_first
@@ -260,7 +260,7 @@ class Decision(NamedTuple):
             name = read(self.prior, self.root)[0].name
         except BadFile:
             return ""
-        return "" if any(hit.action == "reject" for hit in scan((name,))) else name
+        return "" if rejecting((name,)) else name
 
     def keyed(self, before: str, own: str | None, now: datetime) -> Decision:
         """Return it with its key and id; `before` is the newest decision on the same file, `own` the caller's key.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from memory.base.scan import scan
+from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
@@ -150,7 +150,7 @@ def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tupl
         text = read_value(answer, "text", limit * 4 + 64)
         if not isinstance(text, str) or not text.strip() or len(text.strip()) > limit:
             raise ModelError(f"the text is empty or longer than {limit} characters")
-        if any(hit.action == "reject" for hit in scan((text,), settings["controller.scan_profile"])):
+        if rejecting((text,), settings["controller.scan_profile"]):
             raise ModelError("the content scan rejects the text")
     except ModelError as error:
         return "", {"source": "rule", "llm_error": str(error)[:240]}
@@ -191,12 +191,11 @@ def gather(found: Sequence[Weighed], earlier: str, names: set[str], settings: Cu
     for one in found:
         memory = one.memory
         text = " ".join(memory.body.split())
-        hits = scan((memory.header.name, text), settings["controller.scan_profile"])
-        rules = sorted({f"memory_scan.{hit.rule}" for hit in hits if hit.action == "reject"})
+        rules = rejecting((memory.header.name, text), settings["controller.scan_profile"])
         text = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
         line = f"- {memory.header.name}: {text}"
         if rules or used + len(line) + 1 > room:
-            reason = ", ".join(rules) or "no room: it waits for the next run"
+            reason = ", ".join(f"memory_scan.{one}" for one in rules) or "no room: it waits for the next run"
             made.left_out.append({"filename": memory.filename, "reason": reason})
             continue
         used += len(line) + 1

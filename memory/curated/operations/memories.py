@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from memory.base.clock import format_utc, read_utc
-from memory.base.scan import scan
+from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
@@ -41,8 +41,8 @@ def note(curated: Curated, args: Json, call: OperationCall) -> Json:
         raise UsageError("memory.validation", "the note is empty", field="content")
     too_long = len(content) > settings["controller.policy.max_content_chars"]
     rules = ["controller.policy.max_content_chars"] if too_long else []
-    hits = scan((content, args.get("slug") or "", *tags), settings["controller.scan_profile"])
-    rules += [f"memory_scan.{hit.rule}" for hit in hits if hit.action == "reject"]
+    found = rejecting((content, args.get("slug") or "", *tags), settings["controller.scan_profile"])
+    rules += [f"memory_scan.{rule}" for rule in found]
     if rules:
         raise MemdeckError("memory.rejected", f"the note is rejected: {', '.join(rules)}", rules=rules)
     side = curated.side_of(root)

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from memory.base.scan import scan
+from memory.base.scan import rejecting
 from memory.curated.curated import Curated
 from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
@@ -170,8 +170,7 @@ def _ask(one: KnownProvider, method: str, arguments: tuple[object, ...], seconds
 def safe_text(curated: Curated, text: object, longest: int) -> str:
     """Return a text of a provider; empty if it is not text or the content scan rejects it."""
     cut = text.strip()[:longest] if isinstance(text, str) else ""
-    rejected = any(hit.action == "reject" for hit in scan((cut,), curated.settings["controller.scan_profile"]))
-    return "" if rejected else cut
+    return "" if rejecting((cut,), curated.settings["controller.scan_profile"]) else cut
 
 
 def recalled(curated: Curated, query: str, limit: int, now: datetime) -> list[Json]:
