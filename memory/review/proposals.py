@@ -10,8 +10,6 @@ import hashlib
 import json
 import os
 import sqlite3
-import zlib
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -39,10 +37,12 @@ REOPENABLE = 50
 
 _TABLES = """
 CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, actor TEXT NOT NULL, digest BLOB NOT NULL,
-    state TEXT NOT NULL, decided_at TEXT, about TEXT NOT NULL, files BLOB);
+    state TEXT NOT NULL, decided_at TEXT, about TEXT NOT NULL);
 CREATE INDEX proposal_state ON proposal (state);
+CREATE TABLE file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL, before BLOB,
+    after BLOB, mode INTEGER, PRIMARY KEY (seq, n)) WITHOUT ROWID;
 """
-PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 2, durable=True)
+PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 3, durable=True)
 _WAITS = "seq = ? AND state = 'waiting'"
 _MOST_ENTRIES = 100
 
@@ -94,10 +94,11 @@ class Proposals:
             (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
             if count >= MOST_WAITING:
                 return None
-            db.execute(
-                "INSERT INTO proposal (id, actor, digest, state, about, files) VALUES (?, ?, ?, 'waiting', ?, ?)",
-                (change.id, change.actor, digest, _about(proposal), _packed(files)),
+            added = db.execute(
+                "INSERT INTO proposal (id, actor, digest, state, about) VALUES (?, ?, ?, 'waiting', ?)",
+                (change.id, change.actor, digest, _about(proposal)),
             )
+            _put_files(db, added.lastrowid or 0, files)
             return change.id
 
         found = self._run(work)
@@ -111,8 +112,13 @@ class Proposals:
         """Give a proposal that waits other bytes; nothing is done where it was decided meanwhile."""
         paths = tuple(file.path for file in files)
         about = _about(replace(proposal, edited=True, paths=paths, touched=self._touched(files)[:_MOST_ENTRIES]))
-        values = (self._digest(proposal.actor, proposal.operation, files), about, _packed(files), proposal.seq)
-        self._run(lambda db: db.execute(f"UPDATE proposal SET digest = ?, about = ?, files = ? WHERE {_WAITS}", values))
+        values = (self._digest(proposal.actor, proposal.operation, files), about, proposal.seq)
+
+        def work(db: sqlite3.Connection) -> None:
+            if db.execute(f"UPDATE proposal SET digest = ?, about = ? WHERE {_WAITS}", values).rowcount:
+                _put_files(db, proposal.seq, files)
+
+        self._run(work)
 
     def decide(
         self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
@@ -127,7 +133,7 @@ class Proposals:
             query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ? WHERE {_WAITS}"
             db.execute(query, (state, time_text(now), about, proposal.seq))
             db.execute(
-                "UPDATE proposal SET files = NULL WHERE state != 'waiting' AND files IS NOT NULL AND seq NOT IN"
+                "DELETE FROM file WHERE seq IN (SELECT seq FROM proposal WHERE state != 'waiting') AND seq NOT IN"
                 " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY decided_at DESC LIMIT ?)",
                 (REOPENABLE,),
             )
@@ -144,7 +150,7 @@ class Proposals:
         about = _about(replace(proposal, decided_by=None, decided_at=None, note=""))
         query = (
             "UPDATE proposal SET state = 'waiting', decided_at = NULL, about = ?"
-            " WHERE seq = ? AND state = 'rejected' AND files IS NOT NULL AND digest NOT IN"
+            " WHERE seq = ? AND state = 'rejected' AND seq IN (SELECT seq FROM file) AND digest NOT IN"
             " (SELECT digest FROM proposal WHERE state = 'waiting')"
         )
         return self._run(lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
@@ -175,10 +181,10 @@ class Proposals:
 
     def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
         """Return the bytes of a proposal, with paths as seen from the workspace; none where they are not kept."""
-        nothing: tuple[bytes | None] | None = None
-        query = "SELECT files FROM proposal WHERE seq = ?"
-        row = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchone(), nothing, make=False)
-        return () if row is None or row[0] is None else _unpacked(row[0], proposal.paths)
+        none: list[tuple[int, bytes | None, bytes | None, int | None]] = []
+        query = "SELECT n, before, after, mode FROM file WHERE seq = ? ORDER BY n"
+        rows = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchall(), none, make=False)
+        return tuple(FileChange(proposal.paths[n], before, after, mode) for n, before, after, mode in rows)
 
     def settle(self) -> None:
         """Mark proposals as accepted whose change was made by a process that was killed before it could mark them."""
@@ -246,19 +252,8 @@ def _proposal(seq: int, state: State, about: str, place: str) -> Proposal:
     return Proposal(seq=seq, state=state, place=place, **values)
 
 
-def _packed(files: Sequence[FileChange]) -> bytes:
-    sides = [(_text(one.before), _text(one.after), one.mode) for one in files]
-    return zlib.compress(json.dumps(sides).encode(), 1)
-
-
-def _unpacked(packed: bytes, paths: Sequence[str]) -> tuple[FileChange, ...]:
-    sides = zip(paths, json.loads(zlib.decompress(packed)), strict=True)
-    return tuple(FileChange(path, _bytes(before), _bytes(after), mode) for path, (before, after, mode) in sides)
-
-
-def _text(data: bytes | None) -> str | None:
-    return None if data is None else b64encode(data).decode()
-
-
-def _bytes(text: str | None) -> bytes | None:
-    return None if text is None else b64decode(text)
+def _put_files(db: sqlite3.Connection, seq: int, files: Sequence[FileChange]) -> None:
+    """Store the bytes of a proposal in place of those that it had."""
+    db.execute("DELETE FROM file WHERE seq = ?", (seq,))
+    rows = [(seq, number, one.before, one.after, one.mode) for number, one in enumerate(files)]
+    db.executemany("INSERT INTO file VALUES (?, ?, ?, ?, ?)", rows)

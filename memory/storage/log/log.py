@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from memory.document.compare import (
     Region,
@@ -57,14 +57,6 @@ KEEP = "keep"
 """The operation of a note that a person leaves what another program removed as it is."""
 PASSING = 5.0
 """Seconds for which a file may be in the midst of another program's writing."""
-
-
-class FoundFile(NamedTuple):
-    """A file as it was read; `settled` says that a further write would change its version."""
-
-    path: str
-    stored: Stored
-    settled: bool
 
 
 class ChangeLog:
@@ -161,11 +153,11 @@ class ChangeLog:
                     with suppress(MemdeckError):
                         stored = place[0].read(place[1])
                         settled = stored.exists and stored.version.settled(time.time_ns())
-                        found.append(FoundFile(path, stored, settled))
+                        found.append((path, stored, stored.version if settled else None))
 
             def work(db: sqlite3.Connection) -> int:
                 known = rows.versions(db) if found else {}  # Nearly all files are as they were seen last.
-                return sum(self._look(db, one, now) for one in found if known.get(one.path) != one.stored.version)
+                return sum(self._look(db, *one, now) for one in found if known.get(one[0]) != one[1].version)
 
             return self._run(work, 0)
 
@@ -179,15 +171,19 @@ class ChangeLog:
 
         self._run(work, None)
 
-    def _look(self, db: sqlite3.Connection, found: FoundFile, now: datetime) -> bool:
-        """Record the change of one file, unless it changes right now: no other process can write to the log here."""
-        path, stored, settled = found
+    def _look(
+        self, db: sqlite3.Connection, path: str, stored: Stored, version: FileVersion | None, now: datetime
+    ) -> bool:
+        """Record the change of one file, unless it changes right now: no other process can write to the log here.
+
+        `version` is that of the file if a further write would change it.
+        """
         store = self._stores.store_of(path)
         if store is None or store.journal.under_way() or version_of(path, store.workspace) != stored.version:
             return False
         if self._is_passing(db, path, stored, PASSING):
             return False
-        return self._notice(db, path, stored.base, stored.version if settled else None, now)
+        return self._notice(db, path, stored.base, version, now)
 
     def _notice(
         self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
