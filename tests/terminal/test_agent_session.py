@@ -25,7 +25,7 @@ def open_inbox(root: Path) -> Terminal:
 
 
 @pytest.mark.parametrize("undo", ["key", "verb"])
-@pytest.mark.thorough(but=("key",))
+@pytest.mark.thorough
 def test_a_removal_is_proposed_accepted_seen_and_taken_back(tmp_path: Path, undo: str) -> None:
     """The agent reads, adds, is refused with a stale hash and proposes to remove the person's task; the person accepts
     it by keys, the agent sees that, and the person's undo brings every byte back.

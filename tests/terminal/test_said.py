@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.terminal, needs_tmux]
 SAID = "Copied"
 
 
+@pytest.mark.thorough
 def test_words_are_seen_again_after_they_went(shop: Path) -> None:
     """The same words come a second and a third time, each after those before went by themselves."""
     with open_in(shop, (120, 36)) as terminal:

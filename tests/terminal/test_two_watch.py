@@ -31,6 +31,7 @@ MONITORS = """## Monitors
 """
 
 
+@pytest.mark.thorough
 def test_two_applications_run_each_due_check_once(tmp_path: Path) -> None:
     """Only one keeps the schedule while both are open; the other says so, and goes on when the first is closed."""
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}

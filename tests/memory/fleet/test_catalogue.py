@@ -162,6 +162,7 @@ def test_dropped_and_rebuilt_with_the_same_answers(database: str, tmp_path: Path
             agent.end()
 
 
+@pytest.mark.thorough
 def test_the_database_goes_down(tmp_path: Path) -> None:
     """Work on the host goes on; what changed meanwhile is published, and jobs are done, when it is back."""
     with running(5433) as own:
@@ -187,6 +188,7 @@ def test_the_database_goes_down(tmp_path: Path) -> None:
             agent.end()
 
 
+@pytest.mark.thorough
 def test_over_tls_with_a_verified_server(tmp_path: Path) -> None:
     """With sslmode=verify-full only the server whose certificate is known is talked to, and nothing goes in clear."""
     openssl = shutil.which("openssl")
