@@ -24,7 +24,7 @@ END = "<!-- agent-memory:entry end -->"
 _MARK = re.compile(
     rb"(?:\A|(?<=[\r\n])|(?<=\A\xef\xbb\xbf))"
     rb"(?P<mark><!-- agent-memory:entry "
-    rb"(?:version=(?P<version>[0-9]{1,9}) bundleHash=(?P<hash>[0-9A-Za-z]{1,128}) start|end) -->)"
+    rb"(?:(?P<start>version=[0-9]{1,9} bundleHash=[0-9A-Za-z]{1,128} start)|end) -->)"
     rb"[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
 )
 _BODY = f"""\
@@ -48,15 +48,13 @@ While you work, note what the next one has to know on a line of its own: `DECISI
 
 
 class EntryBlock(NamedTuple):
-    """A block in a file: its start and end in bytes (its last line end included), its version, hash and text.
+    """A block in a file: its start and end in bytes (its last line end included), and its text.
 
     `closed` is False where no end marker follows: then it is the line of its marker alone.
     """
 
     start: int
     end: int
-    version: int
-    bundle_hash: str
     closed: bool
     text: str
 
@@ -133,9 +131,9 @@ def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:
     """Return a block for each start marker: up to the next end marker before another start."""
     blocks = []
     for mark, following in zip_longest(marks, marks[1:]):
-        if mark["version"] is not None:
-            closed = following is not None and following["version"] is None
+        if mark["start"] is not None:
+            closed = following is not None and following["start"] is None
             start, end = mark.start("mark"), following.end() if closed else mark.end()
             text = decode(data[start:end])
-            blocks.append(EntryBlock(start, end, int(mark["version"]), mark["hash"].decode(), closed, text))
+            blocks.append(EntryBlock(start, end, closed, text))
     return blocks

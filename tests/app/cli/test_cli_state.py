@@ -130,18 +130,6 @@ def test_sync_needs_one_or_all(state: Callable[..., Answer], sessions: Path) -> 
     assert [one["lastSyncStatus"] for one in state("sources", "-o", "json").data["sources"]] == ["failed"]
 
 
-def test_maintain(state: Callable[..., Answer], sessions: Path, memdeck: Callable[..., Answer]) -> None:
-    """Maintenance does a cycle of the automation; every step is in the report, and a dry run writes nothing."""
-    state("add", "--type", "claude-local", "--path", "~/.claude", "--name", "claude")
-    assert state("sync", "claude").code == 0
-    assert memdeck("--maintain", "--dry-run", "-o", "json", "--now", NOW).data["dry_run"] is True
-    report = memdeck("--maintain", "-o", "json", "--now", NOW).data
-    said = {rule["rule"]: rule.get("message", "") for rule in report["rules"]}
-    assert said["sync-project-state"] == "claude: imported 0, 1 known already"
-    assert said["recall-project-state"].startswith("1 event: changed current-focus, gotchas, next-steps")
-    assert list(said)[-3:] == ["sync-project-state", "recall-project-state", "prune-project-state"]
-
-
 def test_a_damaged_state_is_an_error_with_file_and_line(
     state: Callable[..., Answer], shop: Path, memdeck: Callable[..., Answer]
 ) -> None:

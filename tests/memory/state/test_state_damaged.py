@@ -13,7 +13,7 @@ from memory.errors import MemdeckError
 from memory.history.undo import undo_in
 from memory.state.checks.check import validate
 from memory.state.checks.repair import plan_repair, repair
-from memory.state.files.model import CONFIG, STATE
+from memory.state.files.model import STATE
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.state.retention import prune
 from memory.state.status import status_of
@@ -125,14 +125,3 @@ def test_a_state_that_is_gone_is_repaired_not_made_anew(repository: Repository) 
     with pytest.raises(MemdeckError) as caught:
         _ = repository.memory.state
     assert caught.value.hint == "`memdeck state validate --repair` shows what can be done"
-
-
-def test_the_plan_names_each_setting_that_goes(repository: Repository) -> None:
-    """With two wrong settings, both are named."""
-    settings = repository.json(CONFIG)
-    settings["recall"]["policy"] = "wild"
-    settings["retention"]["history"]["maxAgeDays"] = -4
-    repository.put(CONFIG, settings)
-    (step,) = plan_repair(repository.memory, repository.at).steps
-    assert "recall.policy" in step.why
-    assert "retention.history.maxAgeDays" in step.why

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from memory.errors import ConfigError, ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import ConfigError, ConflictError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, undo_in
 from memory.state import bundles
 from memory.state.files.model import (
@@ -74,17 +74,6 @@ def test_ids_grow_past_six_digits(number: int) -> None:
     """An id has six digits or as many as it takes, and is read back as its number."""
     assert number_of(event_id(number)) == number
     assert number_of(checkpoint_id(number), "chk") == number
-
-
-def test_update_adds_one_event_and_one_checkpoint(repository: Repository) -> None:
-    """Each update is an event and a checkpoint more, and events.jsonl only grows."""
-    before = repository.path(EVENTS).read_bytes()
-    repository.update()
-    assert repository.path(EVENTS).read_bytes().startswith(before)
-    assert [event["id"] for event in repository.memory.events] == ["evt-000001", "evt-000002"]
-    assert repository.memory.checkpoint_ids == ("chk-000001", "chk-000002")
-    assert repository.json()["maintenance"]["historyEventCount"] == 2
-    assert repository.codes() == []
 
 
 def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) -> None:
@@ -230,20 +219,3 @@ def test_settings_are_set_in_their_place(repository: Repository) -> None:
         with pytest.raises(ConfigError) as caught:
             repository.set(key, value)
         assert caught.value.code == code
-
-
-def test_an_older_schema_is_not_read_and_init_rebuilds(repository: Repository) -> None:
-    """A state of version 1 is an error for every reader; init --force keeps its bytes, and draws new projections."""
-    repository.put(STATE, {**repository.json(), "schemaVersion": 1})
-    old = repository.path(STATE).read_bytes()
-    view = repository.path("docs/agent-memory/gotchas.md")
-    view.write_text(view.read_text().replace("version=3", "version=2", 1))
-    with pytest.raises(MemdeckError) as caught:
-        _ = repository.memory.state
-    assert caught.value.code == "state.schema"
-    assert "state:schema" in repository.codes()
-    made = bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later(), force=True)
-    assert repository.path(f"{made.archived}/state.json").read_bytes() == old
-    assert repository.json()["schemaVersion"] == 2
-    assert f"version=3 bundleHash={repository.json()['bundleHash']} " in view.read_text()
-    assert repository.codes() == []
