@@ -191,42 +191,25 @@ class Config:
         Raises ConfigError `config.value` with file and line where a value is not a usable number or is empty, and
         `config.malformed` where a line looks like one of the settings but is none.
         """
-        usual = MaintenanceSettings()
-        return MaintenanceSettings(
-            self._number("archiveCompletedAfterDays", usual.archive_days),
-            self._number("pruneJournalAfterDays", usual.prune_days),
-            self._number("maxJournalEntries", usual.max_entries),
-        )
+        keys = ("archiveCompletedAfterDays", "pruneJournalAfterDays", "maxJournalEntries")
+        found = zip(map(self._require, keys), MaintenanceSettings(), strict=True)
+        return MaintenanceSettings(*(usual if setting is None else int(setting.value) for setting, usual in found))
 
     def schedule(self) -> str | None:
         """Return the cron expression of `maintenanceSchedule`, None if maintenance is off; ConfigError if it is bad."""
         self._require("maintenanceSchedule")
         return self.get("maintenanceSchedule")
 
-    def _number(self, key: str, usual: int) -> int:
-        found = self._require(key)
-        return usual if found is None else int(found.value)
-
     def _require(self, key: str) -> Setting | None:
         """Return the setting of a key, None where it is not set; ConfigError where its value is bad or in doubt."""
         found = self.setting(key)
-        wrong = None if found is None else value_problem(key, found.value)
-        if found is not None and wrong is not None:
-            raise self._refusal("config.value", found.line + 1, wrong, key)
-        for line, meant, sentence in self.doubtful:
-            if meant == key:
-                raise self._refusal("config.malformed", line + 1, sentence, key)
+        told = [("config.malformed", line, words) for line, meant, words in self.doubtful if meant == key]
+        if found is not None and (wrong := value_problem(key, found.value)) is not None:
+            told.insert(0, ("config.value", found.line, wrong))
+        for code, line, words in told:
+            at = f"{self.file}:{line + 1}: {words}"
+            raise ConfigError(code, at, "correct the line or take it out", file=self.file, line=line + 1, key=key)
         return found
-
-    def _refusal(self, code: str, line: int, sentence: str, key: str) -> ConfigError:
-        return ConfigError(
-            code,
-            f"{self.file}:{line}: {sentence}",
-            "correct the line or take it out",
-            file=self.file,
-            line=line,
-            key=key,
-        )
 
     def json(self) -> dict[str, Any]:
         """Return key → value without remarks, the first of each key; values that mean "none" are None."""

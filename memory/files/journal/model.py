@@ -42,7 +42,7 @@ class JournalEntry(PlacedEntry):
     `date` is that of its section (None: it has none), `at` (section index, entry index), `raw` the entry as written.
     """
 
-    __slots__ = ("_entry", "_journal", "date")
+    __slots__ = ("_journal", "date")
 
     def __init__(
         self, journal: Journal, date: str | None, at: tuple[int, int], raw: Entry, line: int | None = None
@@ -50,19 +50,12 @@ class JournalEntry(PlacedEntry):
         """Store where the entry is."""
         super().__init__(journal, at, raw, line)
         self._journal = journal
-        self._entry: Entry | None = None
         self.date = date
-
-    def __repr__(self) -> str:
-        """Show date and heading."""
-        return f"JournalEntry({self.date}, {self.entry.title!r})"
 
     @property
     def entry(self) -> Entry:
         """The entry in the plain form."""
-        if self._entry is None:
-            self._entry = plain_entry(self.raw)
-        return self._entry
+        return self.raw.memo(plain_entry)
 
     @property
     def head(self) -> tuple[str | None, str]:

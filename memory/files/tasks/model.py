@@ -67,10 +67,6 @@ class Task(PlacedEntry):
         self.section: SectionName = section
         self.heading = heading
 
-    def __repr__(self) -> str:
-        """Show section and title."""
-        return f"Task({self.section}, {self.title!r})"
-
     @property
     def entry(self) -> Entry:
         """The entry in the plain form."""
