@@ -81,13 +81,7 @@ class Setting(NamedTuple):
 
     def json(self) -> dict[str, Any]:
         """Return the setting for programs; `line` counts from 1."""
-        return {
-            "key": self.key,
-            "value": self.value,
-            "remark": self.remark,
-            "section": self.section,
-            "line": self.line + 1,
-        }
+        return {**{key: getattr(self, key) for key in ("key", "value", "remark", "section")}, "line": self.line + 1}
 
 
 class MaintenanceSettings(NamedTuple):

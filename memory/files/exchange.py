@@ -50,8 +50,7 @@ def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
         yield from _between(journal.file, journal.document, _entry_lines(entries))
     knowledge = snapshot.knowledge
     yield from (_knowledge(one, knowledge.document) for one in knowledge.items)
-    lines = {at for one in knowledge.items for at in range(one.line, one.line + one.raw.count("\n") + 1)}
-    yield from _between(knowledge.file, knowledge.document, lines, 3)
+    yield from _between(knowledge.file, knowledge.document, _lines_of(knowledge.items), 3)
     contacts = snapshot.contacts
     yield from (_contact(one, contacts.document) for one in contacts.all())
     yield from _between(contacts.file, contacts.document, _contact_lines(contacts))
@@ -64,8 +63,7 @@ def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
     config = snapshot.config
     for setting in config.settings:
         yield Item("setting", setting.key, "", f"config.md:{setting.line + 1}", fields={"value": setting.value or ""})
-    lines = {at for one in config.settings for at in range(one.line, one.line + len(split_lines(one.raw)))}
-    yield from _between(config.file, config.document, lines, 3)
+    yield from _between(config.file, config.document, _lines_of(config.settings), 3)
 
 
 # -- the text between entries ---------------------------------------------------------------------------------------
@@ -92,6 +90,11 @@ def _between(file: str, document: Document, taken: set[int], levels: int = 2) ->
 
 def _entry_lines(entries: Any) -> set[int]:
     return {at for one in entries for at in range(one.line, one.line + count_line_ends(one.entry.raw) + 1)}
+
+
+def _lines_of(items: Any) -> set[int]:
+    """Return the lines of facts or settings."""
+    return {at for one in items for at in range(one.line, one.line + one.raw.count("\n") + 1)}
 
 
 def _contact_lines(contacts: Contacts) -> set[int]:

@@ -104,14 +104,8 @@ class JournalEntry(PlacedEntry):
 
     def json(self) -> dict[str, Any]:
         """Return the entry under the keys of the interface; absent values are None, lines count from 1."""
-        return {
-            "ref": self.ref,
-            "date": self.date,
-            "time": self.time,
-            "title": self.title,
-            "lines": list(self.lines),
-            "line": self.line + 1,
-        }
+        values = {key: getattr(self, key) for key in ("ref", "date", "time", "title")}
+        return {**values, "lines": list(self.lines), "line": self.line + 1}
 
 
 def date_of(text: str | None) -> calendar_date | None:
