@@ -13,7 +13,7 @@ from memory.files.restore import restore_entry
 from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
 from memory.review.inbox import refuse_agents
-from memory.review.model import place_words
+from memory.review.model import Proposal, place_words
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.log import ChangeLog
@@ -116,12 +116,7 @@ def show(context: Context, change_id: str) -> Result:
 def _told(
     paint: Paint, context: Context, record: ChangeRecord, views: tuple[ChangeView, ...], place: str
 ) -> Iterator[str]:
-    time = record.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
-    yield paint.line(f"{record.id}  {time}  {record.actor}  {record.operation}")
-    if record.summary:
-        yield paint.line(record.summary, "  ")
-    if place:
-        yield paint.line(within(context, place, "in {}, outside of this workspace"), "  ")
+    yield from head_lines(paint, context, record, place)
     if record.reviewer:
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
@@ -129,6 +124,16 @@ def _told(
     if not record.kept:
         yield paint.notice(paint.line("its bytes are no longer kept", "  "))
     yield from view_lines(paint, views, origins=True)
+
+
+def head_lines(paint: Paint, context: Context, change: ChangeRecord | Proposal, place: str) -> Iterator[str]:
+    """Yield what a change or a proposal is, and its folder if that is outside the workspace."""
+    time = change.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
+    yield paint.line(f"{change.id}  {time}  {change.actor}  {change.operation}")
+    if change.summary:
+        yield paint.line(change.summary, "  ")
+    if place:
+        yield paint.line(within(context, place, "in {}, outside of this workspace"), "  ")
 
 
 def view_lines(paint: Paint, views: Iterable[ChangeView], *, origins: bool = False) -> Iterator[str]:

@@ -15,7 +15,6 @@ from memory.files.edit import entry_of_text
 from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
 from memory.storage.merging import MergedChange, Take, merge_change
 from memory.storage.store import SharedLog, Store
-from memory.storage.transaction import AcceptedProposal
 
 from .model import MEMORY, STATES, Proposal
 from .policy import Policy, change_policy, read_policy
@@ -155,7 +154,8 @@ class Inbox:
             undoes=proposal.undoes,
             redoes=proposal.redoes,
             recorded=True,
-            accepted=AcceptedProposal(proposal.id, reviewer),
+            proposal=proposal.id,
+            reviewer=reviewer,
         ) as transaction:
             # Checked again under the lock: two reviewers may have started at the same time.
             proposal = self._waiting(proposal.id)

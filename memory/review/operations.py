@@ -9,7 +9,7 @@ from memory.base.clock import format_local
 from memory.errors import UsageError
 from memory.files.diff import ChangeView
 from memory.history.changes import row as change_row
-from memory.history.operations import ID_LENGTH, view_lines, within
+from memory.history.operations import ID_LENGTH, head_lines, view_lines, within
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing, said
 from memory.review.model import Proposal
@@ -77,11 +77,7 @@ def show(context: Context, proposal_id: str) -> Result:
 def _told(
     paint: Paint, context: Context, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange
 ) -> Iterator[str]:
-    time = proposal.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
-    yield paint.line(f"{proposal.id}  {time}  {proposal.actor}  {proposal.operation}")
-    yield paint.line(proposal.summary, "  ")
-    if proposal.place:
-        yield paint.line(within(context, proposal.place, "in {}, outside of this workspace"), "  ")
+    yield from head_lines(paint, context, proposal, proposal.place)
     if proposal.edited:
         yield "  a person edited it"
     if not proposal.waiting:

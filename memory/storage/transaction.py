@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
@@ -27,19 +27,12 @@ from .store_files import StoreFiles
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
 
-class AcceptedProposal(NamedTuple):
-    """A proposal by its id, and the person who accepted it."""
-
-    proposal: str
-    reviewer: str
-
-
 class Options(TypedDict, total=False):
     """What a transaction may be told besides its operation, actor and time.
 
     `undoes` and `redoes` are the id of the change that this one undoes or redoes. `part` is (8 random bytes, number) of
     a change that is made in several transactions and undone as one. With `recorded`, a change that the change log does
-    not accept fails, because what it removes would be lost. `accepted` names the proposal that a person accepted;
+    not accept fails, because what it removes would be lost. `proposal` is one that a person, the `reviewer`, accepted;
     without it an agent's change must pass the rules of `memory.review`. Without `wait`, BusyError comes at once
     where the lock is held.
     """
@@ -48,7 +41,8 @@ class Options(TypedDict, total=False):
     redoes: str | None
     part: tuple[bytes, int] | None
     recorded: bool
-    accepted: AcceptedProposal | None
+    proposal: str | None
+    reviewer: str | None
     wait: bool
 
 
@@ -269,7 +263,7 @@ class Transaction:
         planned.sort(key=lambda file: file.after is None)
         if self._appended is not None and len(planned) > 1:
             raise ValueError("a file is added to in a change of its own")
-        part, accepted = self._options.get("part"), self._options.get("accepted")
+        part, proposal = self._options.get("part"), self._options.get("proposal")
         change = Change(
             new_id(self.now) if part is None else part_id(self.now, *part),
             self.now,
@@ -279,10 +273,10 @@ class Transaction:
             tuple(planned),
             undoes=self._options.get("undoes"),
             redoes=self._options.get("redoes"),
-            reviewer=None if accepted is None else accepted.reviewer,
-            proposal=None if accepted is None else accepted.proposal,
+            reviewer=self._options.get("reviewer"),
+            proposal=proposal,
         )
-        if planned and accepted is None and may_need_review(self.actor):
+        if planned and proposal is None and may_need_review(self.actor):
             self._offer(change)
         if planned or self._folders:
             try:
