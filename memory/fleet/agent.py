@@ -38,38 +38,30 @@ _LOCK_SPACE = 0x666C74  # "flt"
 _AGAIN = ("fleet.not_initialised", "fleet.unknown_host")
 """What a dropped catalogue gives that is being created again: it is missing, or lacks this host."""
 
-Told = Callable[[str], None]
 
+@dataclass(eq=False)
+class HostAgent:
+    """One agent; `run` returns after `stop` was called from another thread or from a signal handler.
 
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
-    """The settings of an agent: the database, a cron line for the maintenance of workspaces that name none (empty: no
-    maintenance), and whether due monitors run.
-
-    `wanted` returns the workspaces and how each is published (`full` or `names`), `listed` all of the host; both are
-    called in each round. `keep_days`: how many days finished jobs of the host are kept.
+    `url` is that of the database. `wanted` returns the workspaces and how each is published (`full` or `names`),
+    `listed` all of the host; both are called in each round. `clock` is that of the host: of its schedules, and compared
+    with the database's. `maintain` is a cron line for the maintenance of workspaces that name none (empty: no
+    maintenance), `watch` whether due monitors run, `keep_days` how many days finished jobs of the host are kept.
     """
 
+    local: LocalWorkspaces
     url: str
     wanted: Callable[[], Mapping[Path, str]]
+    clock: Callable[[], datetime]
+    tell: Callable[[str], None]
     listed: Callable[[], tuple[Path, ...]] = tuple
     maintain: str = ""
     watch: bool = True
     keep_days: int = KEEP_DAYS
     each_seconds: float = EACH_SECONDS
 
-
-class HostAgent:
-    """One agent; `run` returns after `stop` was called from another thread or from a signal handler."""
-
-    def __init__(
-        self, local: LocalWorkspaces, settings: AgentSettings, clock: Callable[[], datetime], tell: Told
-    ) -> None:
-        """Nothing is connected yet. `clock` is that of the host: of its schedules, and compared with the database's."""
-        self._local = local
-        self._settings = settings
-        self._clock = clock
-        self._tell = tell
+    def __post_init__(self) -> None:
+        """Nothing is connected yet."""
         self._stopping = threading.Event()
         self._began = False
         self._host = 0
@@ -94,7 +86,7 @@ class HostAgent:
         """
         if once:
             self._keep()
-            with connect(self._settings.url) as database, told():
+            with connect(self.url) as database, told():
                 publisher = self._claim(database)
                 self._round(database, publisher, whole=True)
                 while self._do_job(database):
@@ -113,7 +105,7 @@ class HostAgent:
                     if not self._is_passing(error):
                         raise
                     self._failures += 1
-                    self._tell(f"{error}; trying again")
+                    self.tell(f"{error}; trying again")
                 pause = 1.0 if monotonic() - start > _LONGEST_PAUSE else min(pause * 2, _LONGEST_PAUSE)
                 self._stopping.wait(pause / 2)
         finally:
@@ -128,37 +120,37 @@ class HostAgent:
 
     def _serve(self) -> None:
         """Publish changes and do jobs over one connection, until `stop`."""
-        with connect(self._settings.url) as database, told():
+        with connect(self.url) as database, told():
             publisher = self._claim(database)
             if not self._began:
-                self._tell(f"agent of {self._local.host}")
+                self.tell(f"agent of {self.local.host}")
             self._began = True
             published = cleared = -math.inf
             while not self._stopping.is_set():
                 if monotonic() - cleared >= CLEAR_SECONDS:
                     cleared = monotonic()
-                    if gone := clear(database, self._host, self._settings.keep_days):
-                        self._tell(f"cleared {gone:,} finished jobs")
+                    if gone := clear(database, self._host, self.keep_days):
+                        self.tell(f"cleared {gone:,} finished jobs")
                 left = 0
-                if monotonic() - published >= self._settings.each_seconds:
+                if monotonic() - published >= self.each_seconds:
                     left = self._round(database, publisher)
                     published = -math.inf if left else monotonic()
                 if not self._do_job(database) and not left:
-                    self._stopping.wait(min(JOB_SECONDS, self._settings.each_seconds))
+                    self._stopping.wait(min(JOB_SECONDS, self.each_seconds))
 
     # -- publishing -------------------------------------------------------------------------------------------
 
     def _round(self, database: Database, publisher: Publisher, *, whole: bool = False) -> int:
         """Publish, and return how many workspaces were not read since the start."""
         now = self._beat(database)
-        done = publisher.round(self._settings.wanted(), now, lambda: not self._stopping.is_set(), whole=whole)
+        done = publisher.round(self.wanted(), now, lambda: not self._stopping.is_set(), whole=whole)
         self.published += done.added
         self._unread = done.left
         if not done.left:
             self.rounds += 1
             self._whole = monotonic()
         if done.added or done.removed:
-            self._tell(
+            self.tell(
                 f"published; new entries: {done.added:,}, gone: {done.removed:,}, workspaces: {done.workspaces:,}"
             )
         return done.left
@@ -171,12 +163,12 @@ class HostAgent:
         row = database.execute(
             "UPDATE host SET seen = now(), skew = extract(epoch FROM %s - clock_timestamp()), status = %s"
             " WHERE id = %s RETURNING seen",
-            (self._clock(), Jsonb(status), self._host),
+            (self.clock(), Jsonb(status), self._host),
         ).fetchone()
         if row is None:
             raise UsageError(
                 "fleet.unknown_host",
-                f"the catalogue does not know the host {self._local.host}",
+                f"the catalogue does not know the host {self.local.host}",
                 "see memdeck fleet init",
             )
         seen: datetime = row[0]
@@ -188,7 +180,7 @@ class HostAgent:
         """
         import psycopg
 
-        name = self._local.host
+        name = self.local.host
         version = database.execute("SELECT version FROM catalogue").fetchone()
         if version != (VERSION,):
             raise UsageError("fleet.newer", "the catalogue has another version", "bring memdeck up to date on both")
@@ -205,7 +197,7 @@ class HostAgent:
                 f"another agent works for the host {name}",
                 "give each machine a name of its own with MEMDECK_HOST",
             ) from None
-        return Publisher(database, self._local, self._host)
+        return Publisher(database, self.local, self._host)
 
     def _enrol(self, database: Database, name: str) -> tuple[Any, ...]:
         """Add the host if the login owns the catalogue; any other login belongs to one host and adds none."""
@@ -226,7 +218,7 @@ class HostAgent:
         """Do the oldest job that waits; return whether there was one."""
         job = None if self._stopping.is_set() else next_job(database, self._host)
         if job is not None:
-            perform(database, self._local, job, self._settings.wanted().get(job.path))
+            perform(database, self.local, job, self.wanted().get(job.path))
             self._beat(database)
         return job is not None
 
@@ -238,25 +230,24 @@ class HostAgent:
                 self._keep()
             except MemdeckError as error:
                 self._failures += 1
-                self._tell(str(error))
-            self._stopping.wait(self._settings.each_seconds)
+                self.tell(str(error))
+            self._stopping.wait(self.each_seconds)
 
     def _keep(self) -> None:
         """Run the due work of each workspace now; one without schedules is opened again when its files change."""
-        settings = self._settings
-        for path in settings.listed() if settings.watch or settings.maintain else ():
+        for path in self.listed() if self.watch or self.maintain else ():
             stamps = tuple(file_stamp(os.path.join(path, MEMORY_FOLDER, name)) for name in ("config.md", "monitors.md"))
             again, before = self._ahead.get(path, (None, ()))
-            now = self._clock()
+            now = self.clock()
             if self._stopping.is_set() or (stamps == before and (again is None or now < again)):
                 continue
-            keep = partial(self._local.keep, now=now, upkeep=settings.maintain, watch=settings.watch)
-            found = self._local.one(path, keep)
+            keep = partial(self.local.keep, now=now, upkeep=self.maintain, watch=self.watch)
+            found = self.local.one(path, keep)
             if isinstance(found, WorkspaceFailure):
                 self._failures += 1
-                self._tell(f"{path}: {found['code']}: {found['message']}")
+                self.tell(f"{path}: {found['code']}: {found['message']}")
                 self._ahead[path] = now + LONGEST, stamps
                 continue
             self._ahead[path] = found[0], stamps
             for line in found[1]:
-                self._tell(line)
+                self.tell(line)

@@ -14,7 +14,7 @@ from app.servers.life import Life
 from memory.base.clock import format_utc
 from memory.base.cron import BadCron, check_cron
 from memory.errors import UsageError
-from memory.fleet.agent import AgentSettings, HostAgent
+from memory.fleet.agent import HostAgent
 from memory.fleet.catalogue.connect import arguments_of
 from memory.fleet.operations import central, database_of, embedded, fleet, needed_database, on_database
 from memory.operations import Whole, option, under
@@ -62,9 +62,14 @@ def agent(session: Session, database: str | None, maintain: str, no_exec: bool, 
     clock = session.clock
     runs = HostAgent(
         local,
-        AgentSettings(url, listing.published, listing.paths, maintain, not (no_exec or session.safe), keep_days),
+        url,
+        listing.published,
         clock,
         lambda words: tell(f"{format_utc(clock())} memdeck: {words}"),
+        listing.paths,
+        maintain,
+        not (no_exec or session.safe),
+        keep_days,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: runs.stop())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory.fleet.agent import AgentSettings, HostAgent
+from memory.fleet.agent import HostAgent
 from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
@@ -63,9 +63,11 @@ class RunningAgent:
         self.failed: list[BaseException] = []
         self.agent = HostAgent(
             LocalWorkspaces(state_home, host, None, state_home / "config"),
-            AgentSettings(url, wanted, each_seconds=0.05),
+            url,
+            wanted,
             clock,
             self.told.append,
+            each_seconds=0.05,
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
