@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import os
 import socket
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from memory.monitoring.checks.check import check
 from memory.monitoring.checks.result import one_line, safe_detail
 from tests.memory.monitoring.monitoring_places import (
     NOW,
-    Around,
     Decided,
     checked,
     free_port,
-    monitors_of,
     raw_server,
-    state_of,
 )
 from tests.patience import Stopwatch
 
@@ -240,24 +234,3 @@ def test_nothing_that_is_printed_steers_a_terminal(tmp_path: Path) -> None:
         assert line.isprintable()
         assert line.count("(") == line.count(")")
     assert len(safe_detail("x" * 100_000)) < 5000
-
-
-KEYS = st.sampled_from(
-    ["type", "url", "path", "host", "port", "threshold", "timeout", "entry", "olderThan", "expect", "certificate",
-     "follow", "method", "lastStatus", "environment", "unit"]
-)  # fmt: skip
-VALUES = st.one_of(
-    st.sampled_from(["http", "tcp", "file", "heartbeat", "value > 3", "missing", "2h", "yes", "7", "null", "http://["]),
-    st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=20),
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
-@given(st.lists(st.tuples(KEYS, VALUES), max_size=8))
-def test_any_fields_give_a_result(tmp_path: Path, fields: list[tuple[str, str]]) -> None:
-    """Whatever stands in a monitor, checking it gives a result, and without approval nothing that reaches out runs."""
-    (monitor, *_), snapshot = monitors_of("Any\n" + "".join(f"- {key}: {value}\n" for key, value in fields))
-    result = check(monitor, None, Around(tmp_path, snapshot, datetime(2024, 1, 15, tzinfo=UTC), state_of(tmp_path)))
-    assert result.monitor == monitor.name
-    assert result.state in ("healthy", "failing", "error", "blocked")
-    assert result.summary.isprintable()
