@@ -25,7 +25,7 @@ from .alerts.channels import Addresses, AlertRoute, read_route
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
 from .run.context import WatchServices
-from .run.ledger import MonitorLedger, key_of, ledger_of
+from .run.ledger import key_of, ledger_of
 from .run.report import Watch
 from .run.run import ACTOR, keep_watch
 from .run.schedule import overdue
@@ -87,22 +87,15 @@ def list_monitors(context: Context, alerting: bool, match: str | None) -> Result
     if alerting:
         found = [one for one in found if one.bad]
     if match is not None:
-        found = [one for one in found if match.casefold() in _text(one.monitor).casefold()]
+        wanted = match.casefold()
+        found = [one for one in found if wanted in f"{one.monitor.name}\n{one.monitor.entry.text}".casefold()]
     notes = [f"warning: {late.message}" for late in overdue(context.workspace, context.now)]
-    return listing("monitors", lambda: map(_row, found), lambda paint: _table(paint, found), notes=notes)
+    return listing("monitors", lambda: [one.json() for one in found], lambda paint: _table(paint, found), notes=notes)
 
 
 def _standings(context: Context) -> list[MonitorStanding]:
     """Return the state of the workspace's monitors, and which of them may not run."""
     return list(standings(context.workspace, context.snapshot, context.now, context.trust))
-
-
-def _row(one: MonitorStanding) -> dict[str, object]:
-    return {**one.monitor.json(), **one.json()}
-
-
-def _text(monitor: Monitor) -> str:
-    return " ".join(str(value) for value in monitor.json().values() if value is not None)
 
 
 def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
@@ -175,9 +168,10 @@ def mute(context: Context, name: str | None, span: str | None, off: bool) -> Res
         raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
     until = None if off else context.now + _span(span or "1h")
     monitor = None if name is None else find_monitor(context.snapshot, name)
-    ledger = _ledger(context)
+    ledger = context.opened(ledger_of(context.workspace))
     ledger.mute("*" if monitor is None else key_of(monitor.name), until)
-    _check_kept(ledger)
+    if ledger.warnings:
+        raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
     who = "all monitors" if monitor is None else monitor.name
     when = None if until is None else format_utc(until)
     return said(
@@ -196,7 +190,7 @@ def export(context: Context) -> Result:
         place = {"host": host_name(context.environ), "workspace": str(context.workspace.root)}
         return prometheus(found, late, context.now, **place).splitlines()
 
-    return listing("monitors", lambda: map(_row, found), lambda _: lines())
+    return listing("monitors", lambda: [one.json() for one in found], lambda _: lines())
 
 
 def _painted(paint: Paint, found: Watch) -> Iterator[str]:
@@ -209,16 +203,6 @@ def _span(text: str) -> timedelta:
     if found is None:
         raise UsageError("usage.time", f"{text[:30]!r} is no span of time", "write 30m, 2h or 1d")
     return found
-
-
-def _ledger(context: Context) -> MonitorLedger:
-    return context.opened(ledger_of(context.workspace))
-
-
-def _check_kept(ledger: MonitorLedger) -> None:
-    """Raise MemdeckError if the record could not be written."""
-    if ledger.warnings:
-        raise MemdeckError("monitors.record", ledger.warnings[0], "`memdeck doctor` looks at the state folder")
 
 
 @monitors.changes(

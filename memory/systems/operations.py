@@ -262,7 +262,7 @@ def _runs(context: Context, found: Brief) -> list[NextRun]:
 def _alerts(context: Context, found: Brief) -> list[dict[str, Any]]:
     """Return the monitors that alert: by the record, and by the file if the record does not know them."""
     return [
-        {**one.monitor.json(), **one.json()}
+        one.json()
         for one in standings(context.workspace, found.snapshot, context.now, context.trust)
         if one.stale or (one.alert.alerting if one.alert.known else one.monitor.healthy is False)
     ]

@@ -97,10 +97,11 @@ class MonitorStanding:
         return f"was {self.before}" if self.before else "never measured"
 
     def json(self) -> dict[str, Any]:
-        """Return the keys that a list adds to the monitor's own; absent values are None."""
+        """Return the monitor's own keys and those of its state; absent values are None."""
         alert = self.alert
         summary = self.broken or self.blocked or (self.was if self.stale else alert.summary)
         return {
+            **self.monitor.json(),
             "state": self.state,
             "healthy": self.monitor.healthy if self.state in ("unknown", "skipped") else self.state == "healthy",
             "summary": summary or None,
