@@ -179,7 +179,7 @@ class EmbeddedFleet(Fleet):
     def _kept(self, work: Callable[[Workspace], dict[str, Any]], progress: Progress | None) -> Iterator[WorkResult]:
         for path, done in self.local.each(self.paths(), work, progress):
             failed = isinstance(done, WorkspaceFailure)
-            yield WorkResult(path, self.host, None if failed else done, done if failed else None)
+            yield WorkResult(path, self.host, {} if failed else done, done if failed else None)
 
     # -- the index --------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -139,13 +139,13 @@ class WorkResult:
 
     path: Path
     host: str
-    result: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] = field(default_factory=dict)
     error: Mapping[str, str] | None = None
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
         error = None if self.error is None else dict(self.error)
-        return {"path": str(self.path), "host": self.host, "error": error, **(self.result or {})}
+        return {"path": str(self.path), "host": self.host, "error": error, **self.result}
 
 
 class Fleet(ABC):

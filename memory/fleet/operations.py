@@ -152,7 +152,7 @@ def status(context: Context, database: str | None) -> Result:
         "workspaces",
         lambda: [row.json() for row in rows],
         lambda paint: _status_lines(paint, context, rows),
-        notes=[f"alert: {host.name} {_silence(host)}" for host in all_of.hosts() if host.silent],
+        notes=[f"alert: {host.name} {_heard(host)}" for host in all_of.hosts() if host.silent],
         code=FAILED if any(row.error for row in rows) else 0,
     )
 
@@ -173,14 +173,15 @@ def hosts(context: Context, database: str | None) -> Result:
 
 
 def _host_row(host: FleetHost) -> tuple[str, ...]:
-    status = host.status
-    heard = _silence(host) if host.silent else say_ago(host.age or 0)
-    lag, failures = f"{status.get('lag', 0):.0f} s", f"{status.get('failures', 0):,}"
-    return host.name, heard, lag, failures, f"{host.waiting:,}", f"{host.failed:,}"
+    lag, failures = f"{host.status.get('lag', 0):.0f} s", f"{host.status.get('failures', 0):,}"
+    return host.name, _heard(host), lag, failures, f"{host.waiting:,}", f"{host.failed:,}"
 
 
-def _silence(host: FleetHost) -> str:
-    return "never heard of" if host.age is None else f"silent for {say_span(host.age) or 'a moment'}"
+def _heard(one: FleetHost | WorkspaceOverview) -> str:
+    """Return how long ago a host was heard of, and whether that is too long."""
+    if one.age is None:
+        return "never heard of"
+    return f"silent for {say_span(one.age) or 'a moment'}" if one.silent else say_ago(one.age)
 
 
 @under(fleet, "metrics", examples=("memdeck fleet metrics",))
@@ -197,7 +198,7 @@ def metrics(context: Context, database: str | None) -> Result:
 def check(context: Context, database: str | None) -> Result:
     """Report the problems in the memory files of each workspace; exit code 4 when there is an error in any."""
     rows = tuple(fleet_of(context, database).check(context.now, context.progress("workspaces")))
-    found = [(row, one) for row in rows for one in (row.result or {}).get("problems", ())]
+    found = [(row, one) for row in rows for one in row.result.get("problems", ())]
 
     def lines(paint: Paint) -> Iterator[str]:
         for row, one in found:
@@ -222,12 +223,12 @@ def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
         context.now, actor=actor, dry_run=dry_run, progress=context.progress("workspaces")
     )
     rows = tuple(kept)
-    if any((row.result or {}).get("change") for row in rows):
+    if any(row.result.get("change") for row in rows):
         context.made = "moved entries"
 
     def lines(paint: Paint) -> Iterator[str]:
         for row in rows:
-            moved = sum(rule["archived"] + rule["cleared"] for rule in (row.result or {}).get("rules", ()))
+            moved = sum(rule["archived"] + rule["cleared"] for rule in row.result.get("rules", ()))
             if row.error is None:
                 where = _named(context, row.host, row.path)
                 yield paint.line(f"{where}  {'would move' if dry_run else 'moved'} {moved:,}")
@@ -277,12 +278,6 @@ def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
     counts = (row.overdue, row.failing, row.stale, row.waiting, row.problems)
     maintained = "never" if row.last_maintenance is None else format_utc(row.last_maintenance)
     return (*(f"{count:,}" for count in counts), f"{row.size / 1000:,.0f} kB", maintained)
-
-
-def _heard(row: WorkspaceOverview) -> str:
-    if row.age is None:
-        return "never heard of"
-    return f"silent, {say_span(row.age)}" if row.silent else say_ago(row.age)
 
 
 def _failures(context: Context, results: Sequence[WorkResult], total: int) -> list[str]:

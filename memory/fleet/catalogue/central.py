@@ -207,7 +207,7 @@ class CentralFleet(Fleet):
             number, _ = jobs.get(row.id, (0, row))
             outcome = dict(done.get(number) or {"error": _away(row.host, row.age)})
             wrong = outcome.pop("error", None)
-            yield WorkResult(row.path, row.host, None if wrong else outcome, wrong)
+            yield WorkResult(row.path, row.host, {} if wrong else outcome, wrong)
 
 
 def _whole(age: Any) -> int | None:
