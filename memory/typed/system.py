@@ -20,10 +20,9 @@ from memory.workspace import Workspace
 
 from .aidefile import NAME
 from .exchange import agent_for, items_of, take
-from .failures import FILE, Failure
 from .files import MemoryFile
 from .pruning import AgentLook, AgentPrune, AgentStatus, ask_of, look_at, prune
-from .reading import KIND, agent_problems, failures_of, preview, records_of, registry_problems, shown_folder
+from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
 from .sizes import bytes_text
 
@@ -39,17 +38,6 @@ class TypedLook(NamedTuple):
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
         """Return the status of each agent at an aware time."""
         return tuple(agent.at(now) for agent in self.agents)
-
-    def preview(self, agent: Agent, file: MemoryFile) -> str:
-        """Return the beginning of a file, read now."""
-        return preview(agent.folder, file)
-
-    def failures_in(self, agent: Agent, file: MemoryFile) -> tuple[Failure, ...]:
-        """Return the failures noted in a file, read now; empty if it is no failure log."""
-        look = next((look for look in self.agents if look.agent == agent), None)
-        if look is None or look.aidefile is None or file.path != f"{look.aidefile.procedural_real}/{FILE}":
-            return ()
-        return failures_of(look)
 
 
 class TypedMemory(System):

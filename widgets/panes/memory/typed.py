@@ -7,7 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.files.snapshot import Snapshot
+from memory.typed.failures import FILE as FAILURES
+from memory.typed.failures import summarise
 from memory.typed.files import MAX_AGE, TYPES
+from memory.typed.reading import failures_of, preview
 from memory.typed.sizes import age_text, bytes_text
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan
@@ -18,7 +21,6 @@ from widgets.text.styled_text import Piece
 if TYPE_CHECKING:
     from memory.typed.files import MemoryFile
     from memory.typed.pruning import AgentStatus
-    from memory.typed.system import TypedLook
 
 KEPT = {"core": "always loaded", "procedural": "deleted after 90 days", "episodic": "deleted after 7 days"}
 """What happens to the files of a type."""
@@ -83,8 +85,7 @@ class TypedPane(RecordPane):
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the file's properties, when it is pruned, how full the agent is, and a preview of the file."""
-        look = None if self.snapshot is None else _look(self.snapshot)
-        if item.thing is None or look is None:
+        if item.thing is None:
             return {"agent": item.values["agent"]}
         status, file = item.thing
         seconds = file.age_ns(status.now_ns) / 1e9
@@ -93,12 +94,7 @@ class TypedPane(RecordPane):
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
         tokens = f"{status.found.tokens:,}"
         tokens += f" of {status.limit:,} tokens, {status.fill:.0%}" if status.limit else " tokens"
-        weeks: dict[str, int] = {}
-        failures = look.failures_in(status.agent, file)
-        if failures:
-            from memory.typed.failures import summarise
-
-            weeks = dict(list(summarise(failures)["by_week"].items())[-WEEKS:])
+        failures = failures_of(status.look) if (file.type, file.name) == ("procedural", FAILURES) else ()
         return {
             "agent": status.agent.name,
             "type": f"{file.type}, {KEPT[file.type]}",
@@ -108,8 +104,8 @@ class TypedPane(RecordPane):
             "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else "is due",
             "locked by": held and Piece(held.text(), "warn"),
             "agent uses": Piece(tokens, "alert" if (status.fill or 0) > 1 else "plain"),
-            "failures by week": weeks,
-            "": look.preview(status.agent, file),
+            "failures by week": dict(list(summarise(failures)["by_week"].items())[-WEEKS:]),
+            "": preview(status.agent.folder, file),
         }  # fmt: skip
 
     def source_text(self, item: Record) -> str | None:
@@ -138,12 +134,8 @@ def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
     )  # fmt: skip
 
 
-def _look(snapshot: Snapshot) -> TypedLook | None:
+def _agents(snapshot: Snapshot, now: datetime) -> Sequence[AgentStatus]:
     from memory.typed.system import TypedLook
 
-    return snapshot.of("typed", TypedLook)
-
-
-def _agents(snapshot: Snapshot, now: datetime) -> Sequence[AgentStatus]:
-    look = _look(snapshot)
+    look = snapshot.of("typed", TypedLook)
     return () if look is None else look.at(now)
