@@ -42,7 +42,6 @@ class CuratedOverview:
     invalid: tuple[Invalid, ...] = ()
     health: Json = field(default_factory=dict)
     decisions: tuple[Json, ...] = ()
-    gates: tuple[Json, ...] = ()
     dreams: tuple[Json, ...] = ()
     inbox: tuple[Json, ...] = ()
     failures: tuple[Json, ...] = ()
@@ -64,7 +63,6 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
             tuple(curated.invalid(roots)),
             health(curated, {}, call),
             _decisions(curated, memories, call),
-            tuple(dream.status(curated, {}, call)["scopes"]),
             tuple(dream.dreams(curated, {}, call)["dreams"]),
             tuple(_inbox(curated)),
             tuple(list_failures(curated, {}, call)["failures"]),

@@ -118,7 +118,6 @@ class Gates(NamedTuple):
             "scope": self.side,
             "open": not self.closed(),
             "reason": "; ".join(gate.words for gate in self.closed()),
-            "words": ", ".join(gate.words for gate in self.all if gate.name in ("sessions", "candidates")),
             "gates": [gate.json() for gate in self.all],
             "candidates": [one.json() for one in self.waiting],
             "last": None if self.last is None else self.last.json(),
