@@ -193,7 +193,7 @@ class EmbeddedFleet(Fleet):
             rows = index.connection.execute("SELECT id, path FROM room")
             paths = {number: Path(os.fsdecode(path)) for number, path in rows}
             return [
-                FleetHit(path, self.host, hit.entry._replace(room=0), hit.snippet, hit.score, hit.fits_all)
+                FleetHit(path, self.host, hit._replace(entry=hit.entry._replace(room=0)))
                 for hit in index.ask(asked, limit).every
                 if (path := paths.get(hit.entry.room)) is not None
             ]

@@ -174,14 +174,14 @@ def best_hits(hits: list[FleetHit], limit: int) -> tuple[FleetHit, ...]:
     Ties are ordered by the later day, then by place.
     """
     hits.sort(
-        key=lambda hit: (
-            not hit.fits_all,
-            -hit.score,
-            -day_number(hit.entry.date),
-            hit.host,
-            str(hit.workspace),
-            hit.entry.file,
-            hit.entry.line,
+        key=lambda one: (
+            not one.hit.fits_all,
+            -one.hit.score,
+            -day_number(one.hit.entry.date),
+            one.host,
+            str(one.workspace),
+            one.hit.entry.file,
+            one.hit.entry.line,
         )
     )
     return tuple(hits[:limit] if limit else hits)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
-from memory.search.hits import FoundEntry
+from memory.search.hits import Hit
 
 _COUNTS = ("overdue", "failing", "stale", "waiting", "problems", "size")
 Progress = Callable[[int, int], None]
@@ -105,20 +105,16 @@ class FleetHost:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FleetHit:
-    """A hit of a search over all workspaces: its place, and its content."""
+class FleetHit(NamedTuple):
+    """A hit of a search over all workspaces, and the workspace that it is in."""
 
     workspace: Path
     host: str
-    entry: FoundEntry
-    snippet: str
-    score: float
-    fits_all: bool
+    hit: Hit
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        entry = self.entry
+        entry = self.hit.entry
         return {
             "workspace": str(self.workspace),
             "host": self.host,
@@ -127,9 +123,9 @@ class FleetHit:
             "ref": entry.ref,
             "kind": entry.kind,
             "title": entry.title,
-            "snippet": self.snippet,
-            "score": self.score,
-            "fits_all": self.fits_all,
+            "snippet": self.hit.snippet,
+            "score": self.hit.score,
+            "fits_all": self.hit.fits_all,
         }
 
 

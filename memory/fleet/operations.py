@@ -132,7 +132,7 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     notes = _failures(context, failed, len(all_of.listed()) if failed else 0)
 
     def lines(paint: Paint) -> Iterator[str]:
-        rows = ((_named(context, hit.host, hit.workspace.name), hit.entry) for hit in hits)
+        rows = ((_named(context, one.host, one.workspace.name), one.hit.entry) for one in hits)
         table = ((place, one.kind, one.title, one.ref or one.file) for place, one in rows)
         return paint.columns(table, empty="nothing found")
 

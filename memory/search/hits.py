@@ -8,8 +8,8 @@ from typing import NamedTuple
 from memory.base.words import spans, tokens
 from memory.registry import kinds
 
-from .needs import Need, exact_need
-from .query import Query, Term
+from .needs import Need
+from .query import Query
 from .rank import Evidence
 
 Span = tuple[int, int]
@@ -101,11 +101,6 @@ def hit_of(entry: FoundEntry, evidence: Evidence, needs: Sequence[Need]) -> Hit:
     why = tuple((needs[at].text, where) for at, where in sorted(evidence.found.items()))
     score = round(min(1.0, max(0.001, evidence.score)), 3)
     return Hit(entry, score, snippet, marks, marks_in(entry.title, served), why, evidence.fits_all, evidence.is_about)
-
-
-def marks_of_terms(text: str, terms: Sequence[Term]) -> tuple[Span, ...]:
-    """Return the spans of terms in a line as they were typed."""
-    return marks_in(text, [exact_need(term) for term in terms])
 
 
 def marks_in(text: str, needs: Sequence[Need]) -> tuple[Span, ...]:

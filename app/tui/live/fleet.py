@@ -19,7 +19,7 @@ from memory.fleet.catalogue.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import FleetHit, WorkspaceOverview
-from memory.search.hits import FoundEntry, Hit, SearchAnswer, marks_of_terms
+from memory.search.hits import FoundEntry, Hit, SearchAnswer
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
 
 PANE = "fleet"
@@ -196,9 +196,7 @@ class AllWorkspaces(Part):
             where = (one.host, one.workspace)
             if where not in self._found:
                 self._found.append(where)
-            entry = one.entry._replace(room=self._found.index(where))
-            marks = marks_of_terms(one.snippet, query.terms), marks_of_terms(entry.title, query.terms)
-            return Hit(entry, one.score, one.snippet, *marks, fits_all=one.fits_all)
+            return one.hit._replace(entry=one.hit.entry._replace(room=self._found.index(where)))
 
         hits = [hit_of(one) for one in self.fleet.glance(text, now, SHOWN)]
         fitting = tuple(hit for hit in hits if hit.fits_all)

@@ -69,8 +69,7 @@ def search(connection: Database, query: Query, limit: int) -> tuple[FleetHit, ..
     hits = []
     for hit in search_records(records, query, most).every:
         *_, host, path, line = rows[hit.entry.line]
-        entry = hit.entry._replace(line=line)
-        hits.append(FleetHit(Path(os.fsdecode(path)), host, entry, hit.snippet, hit.score, hit.fits_all))
+        hits.append(FleetHit(Path(os.fsdecode(path)), host, hit._replace(entry=hit.entry._replace(line=line))))
     return best_hits(hits, 0)
 
 

@@ -47,11 +47,11 @@ def test_one_search_over_all(top: Path, fleets: Fleets) -> None:
     hits, failed = fleets.fleet.search("renew gamma", NOW)
     assert failed == ()
     first = hits[0]
-    assert (first.workspace.name, first.entry.title, first.fits_all) == ("gamma", "Renew gamma", True)
-    assert (first.entry.kind, first.entry.file, first.entry.line) == ("tasks", "tasks.md", 7)
-    assert first.entry.ref is not None
+    assert (first.workspace.name, first.hit.entry.title, first.hit.fits_all) == ("gamma", "Renew gamma", True)
+    assert (first.hit.entry.kind, first.hit.entry.file, first.hit.entry.line) == ("tasks", "tasks.md", 7)
+    assert first.hit.entry.ref is not None
     assert {hit.workspace.name for hit in hits[1:]} >= {"alpha", "beta", "delta"}
-    assert not any(hit.fits_all for hit in hits[1:])
+    assert not any(one.hit.fits_all for one in hits[1:])
     assert len(fleets.fleet.search("renew", NOW, limit=2)[0]) == 2
     assert fleets.fleet.search("", NOW)[0] == ()
 
@@ -62,7 +62,7 @@ def test_the_language_of_search(top: Path, fleets: Fleets) -> None:
     fleets.scan(top)
 
     def titles(query: str, kinds: tuple[str, ...] = ()) -> set[str]:
-        return {hit.entry.title for hit in fleets.fleet.search(query, NOW, 0, kinds)[0] if hit.fits_all}
+        return {one.hit.entry.title for one in fleets.fleet.search(query, NOW, 0, kinds)[0] if one.hit.fits_all}
 
     assert titles("cache") == {"Looked into latency", "The cache again"}
     assert titles("cache staging") == {"Looked into latency", "The cache again"}
@@ -92,14 +92,14 @@ def test_an_edit_is_found(top: Path, fleets: Fleets) -> None:
     )
     fleets.settle()
     assert [hit.workspace.name for hit in fleets.fleet.search("plants", NOW)[0]] == ["beta"]
-    (hit,) = [hit for hit in fleets.fleet.search("renew beta", NOW)[0] if hit.fits_all]
+    (hit,) = [one.hit for one in fleets.fleet.search("renew beta", NOW)[0] if one.hit.fits_all]
     assert hit.entry.line == 10
     path.write_text(text)
     fleets.settle()
     assert fleets.fleet.search("plants", NOW)[0] == ()
     path.write_text("---\ntype: task-list\n---\n\n## Pending\n")
     fleets.settle()
-    assert not [hit for hit in fleets.fleet.search("renew beta", NOW)[0] if hit.fits_all]
+    assert not [one.hit for one in fleets.fleet.search("renew beta", NOW)[0] if one.hit.fits_all]
 
 
 def test_one_that_is_removed_is_gone(top: Path, fleets: Fleets) -> None:
@@ -126,7 +126,7 @@ def test_a_dry_run_and_a_run(top: Path, fleets: Fleets) -> None:
         assert (rule["rule"], rule["before"], rule["kept"], rule["archived"]) == ("archive-completed-tasks", 2, 1, 1)
         assert one.result["balanced"]
     fleets.settle()
-    (hit,) = [hit for hit in fleets.fleet.search("old gamma", NOW)[0] if hit.fits_all]
+    (hit,) = [one.hit for one in fleets.fleet.search("old gamma", NOW)[0] if one.hit.fits_all]
     assert hit.entry.file.startswith("archive/")
 
     def times() -> list[datetime]:
@@ -168,7 +168,7 @@ def test_a_broken_one_stops_none(top: Path, fleets: Fleets) -> None:
     assert found["beta"].result is not None
     assert any(problem["level"] == "error" for problem in found["beta"].result["problems"])
     assert found["alpha"].error is not None
-    assert "Renew gamma" in {hit.entry.title for hit in fleets.fleet.search("renew", later)[0]}
+    assert "Renew gamma" in {one.hit.entry.title for one in fleets.fleet.search("renew", later)[0]}
 
 
 def test_threads_ask_at_once(top: Path, fleets: Fleets) -> None:
@@ -176,5 +176,5 @@ def test_threads_ask_at_once(top: Path, fleets: Fleets) -> None:
     fleets.scan(top)
     names = ["alpha", "beta", "gamma", "delta"] * 10
     with ThreadPoolExecutor(8) as threads:
-        answers = threads.map(lambda name: fleets.fleet.search(f"renew {name}", NOW)[0][0].entry.title, names)
+        answers = threads.map(lambda name: fleets.fleet.search(f"renew {name}", NOW)[0][0].hit.entry.title, names)
         assert [*answers] == [f"Renew {name}" for name in names]

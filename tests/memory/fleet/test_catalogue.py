@@ -60,7 +60,7 @@ def test_secrets_never_leave_the_host(database: str, tmp_path: Path) -> None:
     try:
         agent.settle()
         with closing(CentralFleet(database)) as central:
-            assert {hit.entry.title for hit in central.search("printer", NOW)[0] if hit.fits_all} >= {"Printer"}
+            assert {one.hit.entry.title for one in central.search("printer", NOW)[0] if one.hit.fits_all} >= {"Printer"}
             tuple(central.check(NOW))
             tuple(central.maintain(NOW, actor="maintain"))
             tuple(central.maintain(NOW, actor="maintain", dry_run=True))
@@ -181,7 +181,7 @@ def test_the_database_goes_down(tmp_path: Path) -> None:
             own.start()
             agent.settle()
             with closing(CentralFleet(url)) as central:
-                assert [hit.entry.title for hit in central.search("meanwhile", NOW)[0]] == ["Written meanwhile"]
+                assert [one.hit.entry.title for one in central.search("meanwhile", NOW)[0]] == ["Written meanwhile"]
                 (done,) = central.maintain(NOW, actor="maintain")
                 assert done.error is None
         finally:

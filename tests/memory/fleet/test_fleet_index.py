@@ -43,7 +43,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def places(hits: tuple[FleetHit, ...]) -> set[tuple[str, str]]:
     """Return the workspaces and titles of finds."""
-    return {(hit.workspace.name, hit.entry.title) for hit in hits}
+    return {(one.workspace.name, one.hit.entry.title) for one in hits}
 
 
 FACT = '{"id":"m-1","scope":"user","text":"zebra finch","tags":[],"ts":"2024-01-02T12:00:00Z"}\n'
@@ -149,7 +149,7 @@ def test_many_ask_while_files_change(top: Path, fleet: EmbeddedFleet) -> None:
     def ask(one: EmbeddedFleet) -> None:
         for _ in range(10):
             hits, failed = one.search("renew gamma", NOW)
-            if failed or (hits[0].workspace.name, hits[0].fits_all) != ("gamma", True):
+            if failed or (hits[0].workspace.name, hits[0].hit.fits_all) != ("gamma", True):
                 wrong.append((hits, failed))
 
     with closing(other):
@@ -176,7 +176,7 @@ def test_hostile_content_is_text(top: Path, fleet: EmbeddedFleet) -> None:
     fleet.scan(top, NOW)
     hits, failed = fleet.search("zebra", NOW)
     assert failed == ()
-    assert [hit.workspace.name for hit in hits if hit.fits_all] in (["beta"], [])
+    assert [one.workspace.name for one in hits if one.hit.fits_all] in (["beta"], [])
     assert {hit.workspace.name for hit in fleet.search("renew", NOW)[0]} == {"alpha", "gamma", "delta"}
 
 
