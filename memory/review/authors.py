@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
-from memory.document.compare import apply, inverted
-from memory.storage.changes import OWN, ChangeRecord, is_agent
+from memory.storage.changes import OWN, is_agent
 from memory.storage.log.log import ChangeLog
+from memory.storage.log.rows import OF_FILE, key
 
 Author = Literal["own", "agents", "person"]
 
@@ -31,26 +31,10 @@ def author_of_entry(history: ChangeLog, actor: str, ref: str) -> Author:
 
 def author_of_file(history: ChangeLog, actor: str, path: str) -> Author:
     """Return the author of a whole file: an agent only where it made the file and no one else wrote to it since."""
-    found = _of_file(history, path)
+    found = history.records(OF_FILE, [key(path)], 0)
     if not found or next(file for file in found[-1].files if file.path == path).before is not None:
         return "person"
     return _of(actor, (record.actor for record in found))
-
-
-def versions(history: ChangeLog, path: str, current: bytes) -> Iterator[tuple[str, bytes | None]]:
-    """Yield for each change of a file, newest first, who made it and what the file held before; it ends where the
-    bytes are no longer known.
-    """
-    data = current
-    for record in _of_file(history, path)[:MOST_LOOKED_AT]:
-        file = next(file for file in record.files if file.path == path)
-        if file.kept is None:
-            return
-        try:
-            data = apply(inverted(history.regions(record, file)), data)
-        except ValueError:
-            return
-        yield record.actor, None if file.before is None else data
 
 
 def whose(actor: str, writer: str) -> Author:
@@ -66,7 +50,3 @@ def _of(actor: str, writers: Iterable[str]) -> Author:
     if not left or "person" in left:
         return "person"
     return "agents" if "agents" in left else "own"
-
-
-def _of_file(history: ChangeLog, path: str) -> Sequence[ChangeRecord]:
-    return [record for record in history.list(file=path) if path in record.paths]

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from memory.document import parse
@@ -15,7 +16,7 @@ from memory.document.nodes import bare
 from memory.storage.changes import OUTSIDE, FileChange
 from memory.storage.store import SharedLog
 
-from .authors import Author, author_of_entry, author_of_file, versions, whose
+from .authors import MOST_LOOKED_AT, Author, author_of_entry, author_of_file, whose
 from .policy import Kind
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
@@ -212,8 +213,8 @@ def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: Chan
     at_home = stores.owner(part.path) == actor
     wanted = _lines(part.before)
     writers: set[Author] = set()
-    for writer, before in versions(stores.history, part.path, file.before or b""):
-        found = wanted - _lines(stores.authored(part.path, before or b""))
+    for record, before, _ in islice(stores.history.walk(part.path, file.before or b""), MOST_LOOKED_AT):
+        writer, found = record.actor, wanted - _lines(stores.authored(part.path, before))
         if found:
             writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
             wanted -= found

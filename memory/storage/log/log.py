@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from threading import RLock
@@ -375,16 +375,27 @@ class ChangeLog:
                 return apply(inverted(regions), b""), None
             if file.before is None:
                 return None, apply(regions, b"")
-            data = self.last_bytes(file.path) or b""
-            for later in self.records(f"seq > ? AND {rows.OF_FILE}", (record.seq, rows.key(file.path)), 0):
-                one = next(one for one in later.files if one.path == file.path)
-                if one.kept is None:
-                    return None
-                data = apply(inverted(self.regions(later, one)), data)
-            before = apply(inverted(regions), data)
         except ValueError:  # Rows that do not belong together.
             return None
-        return (before, data) if rows.identity(data) == file.after else None
+        for one, before, data in self.walk(file.path, self.last_bytes(file.path) or b"", record.seq):
+            if one.seq == record.seq and rows.identity(data) == file.after:
+                return before, data
+        return None
+
+    def walk(self, path: str, data: bytes, since: int = 0) -> Iterator[tuple[ChangeRecord, bytes, bytes]]:
+        """Yield the changes of a file, newest first, with its bytes before and after each (empty: no file), from its
+        bytes now back to the change of a `seq`; it ends where they are no longer known.
+        """
+        for record in self.records(f"seq >= ? AND {rows.OF_FILE}", (since, rows.key(path)), 0):
+            file = next(file for file in record.files if file.path == path)
+            if file.kept is None:
+                return
+            try:
+                before = apply(inverted(self.regions(record, file)), data)
+            except ValueError:  # Rows that do not belong together.
+                return
+            yield record, before, data
+            data = before
 
     def modes(self, change_id: str) -> dict[str, int]:
         """Return the permission bits of the files that a change removed, as far as they are known."""
