@@ -150,24 +150,22 @@ def _with_row(
 ) -> tuple[Document, int, int]:
     """Return the document with a row behind those of the first table of a kind, or in a new table, and where."""
     tables = [(index, number, table) for index in places for number, table in tables_of(document, index, kind)]
-    if tables:
-        index, number, table = tables[0]
-        cells = [""] * len(table.header)
-        for key, value in given.items():
-            cells[_column(table, kind, key)] = value
-        body = document.section(index).body
-        written = insert_line(body, table.end, row, document.newline) if row else body
-        reads = [[one.text(at) for at in range(len(cells))] for one in find_tables(written)[number].rows]
-        is_kept = len(reads) == len(table.rows) + 1 and reads[-1] == cells
-        body = written if is_kept else add_row(body, table, cells)
-    else:
-        index, columns = places[0], KINDS[kind].columns
-        body = document.section(index).body
-        number = len(find_tables(body))
+    if not tables:
+        columns, section = KINDS[kind].columns, document.section(places[0])
         if wrong := [key for key in given if key not in columns]:
             raise _bad_key(kind, wrong[0])
-        text = compose_table(list(columns.values()), [[given.get(key, "") for key in columns]])
-        body = with_end(body, ("\n" if body.strip() else "") + text, document, index)
+        text = ("\n" if section.body.strip() else "") + compose_table(list(columns.values()), [])
+        section = section.with_body(with_end(section.body, text, document, places[0]))
+        return _with_row(document.with_section(places[0], section), places, kind, given, row)
+    index, number, table = tables[0]
+    cells = [""] * len(table.header)
+    for key, value in given.items():
+        cells[_column(table, kind, key)] = value
+    body = document.section(index).body
+    written = insert_line(body, table.end, row, document.newline) if row else body
+    reads = [[one.text(at) for at in range(len(cells))] for one in find_tables(written)[number].rows]
+    is_kept = len(reads) == len(table.rows) + 1 and reads[-1] == cells
+    body = written if is_kept else add_row(body, table, cells)
     return document.with_section(index, document.section(index).with_body(body)), index, number
 
 
