@@ -40,7 +40,6 @@ from .sources import sync as sync_now
 from .status import checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 
-_SECTIONS = ", ".join(KEYS)
 _NO_SOURCES = "no sources; `memdeck state add` adds one"
 _TAKES_BACK = "`memdeck undo` takes it back"
 

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from memory.base.items import Item, Skipped, Taken
@@ -62,11 +61,6 @@ class ProjectState(System):
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
         self.unattended = MachineNotes(workspace.root, workspace.state.folder, workspace.home)
-
-    @property
-    def home(self) -> Path | None:
-        """The person's home folder."""
-        return self._workspace.home
 
     def present(self) -> bool:
         """Return whether any file of the format exists: memdeck's own folder alone does not count."""
@@ -184,7 +178,7 @@ class ProjectState(System):
             if not force and not self.unattended.is_due(now, minutes):
                 rule = said("automate", f"the last cycle was less than {minutes} minutes ago")
                 return Report(dry_run, now, (rule,))
-            cycle = Cycle(self.store, self.unattended, self.engine(), self.home, actor, now, dry_run)
+            cycle = Cycle(self.store, self.unattended, self.engine(), self._workspace.home, actor, now, dry_run)
             report = cycle.report()
         except MemdeckError as error:
             return Report(dry_run, now, (), (f"project state: {error}",))

@@ -68,6 +68,7 @@ SIGNALS = {
 """The kinds of the signals of an event, each with its noun."""
 
 _ENTRY_NAMES = frozenset(name.lower() for name in ENTRY_FILES)
+_ID = re.compile(r"(evt|chk)-([0-9]{6}|[1-9][0-9]{6,14})")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
@@ -88,13 +89,8 @@ def checkpoint_id(number: int) -> str:
 
 def number_of(text: object, kind: str = "evt") -> int:
     """Return the number of an id; 0 for an id of another kind or another form."""
-    if not isinstance(text, str) or not text.startswith(f"{kind}-"):
-        return 0
-    digits = text[len(kind) + 1 :]
-    sound = (
-        digits.isascii() and digits.isdecimal() and 6 <= len(digits) <= 15 and (len(digits) == 6 or digits[0] != "0")
-    )
-    return int(digits) if sound else 0
+    found = _ID.fullmatch(text) if isinstance(text, str) else None
+    return int(found[2]) if found is not None and found[1] == kind else 0
 
 
 def stamp(now: datetime) -> str:
