@@ -1,28 +1,87 @@
-"""One cycle of the automation: sync, recall and prune according to the settings, each a rule of the report."""
+"""The automation: what this machine remembers of it, and one cycle of sync, recall and prune as rules of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from memory.base.json_objects import read_object
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
-
-from .files.model import FOLDER, Json
-from .recall.recall import apply, preview, scope_of_recall
-from .retention import prune
-from .sources import sync
+from memory.state.files.model import FOLDER, Json, moment, stamp
+from memory.state.paths import full_path
+from memory.state.recall.recall import apply, preview, scope_of_recall
+from memory.state.retention import prune
+from memory.state.sources import sync
+from memory.storage.own_folders import StateFolder
+from memory.storage.private.record import PrivateRecord
 
 if TYPE_CHECKING:
+    from memory.state.files.store import StateStore
+    from memory.state.recall.recall import Engine
     from memory.storage import Change
 
-    from .files.store import StateStore
-    from .machine_notes import MachineNotes
-    from .recall.recall import Engine
+
+class MachineNotes:
+    """The machine's notes about a workspace's state: when the automation ran, and which sources it may read.
+
+    They are outside of the workspace and may be lost at any time. The list of sources is a file of the repository, and
+    a repository may come from anyone: sources inside the workspace are read unattended, a folder elsewhere only after
+    it was added or synced by hand on this machine.
+    """
+
+    def __init__(self, root: Path, folder: StateFolder | None, home: Path | None) -> None:
+        """Nothing is read yet; `home` is the person's home folder."""
+        self._root, self._home = root, home
+        self._record = None if folder is None else PrivateRecord(folder, "state", "automation.json")
+
+    def _read(self) -> dict[str, Any]:
+        with suppress(MemdeckError, OSError):
+            return {} if self._record is None else read_object(self._record.read().base)
+        return {}
+
+    def _note(self, now: datetime, **new: Any) -> None:
+        """Store values in the notes; where that cannot be done, they are forgotten."""
+        if self._record is not None:
+            with suppress(MemdeckError):
+                self._record.update(
+                    lambda data: json.dumps({**read_object(data), **new}).encode(), command="state", now=now
+                )
+
+    def _where(self, source: Json) -> list[str]:
+        return [source["type"], os.path.realpath(full_path(source["path"], self._root, self._home))]
+
+    def is_due(self, now: datetime, minutes: int) -> bool:
+        """Return whether the last cycle was at least `minutes` ago; a last cycle in the future does not count."""
+        last = moment(self._read().get("lastCycleAt"))
+        return last is None or last > now or last <= now - timedelta(minutes=minutes)
+
+    def ran(self, now: datetime) -> None:
+        """Record that a cycle ran."""
+        self._note(now, lastCycleAt=stamp(now))
+
+    def take(self, sources: Iterable[Json], now: datetime) -> None:
+        """Record that a person allowed these sources to be read."""
+        known = self._read().get("sources", [])
+        new = [where for where in map(self._where, sources) if where not in known]
+        self._note(now, sources=[*known, *new])
+
+    def refusal(self, source: Json) -> str:
+        """Return why a source is not read unattended, "" where it is."""
+        where, root = self._where(source), os.path.realpath(self._root)
+        if where[1].startswith(root.rstrip("/") + "/") or where in self._read().get("sources", []):
+            return ""
+        return (
+            f"{source['path']} is outside of the workspace, and you have not read it on this machine yet; "
+            f"`memdeck state sync {source['id']}` does, and from then on it is read"
+        )
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from memory.trust.asks import Ask
 from memory.trust.consent import Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, said
+from .automate import Cycle, MachineNotes, said
 from .bundles import edit
 from .checks.check import validate
 from .commands import engine_ask, engine_of, validation_asks
@@ -31,7 +31,6 @@ from .files import model
 from .files.model import Json, is_entry_file
 from .files.reading import read_events
 from .files.store import StateStore, entry_path
-from .machine_notes import MachineNotes
 from .parts import bundle_records, items_of, records_of, ref_of, take
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
