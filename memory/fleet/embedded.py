@@ -27,8 +27,6 @@ from memory.storage.private.workspaces import WorkspaceList
 from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 from memory.workspace import Workspace
 
-MOST_FOLDERS = 200_000
-"""Maximum number of folders in a scan."""
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
@@ -88,25 +86,17 @@ class EmbeddedFleet(Fleet):
 
     def scan(self, folder: Path, now: datetime, progress: Progress | None = None) -> tuple[Path, ...]:
         """List the workspaces below a folder; links are not followed, folders of other users and of tools are skipped.
-        UsageError `workspace.no_folder`, `fleet.too_large` for more than `MOST_FOLDERS` folders.
+        UsageError `workspace.no_folder`.
         """
         if not os.path.isdir(folder):
             raise UsageError("workspace.no_folder", f"{str(folder)!r} is no folder", "name a folder")
         found = []
-        seen = 0
-        waiting = [os.path.realpath(folder)]
-        while waiting:
-            here = waiting.pop()
-            seen += 1
-            if seen > MOST_FOLDERS:
-                raise UsageError(
-                    "fleet.too_large", f"there are more than {MOST_FOLDERS:,} folders", "scan a part of it"
-                )
+        for seen, (here, folders, _) in enumerate(os.walk(os.path.realpath(folder)), 1):
+            folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)
             if progress is not None and not seen % 200:
                 progress(seen, 0)
             if holds_memory(here):
                 found.append(Path(here))
-            waiting += reversed(_folders_in(here))
         return tuple(sorted(self._list.add_all(found, now))) if found else ()
 
     # -- all of them ------------------------------------------------------------------------------------------
@@ -294,19 +284,6 @@ class EmbeddedFleet(Fleet):
             words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
             connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
         return True
-
-
-def _folders_in(folder: str) -> list[str]:
-    """Return the folders in a folder that may hold a workspace."""
-    try:
-        with os.scandir(folder) as found:
-            return sorted(
-                one.path
-                for one in found
-                if one.is_dir(follow_symlinks=False) and not one.name.startswith(".") and one.name not in _SKIPPED
-            )
-    except OSError:
-        return []
 
 
 _ROOMS = """
