@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from glob import escape, iglob
-from hashlib import sha256
+from hashlib import file_digest
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -55,7 +55,6 @@ _NOWHERE = "/."
 _OWN_ENDINGS = (".md", ".jsonl", ".json")
 _MOST = 200
 _LARGEST = 256 << 20
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,26 +206,17 @@ class Pins:
             raise CannotPin(f"{named.path} cannot be read ({why})") from None
 
     def _hash(self, path: str) -> str:
-
-        fd = open_beneath(path, self.root)
-        try:
-            version = FileVersion.of(os.fstat(fd))
+        with os.fdopen(open_beneath(path, self.root), "rb") as stream:
+            version = FileVersion.of(os.fstat(stream.fileno()))
             known = self._known.get(path)
             if known is not None and known[0] == version:
                 return known[1]
             if version.size > _LARGEST:
                 raise CannotPin(f"{path} is too large to be covered ({version.size >> 20} MB)")
-            began, digest, position = time.time_ns(), sha256(), 0
-            while chunk := os.pread(fd, _CHUNK, position):
-                digest.update(chunk)
-                position += len(chunk)
-                if position > _LARGEST:
-                    raise CannotPin(f"{path} grows while it is read")
-            if version.settled(began) and FileVersion.of(os.fstat(fd)) == version:
-                self._known[path] = (version, digest.hexdigest())
-            return digest.hexdigest()
-        finally:
-            os.close(fd)
+            began, digest = time.time_ns(), file_digest(stream, "sha256").hexdigest()
+            if version.settled(began) and FileVersion.of(os.fstat(stream.fileno())) == version:
+                self._known[path] = (version, digest)
+            return digest
 
 
 def _is_own(path: str) -> bool:
