@@ -70,7 +70,7 @@ def _are_digests(file: tuple[str, str | None, str | None]) -> bool:
 
 
 class Journal:
-    """The journal of one memory system of a workspace; used under its lock, between `open` and `close`."""
+    """The journal of one memory system of a workspace; used under its lock."""
 
     def __init__(self, folder: StateFolder, system: str) -> None:
         """`system` names the system in its workspace (`.aiter`); nothing is read yet."""
@@ -78,21 +78,6 @@ class Journal:
         self._system = system
         self._name = f"journal-{system}"
         self.where = f"{folder.path}/{self._name}"  # For messages.
-        self.folder = -1  # The private folder, open.
-
-    def open(self) -> None:
-        """Open the private folder; remove what a crash left of an intent that was being written."""
-        self.folder = self._place.open()
-        # The lock is that of this system, so another system may be writing its own files.
-        with _io(self.where):
-            for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
-                fsio.remove(name, self.folder)
-
-    def close(self) -> None:
-        """Close the folder."""
-        folder, self.folder = self.folder, -1
-        if folder >= 0:
-            os.close(folder)
 
     def read(self) -> Intent | None:
         """Return the change under way, if any; the lock is not needed."""
@@ -107,24 +92,29 @@ class Journal:
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
         """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
-        with _io(self.where):
-            fsio.put(self._name, self.folder, intent.encode(), durable=durable)
+        with _io(self.where), self._place.opened() as folder:
+            fsio.put(self._name, folder, intent.encode(), durable=durable)
 
     def end(self, *, durable: bool) -> None:
         """Remove the intent: no change is under way. MemdeckError `file.io`.
 
         It is durable where the intent must not come back after a power cut, when the files have gone on.
         """
-        with _io(self.where):
-            fsio.remove(self._name, self.folder)
+        with _io(self.where), self._place.opened() as folder:
+            fsio.remove(self._name, folder)
             if durable:
-                fsio.sync(self.folder)
+                fsio.sync(folder)
 
     def recover(self, workspace: Path, stage: int, check_path: Callable[[str], None]) -> bool:
         """Complete or take back a change that was interrupted, and forget it; return whether there was one.
 
-        MemdeckError `file.io`, RefusedError for a path that no change could have named.
+        What a crash left of an intent that was being written goes. MemdeckError `file.io`, RefusedError for a path that
+        no change could have named.
         """
+        with _io(self.where), self._place.opened() as folder:
+            # The lock is that of this system, so another system may be writing its own files.
+            for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
+                fsio.remove(name, folder)
         intent = self.read()
         if intent is None:
             return False

@@ -104,7 +104,6 @@ class Transaction:
                 stack.callback(self._open.close)
                 store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
                 stack.callback(store.lock.release)
-                stack.callback(self._journal.close)
                 with _room_for_records():
                     self._recover(self._open)
                 self._entered = stack.pop_all()
@@ -132,7 +131,6 @@ class Transaction:
     def _recover(self, places: OpenFolder) -> None:
         """Complete or take back an interrupted change, and clear the stage folder."""
         store, journal = self._store, self._journal
-        journal.open()
         if journal.recover(store.workspace, places.stage, self._check_shown):
             store.let_go()
         try:
