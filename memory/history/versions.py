@@ -64,25 +64,6 @@ def versions_of(workspace: Workspace, ref: str, *, limit: int = MOST) -> tuple[E
     return tuple(found)
 
 
-def line_changes_of(workspace: Workspace, file: str, words: str, *, limit: int = MOST) -> tuple[EntryVersion, ...]:
-    """Return the changes of the lines of a file that contain `words`, newest first: for items that are not entries.
-
-    `file` is relative to the memory folder. Where such a line replaced another, the search follows the old line too.
-    """
-    needles = {words}
-    found = []
-    for record in workspace.store.history.list(file=file, limit=limit):
-        for view in views_of(workspace.store.history, record) if record.kept else ():
-            changed = [line for line in view.lines if line[:1] in "-+"]
-            if view.file != file or not any(needle in line for line in changed for needle in needles):
-                continue
-            gone = [line[1:] for line in changed if line[0] == "-"]
-            if len(gone) == 1 and len(changed) == 2:
-                needles.add(gone[0].strip())
-            found.append(EntryVersion(record, view))
-    return tuple(found)
-
-
 def _digits(ref: str | None) -> str:
     return (ref or "").rpartition("#")[2][:10].lower()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from widgets.pane.base import Pane
 from widgets.panes.brief import TASK_GROUPS
@@ -150,41 +150,20 @@ def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | No
     return tasks[0]
 
 
-class Versioned(NamedTuple):
-    """An entry whose history can be shown: by its ref, or (no ref) by the text of its line in a file."""
-
-    title: str
-    ref: str | None
-    file: str = ""
-    words: str = ""
-
-
-def versioned(pane: Pane) -> Versioned | None:
-    """Return the entry under the cursor if it has a history, else None.
+def versioned(pane: Pane) -> str | None:
+    """Return the ref of the entry under the cursor if it has a history, else None.
 
     A row of the brief counts as the entry that it leads to, a change as the first entry that it touched.
     """
     item = pane.current()
-    if item is None:
-        return None
-    if pane.pane_id == "changes":
-        return next((Versioned(one["title"], one["ref"]) for one in item.thing["entries"] if one["ref"]), None)
-    ref = pane.copied_ref(item)
-    kind, mark, _ = ref.partition("#")
-    whole = getattr(item, "thing", None) or item
-    title = str(getattr(whole, "title", "") or getattr(whole, "name", ""))
-    if mark and kind in VERSIONED:
-        return Versioned(title, ref)
-    found = [str(getattr(whole, name, "") or "") for name in LINES.get(pane.pane_id, ())]
-    words = next((text for text in found if text), "")
-    return Versioned(words.split("\n")[0], None, pane.files[0], words) if words and hasattr(whole, "line") else None
+    if item is not None and pane.pane_id == "changes":
+        return next((str(one["ref"]) for one in item.thing["entries"] if one["ref"]), None)
+    ref = "" if item is None else pane.copied_ref(item)
+    return ref if ref.partition("#")[0] in VERSIONED else None
 
 
 VERSIONED = ("tasks", "journal", "orchestration", "monitors")
 """The panes whose entries keep an identity through the log."""
-
-LINES = {"config": ("key",), "knowledge": ("text",), "contacts": ("name", "channel")}
-"""The attributes that identify an item's line in panes whose items are single lines."""
 
 
 def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> OutsideRemoval | None:

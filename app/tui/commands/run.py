@@ -15,7 +15,6 @@ from memory.monitoring.checks.action import ActionRun, run_action
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.monitoring.run.report import Watch
 from memory.monitoring.run.run import keep_watch
-from memory.trust.asks import checks_of, monitor_asks
 from widgets.dialogs.pick import Pick, PickOption
 
 from . import consent
@@ -49,34 +48,17 @@ def run(app: Spine) -> None:
 
 
 def _check(app: Spine, monitors: Sequence[Monitor]) -> None:
-    now = app.clock()
-    wanted = {monitor.ref: monitor.name for monitor in monitors}
+    now, refs = app.clock(), [monitor.ref for monitor in monitors]
 
-    def work(job: Job) -> tuple[Watch | None, list[str]]:
-        workspace, trust = app.shown_workspace, Schedule.of(app).trust()
-        checks = checks_of(monitor_asks(workspace.snapshot().monitors.monitors))
-        refs, refused = [], []
-        for ref, name in wanted.items():
-            ask = checks.get(name)
-            decision = None if ask is None else trust.decide(ask)
-            if decision is None or decision.allowed:
-                refs.append(ref)
-            else:
-                refused.append(f"{name} did not run: {decision.why}")
-        if not refs:
-            return None, refused
-        return keep_watch(workspace, trust, now, Schedule.of(app).services(job), names=refs, wait=WAIT), refused
+    def work(job: Job) -> Watch:
+        schedule = Schedule.of(app)
+        return keep_watch(app.shown_workspace, schedule.trust(), now, schedule.services(job), names=refs, wait=WAIT)
 
-    Jobs.of(app).start("checking", work, lambda result: _checked(app, result))
-
-
-def _checked(app: Spine, result: tuple[Watch | None, list[str]]) -> None:
-    watch, refused = result
-    if watch is not None:
+    def checked(watch: Watch) -> None:
         Schedule.of(app).told(watch, asked=True)
-    if refused:
-        app.say("\n".join(refused[:3]), severity="warning")
-    app.changed()
+        app.changed()
+
+    Jobs.of(app).start("checking", work, checked)
 
 
 # Actions of tasks

@@ -7,14 +7,14 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import visible
-from memory.files.diff import line_changes
-from memory.history.versions import EntryVersion, bring_back, line_changes_of, versions_of
+from memory.files.diff import ChangeView, line_changes
+from memory.history.versions import EntryVersion, bring_back, versions_of
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.panes.changes import diff_lines, plain_actor
 from widgets.text.styled_text import Line, line
 
-from .conditions import Versioned, versioned
+from .conditions import versioned
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
@@ -22,31 +22,29 @@ if TYPE_CHECKING:
 
 def show(app: Spine) -> None:
     """Show the versions of the entry, who made them, and bring one back."""
-    workspace, now = app.shown_workspace, app.clock()
-    wanted = versioned(app.shown_pane)
-    if wanted is None:
+    workspace, now, ref = app.shown_workspace, app.clock(), versioned(app.shown_pane)
+    if ref is None:
         return None
 
     def work() -> tuple[EntryVersion, ...]:
         workspace.notice(now)
-        if wanted.ref is None:
-            return line_changes_of(workspace, wanted.file, wanted.words)
-        return versions_of(workspace, wanted.ref)
+        return versions_of(workspace, ref)
 
-    return app.find(work, lambda found: _list(app, wanted, found), opens="The history")
+    return app.find(work, lambda found: _list(app, found), opens="The history")
 
 
-def _list(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion]) -> None:
+def _list(app: Spine, versions: Sequence[EntryVersion]) -> None:
     """List the versions, newest first; a chosen one is compared with the current text."""
-    if not any(one.known for one in versions):
+    newest = next((one.view for one in versions if one.view is not None), None)
+    if newest is None:
         return app.say("No change of this entry is recorded yet.")
     now, zone = app.clock(), app.zone
     options = [
-        PickOption(str(place), _time(one, now, zone), f"{plain_actor(one.record.actor)}  {_words(one, wanted)}")
+        PickOption(str(place), _time(one, now, zone), f"{plain_actor(one.record.actor)}  {_words(one)}")
         for place, one in enumerate(versions)
     ]
-    screen = Pick(f"History: {wanted.title[:300]}", options)
-    return app.ask(screen, lambda place: _preview(app, wanted, versions, versions[int(place)]))
+    screen = Pick(f"History: {newest.title[:300]}", options)
+    return app.ask(screen, lambda place: _preview(app, versions, versions[int(place)], newest))
 
 
 def _time(one: EntryVersion, now: datetime, zone: tzinfo) -> str:
@@ -54,12 +52,12 @@ def _time(one: EntryVersion, now: datetime, zone: tzinfo) -> str:
     return f"{local.day:>2} {local:%b %H:%M}" if local.year == now.astimezone(zone).year else f"{local:%Y-%m-%d}"
 
 
-def _words(one: EntryVersion, wanted: Versioned) -> str:
+def _words(one: EntryVersion) -> str:
     """Return what a change did to the entry."""
     record, view = one.record, one.view
     if one.first:
         return "before that"
-    if view is None or wanted.ref is None:
+    if view is None:
         words = record.summary or record.operation
     elif view.kind == "moved":
         words = f"moved to {view.section or view.file}"
@@ -69,16 +67,13 @@ def _words(one: EntryVersion, wanted: Versioned) -> str:
     return f"{words} (undone)" if record.undone_by else words
 
 
-def _preview(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion], version: EntryVersion) -> None:
-    """Show what bringing back a version changes; lines of a file are only shown, and a change of them is undone."""
-    text, present = version.source, next(one for one in versions if one.known).source
+def _preview(app: Spine, versions: Sequence[EntryVersion], version: EntryVersion, newest: ChangeView) -> None:
+    """Show what bringing back a version changes."""
+    text, present = version.source, newest.after
     lines: list[Line] = []
     words = ""
     if not version.known:
         words = "Its text is no longer kept."
-    elif wanted.ref is None and version.view is not None:
-        lines = diff_lines(version.view.lines)
-        words = f"{app.key_of('change.revert')} in Changes takes this change back."
     elif text is None:
         words = "The entry did not exist."
     elif present is not None and text.rstrip() == present.rstrip():
@@ -86,12 +81,12 @@ def _preview(app: Spine, wanted: Versioned, versions: Sequence[EntryVersion], ve
         words = "The entry has this text now."
     else:
         lines = diff_lines(line_changes(_bare(present), _bare(text)))
-    screen = Preview(f"Bring back: {wanted.title[:300]}", lines, summary=words, applicable=not words)
+    screen = Preview(f"Bring back: {newest.title[:300]}", lines, summary=words, applicable=not words)
     screen.describe("enter", "bring back")
     app.ask(
         screen,
         lambda _: app.change("restore", lambda snapshot: bring_back(snapshot, versions, version), follow=True),
-        left=lambda: _list(app, wanted, versions),
+        left=lambda: _list(app, versions),
     )
 
 

@@ -133,7 +133,7 @@ async def test_r_asks_first_and_then_runs(tmp_path: Path) -> None:
         assert isinstance(app.screen, ConsentScreen)
         assert "(1 of" not in screen_text(app)
         await press(pilot, "n")
-        await until(pilot, lambda: "did not run" in said(app), "it is said that it did not run")
+        await until(pilot, lambda: "Disk: blocked" in said(app), "it is said that it did not run")
         assert "lastStatus" not in text(workspace, "monitors.md")
         await press(pilot, "R")
         await press(pilot, "y")

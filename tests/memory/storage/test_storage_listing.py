@@ -13,7 +13,7 @@ from memory.files.merging import open_entry
 from memory.files.tasks.changes import edit_task
 from memory.files.tasks.edits import add_task, progress_task, remove_task
 from memory.history.undo import revert_in
-from memory.history.versions import bring_back, line_changes_of, rehearse_revert, versions_of
+from memory.history.versions import bring_back, rehearse_revert, versions_of
 from memory.storage.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
@@ -115,19 +115,6 @@ def test_versions_are_listed_and_brought_back(workspace: Workspace) -> None:
     assert build.documents
     (task,) = workspace.snapshot().tasks.tasks
     assert (task.title, task.assigned) == ("Deploy", "Alice")
-
-
-def test_the_changes_of_a_line_are_followed(workspace: Workspace) -> None:
-    """A line that was replaced twice has both changes, found by what it says now."""
-    path = workspace.memory / "knowledge.md"
-    text = path.read_text() + "\n## Facts\n\n- the sky is grey\n"
-    path.write_text(text)
-    workspace.notice(NOW)
-    for words in ("red", "blue"):
-        path.write_text(text.replace("grey", words))
-        workspace.notice(NOW)
-    found = line_changes_of(workspace, "knowledge.md", "the sky is blue")
-    assert [one.record.actor for one in found] == ["outside", "outside"]
 
 
 def test_progress_that_somebody_else_set_is_a_conflict(workspace: Workspace) -> None:
