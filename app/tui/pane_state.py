@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeVar
@@ -76,16 +76,6 @@ class PaneState(Part):
     def zoomed(self) -> bool:
         """Whether lists had the whole pane when the application ended."""
         return self._read("zoom", bool) is True
-
-    @property
-    def told_drafts(self) -> set[str]:
-        """The drafts that the user was told about, each as it was then."""
-        return {one for one in self._read("drafts", list) or () if isinstance(one, str)}
-
-    def tell_drafts(self, drafts: Iterable[str]) -> None:
-        """Save at once which drafts exist, so that the user is told about each only once."""
-        if (told := sorted(drafts)) != sorted(self.told_drafts):
-            self._keep(drafts=told)
 
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Return position, filter and sort of a pane."""

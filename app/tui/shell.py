@@ -172,11 +172,6 @@ class Shell(LateTimers, App[int]):
         self.theme = OWN[depth][0].name
 
     @property
-    def way(self) -> tuple[Path, ...]:
-        """The workspaces to go back to, the one this was opened from last."""
-        return self.setup.way
-
-    @property
     def workspace(self) -> Workspace | None:
         """The workspace that is shown; None: there is none yet."""
         return self.state.workspace
@@ -185,11 +180,6 @@ class Shell(LateTimers, App[int]):
     def depth(self) -> Depth:
         """How many colours the terminal shows, for widgets that draw differently in few colours."""
         return self.setup.depth
-
-    @property
-    def safe(self) -> bool:
-        """Whether no command from memory files may run."""
-        return self.setup.safe
 
     @property
     def pane(self) -> Pane | None:

@@ -121,8 +121,7 @@ def _edit_file(app: Spine, pane: Pane, place: LineRow) -> None:
         def otherwise(error: MemdeckError) -> None:
             app.copy(text)
             app.say_error(error)
-            app.say("Your text is in the clipboard.")
-            return app.changed()
+            app.say("Your text is in the clipboard.", beside=True)
 
         return app.change(f"{pane.pane_id}.source", build, otherwise=otherwise, taken_back=True)
 

@@ -105,7 +105,7 @@ def outcome_of(app: Spine, call: Call, now: datetime) -> Outcome:
     operation, made, ref = operation_of(call.operation), "", None
     with app.writing():
         for values in call.values:
-            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
+            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.setup.safe)
             lines = session.call(operation, values)
             made, found = session.made or lines[0], session.document
             ref = found.get("ref") or (f"{operation.noun}#{found['id']}" if "id" in found else None)
@@ -189,7 +189,7 @@ def _work(
 
     def work() -> tuple[list[str], bool]:
         with app.writing():
-            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.safe)
+            session = OwnSession(app.shown_workspace, now, app.environ, safe=app.setup.safe)
             return session.call(operation, values), session.acts
 
     return app.find(work, then, otherwise, opens="The answer")

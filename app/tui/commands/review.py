@@ -51,17 +51,12 @@ def accept(app: Spine) -> None:
         return app.change("clients.restore", restoring(others[0]), taken_back=True)
     if others:
         return consent.review(app)
-    return app.once_shown(lambda: _accept(app))
-
-
-def _accept(app: Spine) -> None:
-    chosen = _chosen(app)
-    if not chosen:
-        return None
-    return _write(app, chosen, None)
+    return app.once_shown(lambda: _write(app, _chosen(app), None))
 
 
 def _write(app: Spine, chosen: Sequence[Proposal], take: Take | None) -> None:
+    if not chosen:
+        return None
     inbox, now = _inbox(app), app.clock()
     elsewhere = sorted({one.place for one in chosen if one.place})
 
@@ -86,8 +81,7 @@ def _write(app: Spine, chosen: Sequence[Proposal], take: Take | None) -> None:
     def otherwise(error: MemdeckError) -> None:
         if error.code == "review.conflict" and isinstance(error, ConflictError) and len(chosen) == 1:
             return _settle(app, chosen[0])
-        app.say_error(error)
-        return app.changed()
+        return app.say_error(error)
 
     return app.write(write, otherwise, taken_back=True)
 
@@ -165,12 +159,8 @@ def reject(app: Spine) -> None:
 
     def done(count: int) -> None:
         words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
-        app.undo_next(lambda: app.find(again, reopened, failed))
+        app.undo_next(lambda: app.find(again, reopened))
         app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
         return app.changed()
 
-    def failed(error: MemdeckError) -> None:
-        app.say_error(error)
-        return app.changed()
-
-    return app.find(work, done, failed)
+    return app.find(work, done)

@@ -33,7 +33,7 @@ MORNING = time(8)
 def run(app: Spine) -> None:
     """Run the monitor now, or the task's action; asks for consent first."""
     pane = app.shown_pane
-    if app.safe:
+    if app.setup.safe:
         return app.say("Nothing runs with --safe.", severity="warning")
     monitors = monitors_of(pane)
     task = action_of_pane(pane)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.safe_text import visible
 from memory.files.diff import ChangeView, line_changes
+from memory.files.snapshot import plain_title
 from memory.history.versions import EntryVersion, bring_back, versions_of
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.pick import Pick, PickOption
@@ -43,7 +44,7 @@ def _list(app: Spine, versions: Sequence[EntryVersion]) -> None:
         PickOption(str(place), _time(one, now, zone), f"{plain_actor(one.record.actor)}  {_words(one)}")
         for place, one in enumerate(versions)
     ]
-    screen = Pick(f"History: {newest.title[:300]}", options)
+    screen = Pick(f"History: {plain_title(newest.file, newest.title)[:300]}", options)
     return app.ask(screen, lambda place: _preview(app, versions, versions[int(place)], newest))
 
 
@@ -81,7 +82,9 @@ def _preview(app: Spine, versions: Sequence[EntryVersion], version: EntryVersion
         words = "The entry has this text now."
     else:
         lines = diff_lines(line_changes(_bare(present), _bare(text)))
-    screen = Preview(f"Bring back: {newest.title[:300]}", lines, summary=words, applicable=not words)
+    screen = Preview(
+        f"Bring back: {plain_title(newest.file, newest.title)[:300]}", lines, summary=words, applicable=not words
+    )
     screen.describe("enter", "bring back")
     app.ask(
         screen,

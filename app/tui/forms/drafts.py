@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from app.tui.pane_state import PaneState
 from app.tui.shell import ThreadReport
 from app.tui.spine import Part
 from app.tui.state import panes_by_id
@@ -160,17 +159,11 @@ class FormDrafts(Part):
                 self.app.post_message(ThreadReport(partial(self._found, found)))
 
     def _found(self, drafts: tuple[Draft, ...]) -> None:
-        """Offer the drafts without interrupting: one message for new ones; the brief lists them until they are gone."""
-        told = PaneState.of(self.app).told_drafts
-        new = [draft for draft in drafts if _version(draft) not in told]
-        if new:
-            more = len(new) - 1
-            words = f"{about(new[0])} was never saved" + (f", and {more} more" if more else "")
-            key = self.app.key_of("draft.resume" if new[0] is drafts[0] else "pane.brief")
-            does = "continue it" if new[0] is drafts[0] else "see it in Brief"
-            self.app.say(f"{words}. Press {key} to {does}.", title="Draft")
-        PaneState.of(self.app).tell_drafts(map(_version, drafts))
+        """Offer the drafts without interrupting: one message; the brief lists them until they are gone."""
         self._offer(drafts)
+        more = len(drafts) - 1
+        words = f"{about(drafts[0])} was never saved" + (f", and {more} more" if more else "")
+        self.app.say(f"{words}. Press {self.app.key_of('draft.resume')} to continue it.", title="Draft")
 
     def _offer(self, drafts: tuple[Draft, ...]) -> None:
         """Offer these drafts, in the brief and by the keys."""
@@ -211,11 +204,6 @@ def typed_in(draft: Draft) -> str:
     """Return what was typed into a form, one value a line."""
     changed = [(name, value) for name, value in draft.values.items() if value != draft.base.get(name, "")]
     return "\n".join(f"{name}: {value[:200]}" for name, value in changed)
-
-
-def _version(draft: Draft) -> str:
-    """Return an identity of this state of the draft; it changes when the draft is edited again."""
-    return f"{draft.id} {draft.time.isoformat()}"
 
 
 def about(draft: Draft) -> str:

@@ -225,7 +225,7 @@ class Schedule(Part):
     def _look(self, now: datetime) -> tuple[Ahead, bool]:
         """Return what has to run, and whether another application leads."""
         ahead = look_ahead(self.workspace, self.trust(), now)
-        return ahead, ahead.heartbeat and not self._lead(keep=not self.app.safe)
+        return ahead, ahead.heartbeat and not self._lead(keep=not self.app.setup.safe)
 
     def _lead(self, *, keep: bool) -> bool:
         """Take the lead if no one has it; with `keep=False` only check whether it is free."""

@@ -45,8 +45,7 @@ class AllWorkspaces(Part):
     @property
     def fleet(self) -> EmbeddedFleet | CentralFleet:
         """The fleet of the database that the environment names, else the fleet of this machine."""
-        environ, workspace = self.app.environ, self.app.workspace
-        assert workspace is not None
+        environ, workspace = self.app.environ, self.workspace
         with self._mutex:
             if self._made is None and environ.get(DATABASE):
                 self._made = CentralFleet(environ[DATABASE])
@@ -72,10 +71,9 @@ class AllWorkspaces(Part):
 
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Return whether it is the workspace that the application shows."""
-        workspace = self.app.workspace
-        if workspace is None or self.app.state.shows_one_pane or item.host != host_name(self.app.environ):
+        if self.app.state.shows_one_pane or item.host != host_name(self.app.environ):
             return False
-        return str(item.path) == os.path.realpath(workspace.root)
+        return str(item.path) == os.path.realpath(self.workspace.root)
 
     def goes_on(self) -> bool:
         """Return whether to go on: the application still wants results."""
@@ -122,9 +120,6 @@ class AllWorkspaces(Part):
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
         """Open a workspace in place of this one, after checking that it can be opened."""
-        workspace = self.app.workspace
-        if workspace is None:
-            return
         if self.app.state.shows_one_pane:
             where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
             self.app.say(f"This view is read-only; `memdeck {item.path}`{where} opens this one.")
@@ -133,17 +128,17 @@ class AllWorkspaces(Part):
         elif self.is_open(item):
             self._open_here(pane, entry)
         elif self._may_leave():
-            destination = Destination(item.path, (*self.app.way, workspace.root), pane, entry)
+            destination = Destination(item.path, (*self.app.setup.way, self.workspace.root), pane, entry)
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def switch(self) -> None:
         """Show all workspaces, to open another one; in the list, go back to the workspace that you came from."""
         if self.app.pane is None or self.app.pane.pane_id != PANE:
             Navigation.of(self.app).open_pane(PANE)
-        elif not self.app.way:
+        elif not self.app.setup.way:
             Navigation.of(self.app).back()
         elif self._may_leave():
-            *way, root = self.app.way
+            *way, root = self.app.setup.way
             destination = Destination(root, tuple(way), PANE)
             self.app.work(lambda: self._try(root), partial(self._tried, destination), group="open", exclusive=True)
 

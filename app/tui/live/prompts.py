@@ -24,9 +24,7 @@ class PromptSource(Part):
         """Return what the hook sends now, byte for byte, or what the agent gets on request; a sentence for an error."""
         from app.hooks.preview import told
 
-        workspace = self.app.workspace
-        if workspace is None:
-            return ""
+        workspace = self.workspace
         try:
             with ExitStack() as opened:
                 return told(

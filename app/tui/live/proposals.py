@@ -49,7 +49,7 @@ class AgentProposals(Part):
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
         """Return what needs an approval."""
-        return () if self.app.workspace is None else Schedule.of(self.app).notice(snapshot, now).waiting
+        return Schedule.of(self.app).notice(snapshot, now).waiting
 
     def removals(self) -> Sequence[OutsideRemoval]:
         """Return the changes by other programs that removed entries which are still missing."""
@@ -57,17 +57,15 @@ class AgentProposals(Part):
 
     def proposals(self) -> Sequence[Proposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
-        if self.app.workspace is None:
-            return ()
         with suppress(MemdeckError):
-            home = self.app.workspace.home
+            home = self.workspace.home
             return [replace(one, place=place_words(one.place, home)) for one in self.inbox.list()]
         return ()
 
     def count(self) -> int:
         """Return how many wait."""
         with suppress(MemdeckError):
-            return self.inbox.count() if self.app.workspace is not None else 0
+            return self.inbox.count()
         return 0
 
     def judged(self, ref: str, now: datetime) -> Judged:

@@ -12,7 +12,7 @@ from app.tui.app import MemdeckApp
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, burst, make_app, make_workspace, press, running, settle
+from tests.app.tui.tui_helpers import burst, make_app, make_workspace, press, running, settle
 from tests.widgets.harness import screen_text
 from widgets.dialogs.consent import ConsentScreen
 
@@ -117,22 +117,6 @@ async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
                 assert states(workspace)["check", "Long"] == "pending"
         assert presses > 3
         assert states(workspace)["check", "Long"] == "approved"
-
-
-async def test_a_changed_command_is_shown_beside_the_old_one(workspace: Workspace) -> None:
-    """After a change the question shows what was approved and what stands there now."""
-    trust = trust_in(workspace)
-    disk = next(ask for ask in asks_of(workspace.snapshot()) if ask.name == "Disk Space")
-    trust.approve(disk, who="human", now=NOW)
-    path = workspace.memory / "monitors.md"
-    path.write_bytes(path.read_bytes().replace(b"df -h /", b"sudo df -h /"))
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await open_question(pilot, app, "Disk Space")
-        shown = screen_text(app)
-        assert "- df -h / | awk" in shown
-        assert "+ sudo df -h / | awk" in shown
-        assert "runs with the rights of another user (sudo)" in shown
 
 
 async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspace) -> None:

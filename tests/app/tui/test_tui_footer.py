@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from app.tui.app import MemdeckApp
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle
-from tests.widgets.harness import screen_text
+from tests.app.tui.tui_helpers import make_app, press, running
 
 
 def hints(app: MemdeckApp) -> list[str]:
@@ -40,16 +35,3 @@ async def test_undo_and_redo_are_named_where_there_is_something(workspace: Works
 
 
 LATE = "## Pending\n\n### [LOW] First\n\n### [HIGH] Late\n- due: 2024-01-02\n"
-
-
-@pytest.mark.parametrize("start", ["tasks", "brief", "journal"])
-async def test_a_count_of_the_header_leads_to_what_it_counts(tmp_path: Path, start: str) -> None:
-    """Overdue tasks stand in the brief; the cursor goes to the first of them, whatever was open."""
-    app = make_app(make_workspace(tmp_path, {"tasks.md": LATE}), pane=start)
-    async with running(app) as pilot:
-        top = screen_text(app).splitlines()[0]
-        await pilot.click("HeaderLine", offset=(top.index("1 overdue"), 0))
-        await settle(pilot)
-        pane = app.pane
-        assert pane.pane_id == "brief"
-        assert (pane.current().part, pane.current().title) == ("overdue", "Late")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.widgets import Input
-
-from app.tui.spine import Changed
 from memory.files.tasks.changes import edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, settle, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm
 from widgets.dialogs.pick import Pick
@@ -63,23 +60,6 @@ async def test_a_renamed_entry_is_said_and_can_be_saved_into(workspace: Workspac
         await press(pilot, "m", "enter")
         assert app.screen is app.main_screen
         assert task_of(workspace, f"{FIRST} mine")
-
-
-async def test_a_form_survives_an_outside_change(workspace: Workspace) -> None:
-    """Files that change while a form is open leave what was typed alone, and both changes arrive."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await press(pilot, "e")
-        await type_text(pilot, " today")
-        path = workspace.memory / "tasks.md"
-        path.write_text(path.read_text().replace("Update README with", "Rewrite README with"))
-        app.post_message(Changed(frozenset({"tasks.md"})))
-        await settle(pilot)
-        assert isinstance(app.screen, Form)
-        assert app.screen.query(Input).first().value == f"{FIRST} today"
-        await press(pilot, "ctrl+s")
-    titles = {task.title for task in workspace.snapshot().tasks.tasks}
-    assert {f"{FIRST} today", "Rewrite README with new API docs"} <= titles
 
 
 async def test_a_broken_text_is_offered_again(workspace: Workspace) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 from memory.files.tasks.changes import edit_task
 from memory.files.tasks.edits import add_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, make_workspace, press, running, settle
+from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from tests.widgets.harness import screen_text
 from widgets.pane.rows import RowKey
 
@@ -58,29 +57,3 @@ async def test_the_year_of_the_journal(workspace: Workspace) -> None:
 
 LATE = "## Pending\n" + "".join(f"### [HIGH] Task {number}\n- due: 2024-01-02\n" for number in range(9))
 QUIET = "### [HIGH] Later\n- due: 2025-01-02\n"
-
-
-async def test_the_line_of_what_is_left_out_leads_to_all_of_it(tmp_path: Path) -> None:
-    """Enter, o and a double click on `… and 3 more` open the tasks that are overdue, whatever narrowed them before."""
-    app = make_app(make_workspace(tmp_path, {"tasks.md": LATE + QUIET}), pane="brief")
-    async with running(app) as pilot:
-        for how in ("enter", "o", "click"):
-            brief = app.pane
-            rows = brief.line_list.rows
-            place = next(at for at, key in enumerate(rows) if isinstance(key, RowKey) and key.item.part == "more")
-            assert brief.current().part == "overdue"
-            if how == "click":
-                await pilot.click(brief.line_list, offset=(20, place), times=2)
-                await settle(pilot)
-            else:
-                await press(pilot, *["j"] * 6)
-                assert brief.current().title == "… and 3 more, all in Tasks"
-                await press(pilot, how)
-            tasks = app.pane
-            assert (tasks.pane_id, tasks.filter) == ("tasks", "due:overdue")
-            assert [row.item.title for row in tasks.line_list.rows if isinstance(row, RowKey)] == [
-                f"Task {number}" for number in range(9)
-            ]
-            tasks.set_filter("later")
-            await press(pilot, "1")
-            app.pane.line_list.action_first()

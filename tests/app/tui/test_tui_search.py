@@ -47,16 +47,6 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert app.screen is app.main_screen
 
 
-async def test_enter_right_behind_the_letters(workspace: Workspace) -> None:
-    """Keys that are typed without a pause open what they ask for, not what an earlier letter found."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        await pilot.press("ctrl+f", *"redis", "enter")
-        await settle(pilot)
-        assert app.screen is app.main_screen
-        assert app.pane.pane_id == "knowledge"
-
-
 @pytest.fixture
 def held(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[threading.Event, threading.Event]]:
     """Yield what lets the index be read that is there already, and what lets questions be answered."""

@@ -13,7 +13,6 @@ from app.tui.app import MemdeckApp
 from app.tui.commands import versions
 from app.tui.keys.keymap import Keymap
 from app.tui.keys.type_ahead import EscapeParser, apart
-from app.tui.shell import ThreadReport
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.changes import edit_task
@@ -90,23 +89,6 @@ async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
         assert shown
         assert app.screen is app.main_screen
         assert app.pane.line_list.position == before + 1
-
-
-async def test_a_key_that_means_something_only_when_it_arrives(workspace: Workspace) -> None:
-    """The rows come while `e` is on its way: what is typed behind it stands in the form all the same."""
-    app = make_app(workspace)
-    async with running(app) as pilot:
-        pane = app.pane
-        pane.set_filter("nothing is called like this")
-        await settle(pilot)
-        assert pane.current() is None
-        send(pilot, "e")
-        app.post_message(ThreadReport(lambda: pane.set_filter("")))
-        for key in "now":
-            send(pilot, key)
-        await settle(pilot)
-        assert isinstance(app.screen, Form)
-        assert app.screen.values()["title"].endswith("now")
 
 
 @pytest.mark.parametrize("after", ["d", "D", "3", "/", "?", ":", " ", "\r", "\x13", "é", "dj", "d\x1bj", ":\x1b/\x1b3"])

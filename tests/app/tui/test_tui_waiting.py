@@ -85,19 +85,6 @@ async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspa
         assert [title for title in titles if title in tasks(workspace)] == []
 
 
-async def test_many_are_decided_at_once(workspace: Workspace) -> None:
-    """What is selected is accepted together, each as a change of its own."""
-    titles = [task.title for task in workspace.snapshot().tasks.tasks][:3]
-    for title in titles:
-        removal(workspace, title)
-    app = make_app(workspace, pane="waiting")
-    async with running(app) as pilot:
-        await press(pilot, "space", "space", "space", "a")
-        assert Inbox(workspace.together).count() == 0
-        assert [title for title in titles if title in tasks(workspace)] == []
-        assert len(workspace.store.history.list(actor=AGENT)) == 3
-
-
 @pytest.mark.parametrize(("key", "due"), [("m", "2024-02-02"), ("t", "2024-03-03")])
 async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, key: str, due: str) -> None:
     """The proposal, what the file says now, and what was there before both."""
