@@ -9,7 +9,6 @@ from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
-from memory.trust.consent import Trust
 from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
@@ -68,7 +67,7 @@ def first(
     """
 
     def work() -> list[ConsentQuestion]:
-        trust, workspace = _trust(app), app.shown_workspace
+        trust, workspace = Schedule.of(app).trust(), app.shown_workspace
         entrust(workspace, trust, app.environ)
         found = []
         for ask in asks_of_all(workspace):
@@ -110,7 +109,7 @@ def _decide(
     question, now = questions[index], app.clock()
 
     def work() -> str:
-        trust = _trust(app)
+        trust = Schedule.of(app).trust()
         settle = trust.approve if approved else trust.deny
         settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
         return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
@@ -129,7 +128,7 @@ def review_workspace(app: Spine) -> None:
     """Approve the workspace for checks of public addresses."""
 
     def work() -> ConsentView | None:
-        trust = _trust(app)
+        trust = Schedule.of(app).trust()
         return workspace_view(trust, asks_of_all(app.shown_workspace)) if trust.opening() is None else None
 
     def ask(view: ConsentView | None) -> None:
@@ -142,13 +141,9 @@ def review_workspace(app: Spine) -> None:
         if answer == APPROVE:
             now = app.clock()
             words = "Approved: outgoing checks of public addresses."
-            _find(app, lambda: _trust(app).approve_workspace(ACTOR, now), lambda _: app.say(words))
+            _find(app, lambda: Schedule.of(app).trust().approve_workspace(ACTOR, now), lambda _: app.say(words))
 
     return _find(app, work, ask)
-
-
-def _trust(app: Spine) -> Trust:
-    return Schedule.of(app).trust()
 
 
 def _find(app: Spine, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
