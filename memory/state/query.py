@@ -37,9 +37,10 @@ _ASKS: tuple[tuple[Mode, str], ...] = (
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
 _MEANT, _FACT, _PLACE = 1.5, 1.2, 1.4
-"""The weight of an item that is meant for the mode, of the project and its commands against its parts, and of a place
-in a question about where something is.
+"""The weight of an item that is meant for the mode or asked for in its own words, of the project and its commands
+against its parts, and of a place in a question about where something is.
 """
+_PLACES = ("path", "module", "entrypoint", "program")
 _LEAST = 0.6
 """The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {
@@ -178,9 +179,12 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
 
 def _weight(item: QueryItem, mode: Mode, question: str) -> float:
     meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
-    where = question.lstrip().lower().startswith("where")
-    place = _PLACE if where and item.category in ("path", "module", "entrypoint", "program") else 1.0
-    return _WEIGHTS.get(item.kind, 1.0) * meant * place
+    asked = question.strip(" ?").lower()
+    place = (
+        _PLACE if asked.startswith("where") and item.category in ("path", "module", "entrypoint", "program") else 1.0
+    )
+    exact = _MEANT if asked in item.asked.lower().split(", ") else 1.0
+    return _WEIGHTS.get(item.kind, 1.0) * meant * place * exact
 
 
 def _says(item: QueryItem, words: Sequence[str]) -> bool:

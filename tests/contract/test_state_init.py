@@ -143,6 +143,7 @@ def test_each_command_names_its_source(place: Place) -> None:
         ("CHANGES.md", "## Version 2.0\n\nUnreleased\n\n- Fire two kilns at once\n\n## Version 1.0\n\n- First\n"),
         ("CHANGES.rst", "C\n=\n\n2.0 (unreleased)\n----\n\n- Fire two kilns at once\n\n1.0\n---\n\n- First\n"),
         ("CHANGELOG.md", "TBD\n===\n- Fire two kilns at once\n\n1.0 (2026-01-01)\n================\n- First\n"),
+        ("CHANGELOG.md", "# C\n\n## Unreleased\n\n- Kilns:\n  - Fire two kilns at once (#12)\n\n## 1.0\n\n- First\n"),
         (".changeset/warm-pots-fire.md", '---\n"kiln": minor\n---\n\nFire two kilns at once\n'),
         ("newsfragments/12.feature.rst", "Fire two kilns at once\n"),
     ],

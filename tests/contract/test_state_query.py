@@ -70,6 +70,17 @@ def test_without_evidence_it_says_so(shop: Place, question: str) -> None:
     assert shop.json("state", "query", question)["enoughEvidence"] is False
 
 
+def test_a_package_is_told_by_its_own_name(place: Place) -> None:
+    """Asked what a package of a workspace is, the answer is that package and not the project."""
+    place.write("package.json", '{"name": "cups", "private": true, "workspaces": ["packages/*"]}')
+    place.write("README.md", "# Cups\n\nCups draws cups in the browser.\n")
+    place.write("packages/draw/package.json", '{"name": "@cups/draw", "description": "Shapes and colours"}')
+    place.write("packages/draw/src/index.ts", "export {};\n")
+    assert place("state", "init").code == 0
+    assert "Shapes and colours" in place("state", "query", "what is @cups/draw").out.split("\n")[0]
+    assert "in the browser" in place("state", "query", "what is cups").out.split("\n")[0]
+
+
 def test_more_evidence_gives_no_fewer_answers(project: Place) -> None:  # noqa: F811
     """What the history answers alone, it answers beside the state, too, before any recall."""
     session(project, "one", "DECISION: Uploads go through nginx")
