@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from memory.document import parse
 from memory.document.compare import Region, lines_of
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
-from memory.storage.changes import OUTSIDE, FileChange
+from memory.storage.changes import OUTSIDE, OWN, FileChange, is_agent
+from memory.storage.log.log import ChangeLog
+from memory.storage.log.rows import OF_FILE, key
 from memory.storage.store import SharedLog
 
-from .authors import MOST_LOOKED_AT, Author, author_of_entry, author_of_file, whose
 from .policy import Kind
+
+Author = Literal["own", "agents", "person"]
+_MOST_LOOKED_AT = 300
+"""How many changes of a file are searched for the author of a text; older text counts as a person's."""
+_NEUTRAL = OWN - {OUTSIDE}
 
 STATUS = frozenset({"progress", "started", "completed", "outcome", "lastupdate", "status", "lastcheck", "laststatus"})
 """The fields that say how far something is, in small letters and without blanks; an outcome is a text once written."""
@@ -50,7 +56,7 @@ def kinds_of(stores: SharedLog, actor: str, files: tuple[FileChange, ...]) -> fr
     @cache
     def author_of(path: str, ref: str | None) -> Author:
         history = stores.history
-        return author_of_file(history, actor, path) if ref is None else author_of_entry(history, actor, ref)
+        return _author_of_file(history, actor, path) if ref is None else _author_of_entry(history, actor, ref)
 
     found: set[Kind] = set()
     for part in parts:
@@ -196,7 +202,7 @@ def _sections_part(path: str, region: Region) -> Iterator[ChangePart]:
 
 
 def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
-    """Yield the lines that went and came; one whose ref came too was rewritten."""
+    """Yield the lines that went and came; one _whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {stores.line(path, line)[0] for line in come}
     for line in lines_of(region.before):
@@ -209,17 +215,55 @@ def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[Change
 
 
 def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
-    """Return whose the lines are that a part takes away: by the change with which each came."""
+    """Return _whose the lines are that a part takes away: by the change with which each came."""
     at_home = stores.owner(part.path) == actor
     wanted = _lines(part.before)
     writers: set[Author] = set()
-    for record, before, _ in islice(stores.history.walk(part.path, file.before or b""), MOST_LOOKED_AT):
+    for record, before, _ in islice(stores.history.walk(part.path, file.before or b""), _MOST_LOOKED_AT):
         writer, found = record.actor, wanted - _lines(stores.authored(part.path, before))
         if found:
-            writers.add("own" if at_home and writer == OUTSIDE else whose(actor, writer))
+            writers.add("own" if at_home and writer == OUTSIDE else _whose(actor, writer))
             wanted -= found
         if not wanted:
             break
     if "person" in writers or ((wanted or not writers) and not at_home):
         return "person"
     return "agents" if "agents" in writers else "own"
+
+
+# -- _whose text it is, by the change log --------------------------------------------------------------------------
+
+
+def _author_of_entry(history: ChangeLog, actor: str, ref: str) -> Author:
+    """Return the author of an entry: an agent only where it added the entry and no one else changed it since."""
+    found = history.list(entry=ref)
+    if not found or not any(one.ref == ref or one.old_ref == ref for record in found for one in record.touched):
+        return "person"
+    # The oldest change that is known has to be the one by which the entry came.
+    oldest = [one for one in found[-1].touched if one.ref is not None]
+    if not any(one.kind == "added" for one in oldest):
+        return "person"
+    return _of(actor, (record.actor for record in found))
+
+
+def _author_of_file(history: ChangeLog, actor: str, path: str) -> Author:
+    """Return the author of a whole file: an agent only where it made the file and no one else wrote to it since."""
+    found = history.records(OF_FILE, [key(path)], 0)
+    if not found or next(file for file in found[-1].files if file.path == path).before is not None:
+        return "person"
+    return _of(actor, (record.actor for record in found))
+
+
+def _whose(actor: str, writer: str) -> Author:
+    """Return what a writer is to an agent."""
+    if writer == actor:
+        return "own"
+    return "agents" if is_agent(writer) else "person"
+
+
+def _of(actor: str, writers: Iterable[str]) -> Author:
+    """Return _whose text it is that several wrote; what memdeck does by itself makes no difference."""
+    left = {_whose(actor, writer) for writer in writers if writer not in _NEUTRAL}
+    if not left or "person" in left:
+        return "person"
+    return "agents" if "agents" in left else "own"
