@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.clock import UnknownZone, find_zone
 from memory.base.values import is_absent, split_field
 from memory.document import Document
-from memory.document.lines import count_line_ends, hidden_lines, split_lines
+from memory.document.lines import count_line_ends
 from memory.errors import ConfigError
 
-from .dress import LineFinding, plain_body, regex
+from .dress import LineFinding, plain_body, regex, visible_lines
 from .values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ class Config:
         # The lines of settings do not count, nor do further lines of a value, unless nothing else sets their key.
         taken = {setting.line for setting in self.settings}
         values = {at for one in self.settings for at in range(one.line, one.line + len(one.raw.splitlines()))}
-        for line, text in _lines_of_text(self.document):
+        blocks = self.document.blocks()
+        lines = ((first + at, text) for _, _, block, first in blocks for at, text in visible_lines(block.body))
+        for line, text in lines:
             like = None if line in taken else _setting_like(text)
             if like is None or like[0] in found or (line in values and like[0] in self._first):
                 continue
@@ -219,15 +221,6 @@ def _setting_like(text: str) -> tuple[str, str] | None:
         if found["sign"].strip() or found["value"][0].isdigit() or text.startswith(("-", "*", "+")):
             return key, found["value"].strip(" \t*_`|,\"'")
     return None
-
-
-def _lines_of_text(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield the lines of all bodies that are neither code nor comments, each with its number from 0."""
-    for _, _, block, first in document.blocks():
-        hidden = hidden_lines(block.body)
-        for number, (text, _) in enumerate(split_lines(block.body)):
-            if not hidden[number]:
-                yield first + number, text
 
 
 def _read_settings(document: Document) -> list[Setting]:
