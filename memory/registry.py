@@ -134,7 +134,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),
-            PaneEntry("journal", "Journal", _PANES + "journal.pane:JournalPane", ("journal.md",), "3"),
+            PaneEntry("journal", "Journal", _PANES + "journal:JournalPane", ("journal.md",), "3"),
             PaneEntry("knowledge", "Knowledge", _PANES + "knowledge:KnowledgePane", ("knowledge.md",), "4"),
             PaneEntry("plans", "Plans", _PANES + "plans:PlansPane", ("orchestration.md",), "6"),
             PaneEntry("monitors", "Monitors", _PANES + "monitors.pane:MonitorsPane", ("monitors.md",), "7"),

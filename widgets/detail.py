@@ -322,10 +322,7 @@ class Detail(LineView):
 
     def marked_lines(self) -> tuple[range, str]:
         """Mark the link that Enter follows."""
-        if not self.has_focus:
-            return range(0), ""
-        row = next((row for row, number in self._link_rows.items() if number == self._current), -1)
-        return range(row, row + 1) if row >= 0 else range(0), "detail--link"
+        return (self.rows_of_focus(), "detail--link") if self.has_focus else (range(0), "")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Disable the keys of links while there are none."""
@@ -334,7 +331,7 @@ class Detail(LineView):
     def action_link(self, step: int) -> None:
         """Mark the next link or (-1) the one before, and bring it into view."""
         self._current = (self._current + step) % len(self.links)
-        row = next((row for row, number in self._link_rows.items() if number == self._current), 0)
+        row = next(iter(self.rows_of_focus()), 0)
         top, height = round(self.scroll_y), max(1, self.scrollable_content_region.height)
         if not top <= row < top + height:
             self.scroll_to(y=max(0, row - height // 2), animate=False, force=True)

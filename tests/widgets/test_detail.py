@@ -82,7 +82,7 @@ MARKDOWN = [
     ("![cat](c.png)", ["cat (c.png)"]),
     ("**b** *i* `c`", ["b i c"]),
     ("<b>raw</b>\n", ["<b>raw</b>"]),
-    ("<div>\nraw\n</div>", ["<div>", "raw", "</div>"]),
+    ("<div>\nraw\n</div>", ["  <div>", "  raw", "  </div>"]),
     ("| a | bb |\n|---|---|\n| 中 | 1 |", ["a   bb  ", "中  1   "]),
     ("#### deep\ntext", ["deep", "", "text"]),
     ("***", ["────────"]),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
     from widgets.list.line_list import LineList
 
-    from .contents import Contents
     from .filter import Needles
+    from .rows import Contents
 
 
 class PaneOverrides(Widget):

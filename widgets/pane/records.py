@@ -28,8 +28,7 @@ from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone
 from widgets.text.words import dated, short_moment
 
 from .base import Pane
-from .rows import RowKey
-from .unread import unread_rows
+from .rows import RowKey, unread_rows
 
 INDENT = 2
 """Cells by which each level of an outline is indented."""

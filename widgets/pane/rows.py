@@ -1,12 +1,21 @@
-"""Rows of a pane: their identity through refreshes of the files, and which of them a filter keeps."""
+"""Rows of a pane: their identity through refreshes of the files, which of them a filter keeps, and unread lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from datetime import datetime, tzinfo
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from memory.base.safe_text import visible
+from memory.files.plain import UnreadLine, unread_lines
 from widgets.list.rows import Heading, Note
+
+if TYPE_CHECKING:
+    from memory.document import Document
+    from memory.errors import MemdeckError
+    from memory.files.snapshot import Snapshot
 
 
 class RowKey:
@@ -181,3 +190,53 @@ def fitted(heading: Heading, fitting: int) -> Heading:
     if not number.isdigit() or not 0 < fitting < int(number):
         return heading
     return replace(heading, note=f"{fitting} of {number}{gap}{rest}")
+
+
+Order: TypeAlias = tuple[str, Sequence[Hashable]]
+"""The name of a sort order and the keys in it."""
+
+
+class Contents(NamedTuple):
+    """What a pane read in a worker, for `Pane.put`."""
+
+    snapshot: Snapshot
+    now: datetime
+    zone: tzinfo
+    rows: Rows
+    remark: str = ""
+    order: Order | None = None
+    """The sorted rows; None where they are in their own order."""
+    refusal: MemdeckError | None = None
+    """Why a file of the pane cannot be read; its rows are missing then."""
+    beside: Any = None
+    """Anything else that the pane computed to show with its rows; None where it has nothing."""
+
+
+LARGEST = 200_000
+"""The bytes of the largest file whose lines are looked at: `memdeck check` lists those of larger ones."""
+
+
+def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Sequence[Any]:
+    """Return a heading with the section's name for each group of unread lines of a file, and a row for each line.
+
+    `words` name the problem; `first` is a number that no note of the pane has.
+    """
+    document = snapshot.document(name)
+    found = _unread(name, document) if len(document.dump()) <= LARGEST else ()
+    rows: list[Any] = []
+    heading: str | None = None
+    for one in found:
+        if one.heading != heading:
+            heading = one.heading
+            if rows or first:
+                rows.append(Note(number=first + len(rows)))
+            count = sum(other.heading == heading for other in found)
+            rows.append(Heading(visible(heading.strip()) or "NO HEADING", f"{count}  {words}"))
+        rows.append(LineRow(name, one.line, visible(one.title), words))
+    return rows
+
+
+@lru_cache(maxsize=16)
+def _unread(name: str, document: Document) -> tuple[UnreadLine, ...]:
+    """Return the unread lines; an unchanged file has the same document in each snapshot."""
+    return unread_lines(name, document)

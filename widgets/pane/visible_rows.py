@@ -6,10 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from .contents import Order
 from .entry import PaneOverrides
 from .filter import Needles
-from .rows import EMPTY, LineRow, RowKey, Rows
+from .rows import EMPTY, LineRow, Order, RowKey, Rows
 
 REVERSED = ", reversed"
 """What follows the name of a sort order that is reversed."""

@@ -14,7 +14,7 @@ from memory.files.snapshot import Snapshot, plain_title
 from widgets.detail import Caption, DetailLine, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.journal.pane import day_title
+from widgets.panes.journal import day_title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
 

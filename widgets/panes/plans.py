@@ -11,13 +11,11 @@ from memory.files.plans.parts import PlanTask, progress_of
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec
-from widgets.list.line_list import LineList
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
 from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, file_removal_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.pane.removing import question
-from widgets.pane.rows import RowKey
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, progress_line
@@ -132,15 +130,6 @@ class PlansPane(RecordPane):
             "time": f"{task.minutes:g} min" if task.minutes else "",
             "depends on": needed,
         }
-
-    def on_line_list_opened(self, event: LineList.Opened) -> None:
-        """Fold a plan on Enter; where its detail has little room, open the detail instead, which scrolls there."""
-        item = event.key.item if isinstance(event.key, RowKey) else None
-        little = self.has_class("-single") or self.has_class("-stacked")
-        if little and isinstance(item, Record) and not item.depth:
-            event.stop()
-            event.prevent_default()
-            self.open_detail()
 
     # What can be done
 

@@ -119,15 +119,10 @@ class _Renderer:
                 for content in _inline(token.children or (), "heading" if heading else "plain"):
                     yield self._flow(content)
                 self._blank = not any(isinstance(around, _List) for around in self._around)
-            case "fence" | "code_block":
+            case "fence" | "code_block" | "html_block":
                 yield from self._gap()
                 for part in token.content.rstrip("\n").split("\n"):
-                    yield self._flow((Piece(f"  {part}", "code"),), 2)
-                self._blank = True
-            case "html_block":
-                yield from self._gap()
-                for part in token.content.rstrip("\n").split("\n"):
-                    yield self._flow((Piece(part, "muted"),))
+                    yield self._flow((Piece(f"  {part}", "muted" if token.type == "html_block" else "code"),), 2)
                 self._blank = True
             case "hr":
                 yield from self._gap()

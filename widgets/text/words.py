@@ -139,26 +139,15 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
     if moment is not None and task.due_state(now, zone) == "overdue":
         return Piece(f"{glyphs.alert} {sign}{late_words(moment, now, zone)}", "alert")
     if moment is None and parts.date is None and parts.recurring:
-        moment = _next_run(parts.recurring, now, zone)
-        if moment is None:
+        run = next_run(parts.recurring, now, zone)
+        if run is None:
             return Piece(f"{sign}{parts.recurring}", "muted")
+        moment = Moment(parts.recurring, run.date(), run)
     if moment is not None:
         today = moment.date == now.astimezone(zone).date()
         return Piece(f"{sign}{short_moment(moment, now, zone)}", "plain" if today else "muted")
     bad = task.due is not None and _is_no_date(task.due, zone)
     return Piece(f"{glyphs.alert} {task.due}", "alert") if bad else Piece(task.due or "", "muted")
-
-
-def _next_run(expression: str, now: datetime, zone: tzinfo) -> Moment | None:
-    """The next run of a recurring task without a date; None for an invalid expression."""
-
-    from memory.base.cron import BadCron, next_runs
-
-    try:
-        run = next_runs(expression, now, zone)[0]
-    except (BadCron, IndexError):
-        return None
-    return Moment(expression, run.date(), run)
 
 
 def _is_no_date(text: str, zone: tzinfo) -> bool:

@@ -17,7 +17,7 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
 from widgets.input.form import Prompt
 from widgets.pane.removing import chain
-from widgets.panes.tasks.quick import quick_words
+from widgets.panes.tasks.forms import quick_words
 
 from .conditions import tasks_of
 

@@ -8,7 +8,7 @@ from memory.document import parse
 from memory.files.snapshot import Snapshot
 from tests.fixture_files import SAMPLE
 from tests.widgets.harness import Harness, screen_text
-from widgets.panes.journal.pane import JournalPane
+from widgets.panes.journal import JournalPane
 
 NOW = datetime(2024, 1, 15, 11, 30, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from widgets.calendar.month import Load, Month
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.rows import LineRow, RowKey
-from widgets.panes.journal.pane import day_title
+from widgets.panes.journal import day_title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import PRIORITY_TONES

@@ -1,14 +1,16 @@
-"""The forms of a task, made from the operations on tasks."""
+"""The forms of a task, made from the operations on tasks; and the meaning of a task typed in one line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from memory.base.values import alike
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task, open_twins, twin_words
+from memory.files.tasks.quick import read_quick
+from widgets.input.date_fields import next_run_words
 from widgets.input.fields import FieldSpec
 from widgets.pane.offers import FormPlan
 from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
@@ -57,3 +59,36 @@ def _twin_hint(snapshot: Snapshot, task: Task | None) -> Callable[[str], str]:
         return twin_words([other for other in known.get(alike(text), ()) if other is not task], text)
 
     return hint
+
+
+_LABELS = {
+    "title": "title",
+    "due": "due",
+    "recurring": "recurs",
+    "priority": "priority",
+    "assigned": "assigned",
+    "tags": "tags",
+}
+_SIGNS = {"priority": "!", "assigned": "@", "tags": "#"}
+HELP = "!high @name #tag anywhere; the date, and every … or daily, at its end"
+"""The help shown below an empty line."""
+
+
+def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) -> str:
+    """Return what a line means, a part a line; `short`: priority, assignee and tags share one line."""
+    if not text.strip():
+        return HELP
+    found = read_quick(text, now, zone)
+    lines: list[str] = [] if found.title else [f"{'title':<8} ({found.error})"]
+    signs: list[str] = []
+    for name, label in _LABELS.items():
+        parts = [part for part in found.parts if part.name == name]
+        # Of several parts of one name only the last one counts, except for tags.
+        words = dict.fromkeys(part.error or part.meaning for part in (parts if name == "tags" else parts[-1:]))
+        if short and name in _SIGNS:
+            signs += [f"{_SIGNS[name]}{word}" for word in words]
+        elif words:
+            lines.append(f"{label:<8} {', '.join(words)}")
+        if name == "recurring" and found.recurring and not short:
+            lines.append(f"{'next':<8} {next_run_words(found.recurring, now, zone)}")
+    return "\n".join([*lines, *([" ".join(signs)] if signs else [])])

@@ -14,8 +14,7 @@ from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
-from widgets.pane.rows import LineRow, RowKey
-from widgets.pane.unread import unread_rows
+from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import task_row
@@ -165,14 +164,6 @@ class TasksPane(Pane):
         self.set_group(view.get("group", GROUPS[0]))
         self.show_view(view.get("view", VIEWS[0]))
         super().restore(view)
-
-    def set_sort(self, name: str) -> None:
-        """Sort and redraw, because the words of a row may depend on the sort."""
-        before = self.sort
-        super().set_sort(name)
-        if self.sort != before:
-            for cards in self._lists:
-                cards.refresh()
 
     def set_group(self, name: str) -> None:
         """Group by one of `groups`."""

@@ -24,7 +24,7 @@ from widgets.pane.operation_form import (
     join_lines,
     operation_of,
 )
-from widgets.pane.unread import unread_rows
+from widgets.pane.rows import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
 ROW = Columns(Column("time", 5, importance=1), Column("title"))

@@ -1,3 +1,0 @@
-"""The journal pane."""
-
-from __future__ import annotations
