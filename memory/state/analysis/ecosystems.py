@@ -90,7 +90,6 @@ ECOSYSTEMS = (
                      Convention("lint", "ruff check{}", "ruff.toml"),
                      Convention("lint", "flake8{}", ".flake8"), Convention("types", "mypy", text="[tool.mypy"),
                      Convention("types", "mypy", "mypy.ini")),
-        scripts=("tool.pdm.scripts", "tool.poe.tasks", "tool.hatch.envs.default.scripts"),
         run={"uv": "uv run", "Poetry": "poetry run", "PDM": "pdm run", "Pipenv": "pipenv run"},
     ),
     Ecosystem(

@@ -133,7 +133,8 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
         if value and len(value) < 60 and "{" not in value and not any(one.startswith(start) for one in found.versions):
             found.versions.append(sentence.format(value))
     for table in (found.value(path, place) for place in ecosystem.scripts for path in by_folder.get("", [])):
-        found.scripts |= {key: _script(value) for key, value in (table if isinstance(table, dict) else {}).items()}
+        texts = (table if isinstance(table, dict) else {}).items()
+        found.scripts |= {key: one_line(value) for key, value in texts if isinstance(value, str)}
     return found
 
 
@@ -214,15 +215,6 @@ def _file_of(tree: Tree, top: str, target: str) -> str:
     names += [f"{module[1].replace('.', '/')}{end}" for end in (".py", "/__init__.py")] if module else []
     paths = (f"{top}{start}{name}" for start in ("", "src/", "lib/") for name in names)
     return next((path for path in paths if tree.has(path)), "")
-
-
-def _script(value: object) -> str:
-    """Return the words of a script, which may be in a list or below a key."""
-    if isinstance(value, dict):
-        value = value.get("cmd") or value.get("shell") or ""
-    if isinstance(value, list):
-        value = " && ".join(one for one in value if isinstance(one, str))
-    return one_line(value) if isinstance(value, str) else ""
 
 
 def main_package(tree: Tree, project: Project) -> Package | None:
