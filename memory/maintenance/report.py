@@ -19,8 +19,8 @@ SHOWN = 20
 class Gone(NamedTuple):
     """An entry that a rule moves or removes; its ref stays the same in the archive.
 
-    `to` says where it is afterwards: an archive, relative to the memory folder. `date` is the ISO date that the rule
-    used: when it was completed, or the day of a journal entry.
+    `to` says where it is afterwards: the path of an archive in the memory folder, or words such as `the change log`.
+    `date` is the ISO date that the rule used: when it was completed, or the day of a journal entry.
     """
 
     ref: str | None
@@ -58,7 +58,7 @@ class RuleReport(NamedTuple):
     said: str = ""
     """The result of a rule that moves nothing: `claude: imported=2 skipped=40 failed=0`."""
     acts: bool = False
-    """Whether `said` describes something done, or to be done: then a run is useful although nothing moves."""
+    """Whether the rule did, or would do, something besides moving entries, which `said` describes."""
 
     def json(self) -> dict[str, object]:
         """Return the rule's part of the report.
@@ -170,7 +170,7 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
 
 
 def _total(report: Report) -> str:
-    """Return what moves; where nothing does, "" if the rules did something else, which they report themselves."""
+    """Return the line with the total; empty if nothing moves and rules reported other work."""
     moves = summary(report.rules) if report.moved or not report.acted else ""
     if not report.dry_run:
         return moves

@@ -16,7 +16,7 @@ BYTES_PER_TOKEN = 4
 
 
 def read_size(value: object) -> int:
-    """Return a number of tokens written as `200k`, `1m` or a plain number, in any case; ValueError for anything else.
+    """Return a number of tokens written as `200k`, `1M` or a plain number; ValueError for anything else.
 
     `k` is a thousand, `m` a million. An empty value, zero and negative numbers are not sizes.
     """

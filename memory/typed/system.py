@@ -41,7 +41,7 @@ class TypedLook(NamedTuple):
 
 
 class TypedMemory(System):
-    """The agents of a workspace: those of the registry whose folder is in it, and the workspace itself if it is one."""
+    """The agents of a workspace: those of the registry in it, and the workspace itself if it is an agent's folder."""
 
     name = "typed"
 
@@ -98,7 +98,7 @@ class TypedMemory(System):
     def files(self) -> Iterable[str]:
         """Yield the Aidefiles, the core and the procedural files, except very large ones.
 
-        Episodic files are scratch files: the history has only memdeck's own changes of them.
+        Episodic files are scratch files: of them the log records only memdeck's own changes.
         """
         for look in self.look().agents:
             shown = self._shown(look.agent)
@@ -155,8 +155,8 @@ class TypedMemory(System):
             yield from items_of(look, self._shown(look.agent))
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
-        """Convert items to blocks of the agent that `place` names, or of the only one; the workspace itself becomes one
-        where there is none.
+        """Convert items to blocks of the agent that `place` names, or of the only one. If there is no agent, the
+        workspace itself becomes one.
         """
         root = self._workspace.root
         looks = self.look().agents or (look_at(Agent(root.name, root, registered=False)),)
@@ -164,7 +164,7 @@ class TypedMemory(System):
         return take(look, self.store(look.agent), items, actor=actor, now=now)
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002
-        """Yield the blocks of the core files, which an agent always has; for a message a search finds the others."""
+        """Yield the blocks of the core files, which an agent always has; a search answers messages."""
         for look in self.look().agents if not message.strip() else ():
             aidefile, shown = look.aidefile, self._shown(look.agent)
             for one in records_of(look, shown, lambda *_: None):
@@ -207,9 +207,9 @@ class TypedMemory(System):
     # -- changing -----------------------------------------------------------------------------------------------
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
-        """Prune the registered agents of the workspace; an Aidefile that is not registered deletes nothing.
+        """Prune the registered agents of the workspace; agents that are not registered are not pruned.
 
-        What cannot be pruned is a warning: no file and no agent ends the pass.
+        A failure in one file or agent is a warning and does not stop the rest.
         """
         begun = time.perf_counter()
         rules, warnings, change = [], [], None
@@ -228,7 +228,7 @@ class TypedMemory(System):
         return Report(dry_run, now, tuple(rules), tuple(warnings), took, change=change, blocked=tuple(blocked))
 
     def prune(self, agent: Agent, now: datetime, *, actor: str, dry_run: bool = False) -> AgentPrune:
-        """Prune one agent; see `memory.typed.prune.prune`."""
+        """Prune one agent; see `memory.typed.pruning.prune`."""
         approvals = self._workspace.state.folder.home
         return prune(agent, self.store, now, actor=actor, dry_run=dry_run, approvals=approvals)
 

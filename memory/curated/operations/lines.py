@@ -1,4 +1,4 @@
-"""The results of the operations for people; those without a form of their own are shown value by value."""
+"""What operations on curated memory answer people; results without a form of their own are shown value by value."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def memory(done: Json) -> Iterator[str]:
 
 
 def decision(done: Json) -> Iterator[str]:
-    """Yield a decision; with its traces where it is shown alone, or nothing was written."""
+    """Yield a decision; its rule traces follow in a dry run, when it was looked up, and when nothing was written."""
     one, dry = done["decision"], done.get("dry_run", False)
     words = {"add": "remembered", "update": "renewed", "delete": "forgot", "noop": "nothing to do",
              "reject": "rejected"}  # fmt: skip
@@ -131,7 +131,7 @@ def run_line(one: Json) -> str:
 
 
 def dreamt(done: Json) -> Iterator[str]:
-    """Yield what came of dreaming on each side."""
+    """Yield the result of dreaming for each scope."""
     for scope in done["scopes"]:
         yield f"{scope['scope']}: {run_line(scope['dream']) if scope['triggered'] else scope['reason']}"
         if done["dry_run"]:
