@@ -1,8 +1,8 @@
 """Output of the command line: data on stdout in aligned columns, messages on stderr, in any encoding.
 
 In text for people, control and bidirectional characters are visible escapes. JSON is UTF-8 if stdout is, else ASCII;
-the same characters are written as `\\uXXXX` in it. A byte that is not UTF-8 becomes the lone surrogate as which Python
-reads it (`\\udcff` for 0xff); `surrogateescape` turns it back into the byte.
+the same characters are written as `\\uXXXX` in it. A byte that is not UTF-8 appears as Python's surrogate for
+it (`\\udcff` for 0xff); `surrogateescape` turns it back into the byte.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class Printer:
             self.text(f"{line}\n")
 
     def text(self, text: str) -> None:
-        """Write text for programs unchanged, line ends included."""
+        """Write text, line ends included; characters that the encoding lacks become backslash escapes."""
         self.begun = self.begun or bool(text)
         try:
             try:
                 self.stream.write(text)
-            except UnicodeEncodeError:  # a lone surrogate that does not come from a byte of a memory file
+            except UnicodeEncodeError:
                 encoding = self.stream.encoding or "ascii"
                 self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
         except OSError as error:
@@ -81,7 +81,7 @@ class Printer:
     def document(self, value: Any) -> None:
         """Write one JSON document and a line end."""
         text = self._encoder()(value) + "\n"
-        # A reader that goes away is noticed between two pieces.
+        # In pieces, so that a closed pipe is noticed early.
         for start in range(0, len(text), _PIECE):
             self.text(text[start : start + _PIECE])
 
@@ -92,7 +92,7 @@ class Printer:
             self.text(f"{encode(value)}\n")
 
     def flush(self) -> None:
-        """Write out the buffer; OutputClosed, MemdeckError `output.failed`."""
+        """Write out the buffer; OutputClosed if the reader is gone, MemdeckError `output.failed` for other errors."""
         if sys.stdout is not None or self._stream is not None:
             self.text("")
             try:
@@ -114,7 +114,7 @@ class Printer:
         return safe
 
     def _failed(self, error: OSError) -> None:
-        # Otherwise Python would try to write the rest of the buffer at exit, and report an error.
+        # To nowhere: else Python would try to write the rest of the buffer at exit, and report an error.
         with open(os.devnull, "wb") as nowhere, suppress(OSError, ValueError):
             os.dup2(nowhere.fileno(), self.stream.fileno())
         if isinstance(error, BrokenPipeError):
@@ -235,14 +235,14 @@ class Paint:
 def _fitted(columns: list[list[str]], room: int, alerts: Mapping[int, int]) -> list[list[str]]:
     """Return all columns but the last, cut or emptied so that a third of `room` cells is left for the last one.
 
-    The widest are cut first, to `_NARROWEST` cells; where that is not enough, the last of them is emptied. Of a cell
-    that needs action, such as `2024-01-15 09:00 overdue`, the last word stays.
+    The widest are cut first, to `_NARROWEST` cells; if that is not enough, columns are emptied from the right. Of a
+    cell that needs action, such as `2024-01-15 09:00 overdue`, the last word stays.
     """
     sizes = [max(map(cell_width, column), default=0) for column in columns]
     spare = room - min(sizes.pop(), max(room // 3, _NARROWEST))
     kept = len(sizes)
     while True:
-        # A cell of a megabyte needs no more steps than one as wide as the screen.
+        # At most as wide as the screen, so that a huge cell takes no longer.
         widths = sizes[:1] + [min(size, room) for size in sizes[1:kept]] + [0] * (len(sizes) - kept)
         over = sum(width + 2 for width in widths if width) - spare
         while over > 0 and kept > 1:
@@ -261,7 +261,7 @@ def _fitted(columns: list[list[str]], room: int, alerts: Mapping[int, int]) -> l
 
 
 def _cut(cell: str, width: int, keeps_last_word: bool) -> str:
-    """Return a cell of a table in so many cells of the screen."""
+    """Return a table's cell cut to `width` columns of the screen."""
     head, blank, word = cell.rpartition(" ")
     if keeps_last_word and blank and cell_width(cell) > width > len(word) + 2 and word.isascii():
         return f"{clip(head, width - len(word) - 1)} {word}"
