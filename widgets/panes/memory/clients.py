@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.clients.system import ClientsLook
 from memory.files.snapshot import Snapshot
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
@@ -16,7 +17,6 @@ from widgets.pane.records import Record, RecordPane
 if TYPE_CHECKING:
     from memory.clients.folders import ClientFolder, Lost
     from memory.clients.memories import ClientMemory
-    from memory.clients.system import ClientsLook
 
 
 class ClientsPane(RecordPane):
@@ -167,6 +167,4 @@ def _gone(lost: Lost) -> Record:
 
 
 def _look(snapshot: Snapshot) -> ClientsLook | None:
-    from memory.clients.system import ClientsLook
-
     return snapshot.of("clients", ClientsLook)

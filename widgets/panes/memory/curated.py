@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import format_utc
+from memory.curated.system import CuratedLook
 from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -22,7 +23,7 @@ from widgets.text.styled_text import Piece
 if TYPE_CHECKING:
     from memory.curated.model import Invalid, Memory, Root
     from memory.curated.overview import CuratedOverview
-    from memory.curated.system import CuratedLook, CuratedMemory
+    from memory.curated.system import CuratedMemory
 
 Json = Mapping[str, Any]
 WRITTEN = ("name", "type", "content", "description", "scope", "agent_name", "agent_tier")
@@ -252,6 +253,4 @@ def _decision(one: Json) -> Record:
 
 
 def _look(snapshot: Snapshot) -> CuratedLook | None:
-    from memory.curated.system import CuratedLook
-
     return snapshot.of("curated", CuratedLook)

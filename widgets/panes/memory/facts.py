@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from memory.facts import FactsLook
 from memory.facts.system import Facts
 from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
@@ -15,9 +16,6 @@ from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.pane.removing import question
-
-if TYPE_CHECKING:
-    from memory.facts import FactsLook
 
 
 class FactsPane(RecordPane):
@@ -99,6 +97,4 @@ class FactsPane(RecordPane):
 
 
 def _look(snapshot: Snapshot) -> FactsLook | None:
-    from memory.facts import FactsLook
-
     return snapshot.of("facts", FactsLook)

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
+from memory.files.tasks.edits import remove_task
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.pane.removing import question
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.pane.visible_rows import REVERSED
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import task_row
+
+from .detail import task_detail
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -322,8 +326,6 @@ class TasksPane(Pane):
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
         """Every field, then the rest of the entry."""
-        from .detail import task_detail
-
         return task_detail(item, self.now, self.zone, self.glyphs)
 
     def field_text(self, item: Task, name: str) -> str:
@@ -378,9 +380,6 @@ class TasksPane(Pane):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
-        from memory.files.tasks.edits import remove_task
-        from widgets.pane.removing import question
-
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:
