@@ -92,9 +92,13 @@ def gone_paths(root: str | os.PathLike[str], seconds: float = _SECONDS) -> dict[
 
 
 def has_commit(root: str | os.PathLike[str], said: str, seconds: float = _SECONDS) -> bool | None:
-    """Return whether a commit is in the repository; None without git, or in a clone without the whole history."""
-    if _git(root, "cat-file", "-e", f"{said}^{{commit}}", seconds=seconds) is not None:
-        return True
+    """Return whether a commit is in the repository.
+
+    None without git, where it does not answer in time, or in a clone without the whole history.
+    """
+    done = _run(root, "cat-file", "-e", f"{said}^{{commit}}", seconds=seconds)
+    if done is None or done.returncode == 0:
+        return None if done is None else True
     shallow = _git(root, "rev-parse", "--is-shallow-repository", seconds=seconds)
     return False if shallow is not None and shallow.strip() == "false" else None
 
@@ -107,6 +111,12 @@ def blob_at(root: str | os.PathLike[str], commit: str, path: str) -> str | None:
 
 def _git(root: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -> str | None:
     """Return what a command of git prints about the repository at `root`; None where it fails."""
+    done = _run(root, *words, seconds=seconds)
+    return None if done is None or done.returncode else done.stdout.decode("utf-8", "replace")
+
+
+def _run(root: str | os.PathLike[str], *words: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a command of git on the repository at `root`; None without either, and where it does not end in time."""
     top = os.path.realpath(root)
     program = find_program("git", os.environ.get("PATH", os.defpath), outside=top)
     if program is None or git_folder(top) is None:
@@ -118,10 +128,9 @@ def _git(root: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -
     }  # fmt: skip
     how: Any = {"capture_output": True, "stdin": subprocess.DEVNULL, "timeout": seconds, "env": environment}
     try:
-        done = subprocess.run([program, "-C", top, *_OPTIONS, *words], check=False, **how)
+        return subprocess.run([program, "-C", top, *_OPTIONS, *words], check=False, **how)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
 
 
 _MOST_BYTES = 1 << 20
