@@ -47,16 +47,7 @@ def _row(memory: ClientMemory) -> dict[str, Any]:
     return {"ref": memory.ref, "title": memory.title, "file": memory.file, **memory.json()}
 
 
-@under(
-    clients,
-    "list",
-    serves="look",
-    examples=(
-        "memdeck clients list",
-        "memdeck clients list --client codex",
-        "memdeck clients list --match deploy -o json",
-    ),
-)
+@clients.look("list", "", "--client codex", "--match deploy -o json")
 @_client
 @option("--type", "kind", metavar="T", help="Only memories of this type, such as feedback.")
 @option("--match", metavar="TEXT", help="Only memories that contain this text, in any case.")
@@ -89,9 +80,7 @@ def list_memories(context: Context, client: str | None, kind: str | None, match:
     return listing("memories", lambda: map(_row, found), lines)
 
 
-@under(
-    clients, "show", serves="look", examples=("memdeck clients show MEMORY.md", "memdeck clients show 3fa94c1 -o json")
-)
+@clients.look("show", "MEMORY.md", "3fa94c1 -o json")
 @_ref
 def show(context: Context, ref: str) -> Result:
     """Show one memory whole: its fields, and its text as the client gets it."""
@@ -106,7 +95,7 @@ def show(context: Context, ref: str) -> Result:
     return Result(lambda: {"memory": {**_row(memory), "text": memory.text}}, lines)
 
 
-@under(clients, "folders", serves="look", examples=("memdeck clients folders", "memdeck clients folders -o json"))
+@clients.look("folders", "", "-o json")
 def folders(context: Context) -> Result:
     """List the folders of the clients: how full their indexes are, and whether memdeck may change them."""
     found = _system(context).look().folders
@@ -125,9 +114,7 @@ def folders(context: Context) -> Result:
     return listing("folders", lambda: map(folder_json, found), lines)
 
 
-@under(
-    clients, "loads", serves="look", examples=("memdeck clients loads", "memdeck clients loads --client codex -o json")
-)
+@clients.look("loads", "", "--client codex -o json")
 @option("--client", metavar="NAME", help="One client only: claude-code, codex, gemini, cursor or vscode.")
 def loads(context: Context, client: str | None) -> Result:
     """Show what each client loads when a session starts, and later: instruction files and its own memory, with costs.
@@ -180,14 +167,7 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
     return said({"folder": folder_json(folder)}, f"{folder.source.shown} {words}")
 
 
-@under(
-    clients,
-    "add",
-    serves="change",
-    examples=(
-        "memdeck clients add 'Use tabs' --type feedback --description 'Tabs, never spaces' --text 'Why: the linter.'",
-    ),
-)
+@clients.change("add", "'Use tabs' --type feedback --description 'Tabs, never spaces' --text 'Why: the linter.'")
 @argument("title")
 @_client
 @option("--agent", metavar="NAME", help="The subagent whose memory it is, in a folder of subagents.")
@@ -203,15 +183,7 @@ def add(
     return _did(context, folder, path, change)
 
 
-@under(
-    clients,
-    "edit",
-    serves="change",
-    examples=(
-        "memdeck clients edit 'Use tabs' --description 'Tabs in Go, spaces in YAML'",
-        "memdeck clients edit 3fa94c1 --text -",
-    ),
-)
+@clients.change("edit", "'Use tabs' --description 'Tabs in Go, spaces in YAML'", "3fa94c1 --text -")
 @_ref
 @option("--title", metavar="T", help="A new name; its line in the index follows.")
 @option("--description", metavar="D", help="A new description; its line in the index follows.")
@@ -230,7 +202,7 @@ def edit(
     return _did(context, folder, memory.path, change)
 
 
-@under(clients, "remove", serves="change", examples=("memdeck clients remove 'Use tabs'",))
+@clients.change("remove", "'Use tabs'")
 @_ref
 def remove(context: Context, ref: str) -> Result:
     """Remove a memory of a client and its line in the index; `memdeck undo` brings both back."""
@@ -238,12 +210,8 @@ def remove(context: Context, ref: str) -> Result:
     return _did(context, folder, None, _writer(context, folder).remove(memory.path, lambda _: None))
 
 
-@under(
-    clients,
-    "restore",
-    serves="change",
-    looks=lambda values: values.get("listing") or values.get("list"),
-    examples=("memdeck clients restore", "memdeck clients restore --list", "memdeck clients restore feedback_tabs.md"),
+@clients.change(
+    "restore", "", "--list", "feedback_tabs.md", looks=lambda values: values.get("listing") or values.get("list")
 )
 @argument("files", metavar="[FILE]...", nargs=-1)
 @option("--list", "listing", is_flag=True, help="Only list what clients deleted.")

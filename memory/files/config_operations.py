@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.errors import NotFoundError, UsageError
-from memory.operations import Context, Group, Kind, argument, option, under
+from memory.operations import Context, Group, Kind, argument, option
 from memory.operations.result import Paint, Result
 
 from .config import FILE, HOMES, KNOWN_KEYS, Setting, meant_key, unknown_key_words, value_problem
@@ -29,7 +29,7 @@ class _Key(Kind):
 _key = argument("key", type=_Key())
 
 
-@under(config, "list", serves="look", examples=("memdeck config list", "memdeck config list -o json"))
+@config.look("list", "", "-o json")
 def list_settings(context: Context) -> Result:
     """List the settings by section."""
     settings = context.snapshot.config
@@ -49,7 +49,7 @@ def list_settings(context: Context) -> Result:
     return Result(lambda: {"config": settings.json()}, lines)
 
 
-@under(config, "get", serves="look", examples=("memdeck config get maxJournalEntries",))
+@config.look("get", "maxJournalEntries")
 @_key
 def get(context: Context, key: str) -> Result:
     """Print the value of one setting."""
@@ -59,12 +59,7 @@ def get(context: Context, key: str) -> Result:
     )
 
 
-@under(
-    config,
-    "set",
-    serves="change",
-    examples=("memdeck config set pruneJournalAfterDays 60", "memdeck config set timezone Europe/Berlin"),
-)
+@config.change("set", "pruneJournalAfterDays 60", "timezone Europe/Berlin")
 @_key
 @argument("value")
 @option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
@@ -79,7 +74,7 @@ def set_value(context: Context, key: str, value: str, section: str | None) -> Re
     return Result(found.document, found.lines, notes=[f"warning: config.unknown_key: {words}"])
 
 
-@under(config, "unset", serves="change", examples=("memdeck config unset maintenanceSchedule",))
+@config.change("unset", "maintenanceSchedule")
 @_key
 def unset(context: Context, key: str) -> Result:
     """Take a setting out of the file."""

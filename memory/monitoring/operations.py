@@ -78,7 +78,7 @@ def _refuse_safe(context: Context) -> None:
         raise UsageError("usage.safe", "nothing runs with --safe", "leave it out")
 
 
-@under(monitors, "list", serves="look", examples=("memdeck monitors list", "memdeck monitors list --alerting -o json"))
+@monitors.look("list", "", "--alerting -o json")
 @option("--alerting", is_flag=True, help="Only monitors that are not healthy.")
 @option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(context: Context, alerting: bool, match: str | None) -> Result:
@@ -180,7 +180,7 @@ def mute(context: Context, name: str | None, span: str | None, off: bool) -> Res
     )
 
 
-@under(monitors, "export", serves="look", examples=("memdeck monitors export",))
+@monitors.look("export", "")
 def export(context: Context) -> Result:
     """Print the states of the monitors in the text format of Prometheus."""
     found = _standings(context)
@@ -277,7 +277,7 @@ def _route(context: Context) -> AlertRoute:
     return read_route(context.snapshot, addresses_of(context))
 
 
-@under(notify, "list", serves="look", examples=("memdeck notify list",))
+@notify.look("list", "")
 def list_channels(context: Context) -> Result:
     """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
     route = _route(context)

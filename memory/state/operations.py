@@ -78,7 +78,7 @@ def _store(context: Context) -> StateStore:
 # -- the bundle ---------------------------------------------------------------------------------------------------
 
 
-@under(state, "init", serves="change", examples=("memdeck state init",))
+@state.change("init", "")
 @option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
 @option("--force", is_flag=True, help="Archive the existing state and begin again.")
 def init(context: Context, provider: str, force: bool) -> Result:
@@ -125,14 +125,14 @@ def _written(context: Context, done: StateChange) -> Result:
     return Result(done.json, lines)
 
 
-@under(state, "update", serves="change", examples=("memdeck state update",))
+@state.change("update", "")
 def update(context: Context) -> Result:
     """Renew the state from the repository as it is; the work of recalls and people in it stays."""
     store = _store(context)
     return _written(context, bundles.update(store, analyse(store.root), actor=context.actor, now=context.now))
 
 
-@under(state, "status", serves="look", examples=("memdeck state status",))
+@state.look("status", "")
 def status(context: Context) -> Result:
     """Show the status: waiting events, sources, drift, retention, and the one thing to do next."""
     found = status_of(_store(context).memory(), context.now, work=True)
@@ -176,7 +176,7 @@ def _group_lines(paint: Paint, groups: Sequence[Json], count: int) -> Iterator[s
         yield f"  … {count - len(groups):,} more"
 
 
-@under(state, "show", serves="look", examples=("memdeck state show", "memdeck state show gotchas -o json"))
+@state.look("show", "", "gotchas -o json")
 @argument("section", metavar="[SECTION]", required=False)
 def show(context: Context, section: str | None) -> Result:
     """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
@@ -193,7 +193,7 @@ def show(context: Context, section: str | None) -> Result:
     return Result(lambda: document, lines)
 
 
-@under(state, "edit", serves="change", examples=("memdeck state edit next-steps --json steps.json",))
+@state.change("edit", "next-steps --json steps.json")
 @argument("section")
 @option("--json", "source", type=Content("state.edit"), metavar="FILE|-", help="Take it from this file, or from stdin.")
 def edit(context: Context, section: str, source: SentFile | None) -> Result:
@@ -221,7 +221,7 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
     return Result(dict, lambda _: (), draft=draft)
 
 
-@under(state, "export", serves="look", examples=("memdeck state export > ~/state.json",))
+@state.look("export", "> ~/state.json")
 def export(context: Context) -> Result:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
     memory = _store(context).memory()
@@ -231,7 +231,7 @@ def export(context: Context) -> Result:
     return exported(lambda: [canonical(whole), "\n"])
 
 
-@under(state, "checkpoints", serves="look", examples=("memdeck state checkpoints",))
+@state.look("checkpoints", "")
 def checkpoints(context: Context) -> Result:
     """List the checkpoints, the newest first."""
     found = checkpoint_lines(_store(context).memory())
@@ -239,7 +239,7 @@ def checkpoints(context: Context) -> Result:
     return listing("checkpoints", lambda: found, lambda paint: paint.columns(shown))
 
 
-@under(state, "events", serves="look", examples=("memdeck state events --limit 0 -o jsonl",))
+@state.look("events", "--limit 0 -o jsonl")
 @option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
 def events(context: Context, limit: int) -> Result:
     """List the events, the newest first."""
@@ -249,7 +249,7 @@ def events(context: Context, limit: int) -> Result:
     return listing("events", lambda: found, lambda paint: paint.columns(shown))
 
 
-@under(state, "diff", serves="look", examples=("memdeck state diff chk-000004 state",))
+@state.look("diff", "chk-000004 state")
 @argument("before", metavar="A")
 @argument("after", metavar="B")
 def diff(context: Context, before: str, after: str) -> Result:
@@ -279,7 +279,7 @@ def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) ->
 # -- what events say, and their sources ---------------------------------------------------------------------------
 
 
-@under(state, "recall", serves="change", examples=("memdeck state recall --section gotchas --yes",))
+@state.change("recall", "--section gotchas --yes")
 @option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
 @option("--section", metavar="S", help="Change one section only (default: the settings').")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
@@ -339,7 +339,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
         yield from _diff_lines(paint, shown.diff(), SHOWN_LINES)
 
 
-@under(state, "query", serves="look", examples=("memdeck state query 'Why do we use SQLite?'",))
+@state.look("query", "'Why do we use SQLite?'")
 @argument("question", nargs=-1, required=True)
 @option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
 @option("--scope", default="all", metavar="S", help="state, history or all (the default).")
@@ -374,7 +374,7 @@ def add(context: Context, kind: str, path: str, name: str | None) -> Result:
     return said({"source": source, "change": change.id}, f"added {source['id']}: {source['path']}")
 
 
-@under(state, "sources", serves="look", examples=("memdeck state sources",))
+@state.look("sources", "")
 def sources(context: Context) -> Result:
     """List the sources, and how their last sync ended."""
     found = _store(context).memory().sources
@@ -383,7 +383,7 @@ def sources(context: Context) -> Result:
     return listing("sources", lambda: found, lambda paint: paint.columns(rows, empty=_NO_SOURCES))
 
 
-@under(state, "sync", serves="change", examples=("memdeck state sync --all", "memdeck state sync claude"))
+@state.change("sync", "--all", "claude")
 @argument("source", metavar="[ID]", required=False)
 @option("--all", "every", is_flag=True, help="All sources.")
 def sync(context: Context, source: str | None, every: bool) -> Result:
@@ -417,7 +417,7 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
 # -- upkeep -------------------------------------------------------------------------------------------------------
 
 
-@under(state, "validate", serves="change", examples=("memdeck state validate", "memdeck state validate --repair"))
+@state.change("validate", "", "--repair")
 @option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
 @option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
 @_yes
@@ -478,7 +478,7 @@ def _repair(context: Context, store: StateStore, yes: bool) -> Result:
     return before.asking(Ask("Repair it?", done, "nothing is written; `--yes` does it"), yes)
 
 
-@under(state, "prune", serves="change", examples=("memdeck state prune --dry-run", "memdeck state prune"))
+@state.change("prune", "--dry-run", "")
 @_dry_run
 def prune(context: Context, dry_run: bool) -> Result:
     """Put old events that were recalled, and old checkpoints, into the archive; remove expired batches there."""
@@ -496,7 +496,7 @@ def prune(context: Context, dry_run: bool) -> Result:
     return Result(lambda: {"dry_run": dry_run, **done.json()}, lines)
 
 
-@under(state, "config", serves="change", examples=("memdeck state config retention.enabled false",))
+@state.change("config", "retention.enabled false")
 @argument("key", required=False)
 @argument("value", required=False)
 def config(context: Context, key: str | None, value: str | None) -> Result:

@@ -24,7 +24,7 @@ an_id = argument("ask_id", metavar="ID", required=False)
 all_checks = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
 
 
-@under(trust, "list", serves="look", examples=("memdeck trust list", "memdeck trust list --blocked -o json"))
+@trust.look("list", "", "--blocked -o json")
 @option("--blocked", is_flag=True, help="Only what does not run as it is.")
 def list_trust(context: Context, blocked: bool) -> Result:
     """List everything that memory files ask to run or to connect to, and whether it may.

@@ -15,7 +15,7 @@ from memory.files.edit import Edit, one_line, started_document, with_end, with_n
 from memory.files.find import find_contact
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.files.snapshot import Snapshot
-from memory.operations import Choice, Context, Pairs, Ref, argument, option, under
+from memory.operations import Choice, Context, Pairs, Ref, argument, option
 from memory.operations.result import Paint, Result
 
 from .model import FILE, KINDS, Contacts, channel_id, places_of, read_person, tables_of
@@ -35,9 +35,7 @@ contacts = EntryGroup(
 )
 
 
-@under(
-    contacts, "list", serves="look", examples=("memdeck contacts list", "memdeck contacts list --kind person -o json")
-)
+@contacts.look("list", "", "--kind person -o json")
 @option("--kind", type=Choice(tuple(_LISTS)), help="Only channels, routes or people.")
 def list_contacts(context: Context, kind: str | None) -> Result:
     """List channels, message routes and people."""

@@ -18,7 +18,7 @@ from memory.files.find import find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
-from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option, under
+from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing
 
 from .model import Journal, JournalEntry, check_lines, clean_line, read_lines, write_line, write_lines
@@ -58,16 +58,7 @@ journal = EntryGroup(
 )
 
 
-@under(
-    journal,
-    "list",
-    serves="look",
-    examples=(
-        "memdeck journal list --limit 10",
-        "memdeck journal list --since -7d --match deploy",
-        "memdeck journal list --date 2024-01-15 -o json",
-    ),
-)
+@journal.look("list", "--limit 10", "--since -7d --match deploy", "--date 2024-01-15 -o json")
 @option("--date", metavar="D", type=Day(), help=f"Only entries of this day ({_DAY}).")
 @option("--since", metavar="D", type=Day(), help="Only entries of this day and later.")
 @option("--until", metavar="D", type=Day(), help="Only entries of this day and earlier.")
@@ -98,7 +89,7 @@ def _by_day(paint: Paint, entries: Iterable[JournalEntry]) -> Iterator[str]:
         yield "no entries"
 
 
-@under(journal, "show", serves="look", examples=("memdeck journal show 8c01f2e",))
+@journal.look("show", "8c01f2e")
 @_ref
 def show(context: Context, ref: str) -> Result:
     """Show one entry; REF is a ref, its hex, or a unique part of the title."""

@@ -16,7 +16,7 @@ from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
-from memory.operations import Context, Day, Ref, Used, argument, option, under
+from memory.operations import Context, Day, Ref, Used, argument, option
 from memory.operations.result import Paint, Result, listing
 
 from .model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
@@ -39,16 +39,7 @@ knowledge = EntryGroup(
 )
 
 
-@under(
-    knowledge,
-    "list",
-    serves="look",
-    examples=(
-        "memdeck knowledge list",
-        "memdeck knowledge list --section 'Technical Facts'",
-        "memdeck knowledge list --match redis",
-    ),
-)
+@knowledge.look("list", "", "--section 'Technical Facts'", "--match redis")
 @option("--section", metavar="S", help="Only this section.")
 @option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
 @option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")

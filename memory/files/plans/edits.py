@@ -23,7 +23,7 @@ from memory.files.edit import (
 from memory.files.find import find_plan
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.files.snapshot import Snapshot
-from memory.operations import Context, Pairs, argument, option, under
+from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing
 
 from .model import FILE, SCHEMA, Plan, Plans, PlanSection, section_of
@@ -40,12 +40,7 @@ orchestration = EntryGroup(
 )
 
 
-@under(
-    orchestration,
-    "list",
-    serves="look",
-    examples=("memdeck orchestration list", "memdeck orchestration list --status running -o json"),
-)
+@orchestration.look("list", "", "--status running -o json")
 @option("--status", metavar="S", help="Only plans with this status, such as running or completed.")
 def list_plans(context: Context, status: str | None) -> Result:
     """List plans with their phases and the state of each of their tasks."""
@@ -55,7 +50,7 @@ def list_plans(context: Context, status: str | None) -> Result:
     return listing("plans", lambda: (plan.json() for plan in found), lambda paint: _trees(paint, found))
 
 
-@under(orchestration, "show", serves="look", examples=("memdeck orchestration show plan-redis",))
+@orchestration.look("show", "plan-redis")
 @argument("ref")
 def show(context: Context, ref: str) -> Result:
     """Show one plan with its phases and tasks; REF is a ref, its hex, a planId, or a unique part of the title."""

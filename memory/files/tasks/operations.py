@@ -21,7 +21,6 @@ from memory.operations import (
     Tag,
     argument,
     option,
-    under,
 )
 from memory.operations.result import Paint, Result, fields_of, listing
 
@@ -60,18 +59,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
             yield from snapshot.tasks.in_section(section)
 
 
-@under(
-    tasks,
-    "list",
-    serves="look",
-    examples=(
-        "memdeck tasks list",
-        "memdeck tasks list --due overdue",
-        "memdeck tasks list --due '2 Dec'",
-        "memdeck tasks list --sort urgency",
-        "memdeck tasks list --section all --match deploy -o json",
-    ),
-)
+@tasks.look("list", "", "--due overdue", "--due '2 Dec'", "--sort urgency", "--section all --match deploy -o json")
 @option("--section", type=Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
 @option("--priority", type=_PRIORITY, help="Only tasks of this priority.")
 @option("--tag", "tags", multiple=True, type=Tag(), help="Only tasks with this tag; repeated: with all of them.")
@@ -171,9 +159,7 @@ def _notes_of_headings(shown: Sequence[Task]) -> Iterator[str]:
         yield f"warning: task.unknown_section: {count} {noun} {where}; listed as pending"
 
 
-@under(
-    tasks, "show", serves="look", examples=("memdeck tasks show 3fa94c1", "memdeck tasks show 'Deploy v2.1' -o json")
-)
+@tasks.look("show", "3fa94c1", "'Deploy v2.1' -o json")
 @_ref
 def show(context: Context, ref: str) -> Result:
     """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
