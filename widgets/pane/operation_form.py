@@ -297,7 +297,22 @@ def file_removal_of(noun: str, name: str, titles: Sequence[str], refs: Sequence[
 
 
 def removals(noun: str, refs: Sequence[str], now: datetime, snapshot: Snapshot) -> Edit:
-    """Return the edit that removes entries, from the end: the refs of equal entries depend on those before them."""
+    """Return the edit that removes entries; all are found before the first is removed.
+
+    When one of several equal entries is removed, the refs of the others become invalid: so from the end, by line.
+    """
+    remove = operation_of(f"{noun} remove")
     places = {one.ref: one.line for one in ENTRIES[noun](snapshot)}
-    remove, last_first = operation_of(f"{noun} remove"), sorted(refs, key=lambda ref: -places.get(ref, 0))
-    return chain([edit_by(remove, now, {"ref": ref}) for ref in last_first])(snapshot)
+    known = sorted({places[ref] for ref in refs if ref in places}, reverse=True)
+    if len(known) < len(refs) or len(refs) == 1:
+        wanted = next((ref for ref in refs if ref not in places), refs[0])
+        return edit_by(remove, now, {"ref": wanted})(snapshot)
+
+    def at(line: int) -> FileBuild:
+        def build(look: Snapshot) -> Edit:
+            ref = next(one.ref for one in ENTRIES[noun](look) if one.line == line)
+            return edit_by(remove, now, {"ref": ref})(look)
+
+        return build
+
+    return chain([at(line) for line in known])(snapshot)
