@@ -43,7 +43,7 @@ def _rename_target(place: Place) -> None:
 CASES = (
     _case("vim-swap", "vim's swap file", _put(".tasks.md.swp", b"b0VIM 9.0\0\0")),
     _case("vim-probe", "vim's probe 4913", _put("4913", b"")),
-    _case("backup-tilde", "a backup `tasks.md~`", _put("tasks.md~")),
+    _case("backup-tilde", "a backup `tasks.md~`", _put("tasks.md~"), finds=("tasks.md~:0 file.conflicted_copy",)),
     _case("emacs-autosave", "Emacs's `#tasks.md#`", _put("#tasks.md#")),
     _case("emacs-lock", "Emacs's lock, a link to a name that is no file", _emacs_lock),
     _case(
@@ -75,6 +75,7 @@ CASES = (
         "git-leftovers",
         "git's `tasks.md.orig` and a merge that is not done",
         lambda place: (_put("tasks.md.orig")(place), _index_lock(place)),
+        finds=("tasks.md.orig:0 file.conflicted_copy",),
     ),
     _case("evicted", "iCloud's placeholder instead of the file", _evicted, finds=(".tasks.md.icloud:0 file.evicted",)),
     _case("other-case", "`TASKS.MD` beside `tasks.md`", _put("TASKS.MD"), finds=("TASKS.MD:0 file.similar_name",)),
