@@ -111,7 +111,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def open_digit(self, digit: str) -> None:
-        """Open the pane of a digit; that of tabs with a name in common opens the last one, and again the next."""
+        """Open the pane of a digit. If several tabs share it, open the last one used; pressed again, the next."""
         tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:

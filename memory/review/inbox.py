@@ -41,7 +41,7 @@ class Inbox:
         self._log = log
 
     def _records(self) -> list[Proposals]:
-        """Return the records of proposals in which there ever was one; the workspace's own comes first."""
+        """Return the records that ever held a proposal; the workspace's own comes first."""
         found = [Proposals(log) for log in self._log.logs()]
         return [one for one in found if one.stamp() is not None]
 
@@ -50,7 +50,7 @@ class Inbox:
     def list(
         self, states: Sequence[str] = ("waiting",), *, actor: str | None = None, limit: int = 0
     ) -> tuple[Proposal, ...]:
-        """Return proposals, newest first: those that wait, or those in `states` (none: all)."""
+        """Return the proposals in these states, newest first; an empty `states` means all."""
         unknown = [state for state in states if state not in STATES]
         if unknown:
             raise UsageError("review.state", f"{unknown[0][:40]!r} is no state", f"write {', '.join(STATES)}")
@@ -120,7 +120,7 @@ class Inbox:
             return merge_change(log, self.files(proposal), read, now, take)
 
     def change(self, proposal: Proposal) -> ChangeRecord | None:
-        """Return the change that a proposal became, None if it became none, or was removed from the log."""
+        """Return the change made from a proposal; None if it was never accepted, or the change has left the log."""
         if proposal.change_id is None:
             return None
         try:
@@ -286,7 +286,7 @@ class Inbox:
         return store
 
     def _log_of(self, proposal: Proposal) -> SharedLog:
-        """Return the log of a proposal's files; RefusedError `review.path` if they no longer exist."""
+        """Return the log of a proposal's files; RefusedError `review.path` if no log of the workspace covers them."""
         for log in self._log.logs():
             if log.place == proposal.place:
                 return log

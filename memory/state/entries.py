@@ -75,7 +75,7 @@ class StateParts:
         return self._write(call, ref, None, section, before, [*before, new])
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
-        """Set values of a part; lists of texts are passed as lists."""
+        """Set fields of a part, or append to its main text; a field that is a list takes a list."""
         if changes.text is not None:
             raise UsageError("entry.arguments", "a part of the project state has no text of its own", "set its fields")
         section, number, before = self._section(call, ref, check)

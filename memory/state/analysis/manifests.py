@@ -161,7 +161,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 
 def _add(project: Project, folder: str, paths: list[str]) -> None:
-    """Add the package in a folder, with its entry points; a manifest without a name makes no package."""
+    """Add the package in a folder, with its entry points; without a name it has that of its file or folder."""
     tree, ecosystem, file = project.tree, project.ecosystem, paths[0].rpartition("/")[2]
     name = project.first(paths, *ecosystem.names)
     if not name and any("*" in pattern and fnmatch(file, pattern) for pattern in ecosystem.manifests):
