@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from math import ceil
+from threading import Lock
 from typing import NamedTuple
 
 from .word_lists import FUNCTION_CHARACTERS, IRREGULAR, STOP_WORDS
@@ -159,12 +160,17 @@ def _stem_word() -> Callable[[str], str]:
     return found
 
 
+_STEMMER = Lock()
+"""The one stemmer keeps the word that it works on: one thread uses it at a time."""
+
+
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
     """Return the common stem of the forms of a folded English word; any other word is its own stem."""
     if not word.isascii() or not word.isalpha():
         return word
-    return _stem_word()(IRREGULAR.get(word, word))
+    with _STEMMER:
+        return _stem_word()(IRREGULAR.get(word, word))
 
 
 def spellings(word: str, typed: str) -> list[str]:

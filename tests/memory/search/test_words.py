@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.words import content_words, fold, near, overlap, spans, spellings, stem, terms, tokens
+
+ENDS = ("ing", "ed", "ation", "ational", "fulness", "ously", "ies", "ement")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,20 @@ def test_words_that_say_something() -> None:
     assert content_words("这是部署") == ("是部", "部署", "署")
     assert overlap("Red fox jumps", "the red FOX") == 0.5
     assert "mueller" in spellings("muller", "Müller")
+
+
+def test_threads_stem_each_word_as_one_thread_does() -> None:
+    """The application stems in several threads at once; the stems are those of a single one, and none fails."""
+    words = [f"{root}{end}" for root in ("deploy", "relation", "hope", "generous", "communic") for end in ENDS]
+    alone = [stem.__wrapped__(word) for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(stem.__wrapped__, words * 40))
+    finally:
+        sys.setswitchinterval(before)
+    assert found == alone * 40
 
 
 @given(st.text(max_size=60))
