@@ -6,6 +6,7 @@ import itertools
 import os
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -136,6 +137,20 @@ def test_a_log_that_is_locked_does_not_stop_a_change(reopened, tasks: Path, now:
     holder.close()
     assert tasks.read_bytes() == b"two"
     assert "cannot be used" in store.history.warnings[0]
+
+
+def test_a_log_that_another_process_begins_is_waited_for(reopened, tasks: Path, now: datetime) -> None:
+    """Of two that begin the log at once neither loses the record of its change; SQLite alone refuses one of them."""
+    store = reopened()
+    log_path(store).parent.mkdir(parents=True, exist_ok=True)
+    holder = sqlite3.connect(log_path(store), isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.1, holder.close)
+    release.start()
+    write(store, now, b"one")
+    release.join()
+    assert [change.summary for change in store.history.list()] == [f"wrote {TASKS}"]
+    assert store.history.warnings == ()
 
 
 def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: datetime) -> None:
