@@ -84,8 +84,11 @@ def cut(text: str, most: int = 60) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 event`, `2,000 entries`."""
-    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """Return a count with its noun: `1 event`, `2,000 entries`, `3 days`, `2 batches`."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        many = f"{noun[:-1]}ies"
+    else:
+        many = f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
     return f"{count:,} {noun if count == 1 else many}"
 
 

@@ -66,7 +66,7 @@ class Pruned(NamedTuple):
         said = " and ".join(plural(len(some), noun) for noun, some in moved.items() if some)
         words = [f"{said} to the archive"] if said else []
         if self.batches:
-            words.append(f"{len(self.batches):,} expired {'batch' if len(self.batches) == 1 else 'batches'} out of it")
+            words.append(f"{plural(len(self.batches), 'expired batch')} out of it")
         return self.skipped or ", ".join(words) or "nothing is old enough"
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memory.base.safe_text import _JOINER, _SUSPECT, cell_width, clip, fit, pad, visible
+from memory.base.safe_text import _JOINER, _SUSPECT, cell_width, clip, fit, pad, plural, visible
 
 ANY = st.text(alphabet=st.characters(exclude_categories=()), max_size=40)
 PICTURES = st.lists(
@@ -112,3 +112,10 @@ def test_pad_and_fit(text: str, width: int) -> None:
     """Padding fills up to the width and cuts nothing; fitting gives exactly the width."""
     assert max(width, cell_width(text)) == cell_width(pad(text, width))
     assert width == cell_width(fit(text, width))
+
+
+def test_a_count_has_its_noun() -> None:
+    """The noun follows the number as English does: entries, but days; batches, but files."""
+    said = [plural(2000, noun) for noun in ("entry", "day", "expired batch", "file")]
+    assert said == ["2,000 entries", "2,000 days", "2,000 expired batches", "2,000 files"]
+    assert [plural(count, "memory") for count in (0, 1)] == ["0 memories", "1 memory"]
