@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.search.records import FileRecords, Record
 from memory.storage import PrivateState
@@ -163,7 +164,7 @@ class ClientMemories(System):
         for store in self.stores():
             lost = lost_of(store)
             if lost:
-                count = f"{len(lost):,} {'memory' if len(lost) == 1 else 'memories'}"
+                count = plural(len(lost), "memory")
                 words = f"{TITLES[store.source.client]} deleted {count}, last {lost[0].path}"
                 back = "`memdeck clients restore` brings back, `--keep` leaves it so"
                 yield Problem("warning", store.source.shown, 0, "clients.deleted", f"{words}; {back}")
@@ -244,8 +245,7 @@ class ClientMemories(System):
         look = self.look()
         lost = look.lost(now)
         for folder in look.folders:
-            count = len(folder.memories)
-            words = f"{count:,} {'memory' if count == 1 else 'memories'}"
+            words = plural(len(folder.memories), "memory")
             gone = [one for one in lost if one.store is folder.store]
             due = [f"{len(gone):,} deleted by {TITLES[folder.source.client]}"] if gone else []
             due += [f"index {one.state}: {one.words()}" for one in folder.gauges.values() if one.state != "ok"]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 from memory.base.retry import retry
-from memory.base.safe_text import cut
+from memory.base.safe_text import cut, plural
 from memory.base.told import Gate
 from memory.document.compare import lines_of
 from memory.errors import ConfigError
@@ -232,7 +232,7 @@ def read_mark(data: bytes) -> int:
 
 
 def _count(facts: Sequence[object]) -> str:
-    return f"{len(facts):,} {'fact' if len(facts) == 1 else 'facts'}"
+    return plural(len(facts), "fact")
 
 
 def _short(text: str) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.base.sync_copies import copies_in
 from memory.base.word_lists import sounds_like_rule
 from memory.document.lines import decode
@@ -125,7 +126,7 @@ class Facts(System):
         look = self.store.look()
         count, most, unread = len(look.reading.facts), look.settings.max_total, len(look.reading.unread)
         due = [f"{count - most:,} over the limit"] if count > most else []
-        due += [f"{unread:,} {'line' if unread == 1 else 'lines'} unread"] if unread else []
+        due += [f"{plural(unread, 'line')} unread"] if unread else []
         yield BriefLine(self.name, "", "facts", f"{count:,} of {most:,} facts", ", ".join(due))
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:  # noqa: ARG002

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from memory.base.safe_text import plural
 from memory.document import Document
 from memory.document.nodes import Entry
 from memory.files.journal.model import JournalEntry
@@ -78,7 +79,9 @@ def plan_maintenance(
     planner = _Planner(snapshot, now, Today(now, zone), restored)
     if ARCHIVE_TASKS in rules:
         age = settings.archive_days
-        planner.completed(ARCHIVE_TASKS, TASKS, completed_tasks, days(age), f"completed more than {_days(age)} ago")
+        planner.completed(
+            ARCHIVE_TASKS, TASKS, completed_tasks, days(age), f"completed more than {plural(age, 'day')} ago"
+        )
     if PRUNE_JOURNAL in rules or CAP_JOURNAL in rules:
         planner.journal(
             settings.prune_days if PRUNE_JOURNAL in rules else None,
@@ -136,12 +139,12 @@ class _Planner:
         picks: list[tuple[Place, date]] = []
         if age is not None:
             choice = choose_old(document, dated, self._today, days(age), closed, kept)
-            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, f"dated more than {_days(age)} ago")
+            self._report(PRUNE_JOURNAL, JOURNAL, document, choice, f"dated more than {plural(age, 'day')} ago")
             picks += choice.picks
         if most is not None:
             gone = {place for place, _ in picks}
             choice = choose_surplus(document, [one for one in dated if one[0] not in gone], most, closed, kept)
-            why = f"the oldest over {most:,} {'entry' if most == 1 else 'entries'}"
+            why = f"the oldest over {plural(most, 'entry')}"
             self._report(CAP_JOURNAL, JOURNAL, document, choice, why)
             picks += choice.picks
             left = choice.before - len(choice.picks)
@@ -215,10 +218,6 @@ class _Planner:
         self._reports.append(
             RuleReport(rule, f"{kind}.md", before, before - moved, moved - cleared, cleared, moves, left, why=why)
         )
-
-
-def _days(number: int) -> str:
-    return "1 day" if number == 1 else f"{number:,} days"
 
 
 def _without(document: Document, picks: Iterable[tuple[Place, date]], drop: Collection[int]) -> Document:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base.clock import format_utc
+from memory.base.safe_text import plural
 from memory.base.secrets import find_secrets
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option
@@ -97,11 +98,6 @@ def _done(context: Context, store: Store, change: Change, document: dict[str, An
     return said({**document, "change": change.id if change.files else None}, words)
 
 
-def _files(count: int) -> str:
-    """Return a number of files in words."""
-    return f"{count:,} {'file' if count == 1 else 'files'}"
-
-
 @typed.look("status", "", "--agent builder -o json")
 @_one_agent
 def status(context: Context, agent: str | None) -> Result:
@@ -125,7 +121,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
         yield from paint.columns(
             (
                 kind,
-                _files(len(one.found.of(kind))),
+                plural(len(one.found.of(kind)), "file"),
                 bytes_text(one.found.size(kind)),
                 "" if oldest is None else f"oldest {age_text(oldest)}",
             )
@@ -138,7 +134,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
         if one.prune.error is not None:
             yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
-            yield f"  the next prune takes {_files(len(one.prune.deleted))}, {bytes_text(one.prune.freed)}"
+            yield f"  the next prune takes {plural(len(one.prune.deleted), 'file')}, {bytes_text(one.prune.freed)}"
         for path in one.found.missing:
             yield paint.notice(paint.line(f"the core file {path} is not there", "  "))
         for holder in one.look.locks:
@@ -184,8 +180,8 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
                 continue
         verb = "would delete" if dry_run else "deleted"
         yield paint.line(
-            f"{one.agent.name}: {verb} {_files(len(one.deleted))} ({bytes_text(one.freed)}), kept {one.kept:,}, "
-            f"skipped {len(one.skipped):,}, errors {len(one.errors):,}"
+            f"{one.agent.name}: {verb} {plural(len(one.deleted), 'file')} ({bytes_text(one.freed)}), "
+            f"kept {one.kept:,}, skipped {len(one.skipped):,}, errors {len(one.errors):,}"
         )
         if dry_run:
             yield from first(one.deleted, lambda file: paint.line(f"{file.type}  {file.path}", "    "))

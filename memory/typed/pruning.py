@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from memory.base.safe_text import plural
 from memory.errors import BlockedError, BusyError, MemdeckError, RefusedError
 from memory.registry import workspace_of
 from memory.storage import Store
@@ -344,7 +345,7 @@ def _without(
                 continue
             transaction.remove(file.path, base=stored.base)
             gone.append(now_file)
-        change = transaction.commit(f"pruned {len(gone):,} {'file' if len(gone) == 1 else 'files'}")
+        change = transaction.commit(f"pruned {plural(len(gone), 'file')}")
     changes = (*done.changes, change.id) if change.files else done.changes
     return replace(
         done, deleted=(*done.deleted, *gone), kept=done.kept + kept, skipped=(*done.skipped, *skipped), changes=changes

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport, Stays
 from memory.search.records import Record, derived_ref
@@ -191,7 +192,7 @@ class TypedMemory(System):
                 yield BriefLine(self.name, f"{name}:", name, status.look.error.message, "in trouble")
                 continue
             count = len(found.files)
-            words = f"{count:,} {'file' if count == 1 else 'files'}, {bytes_text(found.size())}"
+            words = f"{plural(count, 'file')}, {bytes_text(found.size())}"
             due = f"{len(gone):,} due for pruning" if gone else ""
             first = next(iter(gone or found.files), None)
             yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, ClassVar
 
+from memory.base.safe_text import plural
 from memory.files.journal.edits import replace_entry_text
 from memory.files.journal.model import JournalEntry
 from memory.files.links import quoted
@@ -69,7 +70,7 @@ class JournalPane(Pane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many entries there are."""
         count = snapshot.journal.count
-        return "1 entry" if count == 1 else f"{count:,} entries"
+        return plural(count, "entry")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

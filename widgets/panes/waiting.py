@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import WaitingAsk
@@ -161,8 +162,7 @@ def _removal(one: OutsideRemoval) -> Record:
 def _deletion(lost: Sequence[Lost]) -> Record:
     source = lost[0].store.source
     values = {"part": "removals", "file": source.shown}
-    count = "1 memory" if len(lost) == 1 else f"{len(lost):,} memories"
-    title = f"{count}, {source.title}"
+    title = f"{plural(len(lost), 'memory')}, {source.title}"
     when = lost[0].record.time.isoformat()
     return Record(source.shown, title, "deleted", lost[0].path, when, sign="alert", tone="warn", values=values,
                   mark=len(lost), thing=lost)  # fmt: skip

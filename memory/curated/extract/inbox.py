@@ -18,6 +18,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
+from memory.base.safe_text import plural
 from memory.base.secrets import masked
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose, recent_writes
@@ -90,10 +91,6 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 
-def _candidates(number: int) -> str:
-    return f"{number:,} {'candidate' if number == 1 else 'candidates'}"
-
-
 def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], call: OperationCall) -> str:
     """Put candidates into the inbox of a side as one file and return its path; an existing file of that name stays."""
     path = f"{folder_of(curated, side, 'inbox_path')}/{check_session(session)}/{name}"
@@ -104,7 +101,7 @@ def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Js
         if transaction.read(path).exists:
             return ""
         transaction.write(path, data, base=None)
-        return f"put {_candidates(len(rows))} of {session} into the inbox"
+        return f"put {plural(len(rows), 'candidate')} of {session} into the inbox"
 
     side.change("curated.inbox", plan, actor=call.actor, now=call.now)
     return path
@@ -264,7 +261,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
         else:
             transaction.remove(file.path, base=stored.data)
         failed = f"; {len(bad)} failed" if bad else ""
-        return f"took {_candidates(number)} of {file.session} from the inbox{failed}"
+        return f"took {plural(number, 'candidate')} of {file.session} from the inbox{failed}"
 
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
     if not number or not side.change("curated.extract", put_away, actor=UPKEEP, now=now):
