@@ -117,20 +117,19 @@ def instructions(root: Path, home: Path | None, environ: Mapping[str, str]) -> t
 def with_memory(files: tuple[Instructions, ...], folders: tuple[ClientFolder, ...]) -> tuple[Instructions, ...]:
     """Return instruction files, and what clients load of their own memories."""
     found = list(files)
-    when: When
     for folder in folders:
         source = folder.source
+        when: When = "on demand" if source.agents or source.off else "start"
+        why = "not loaded" if source.off else "for the subagent" if source.agents else ""
         for path, index in folder.indexes.items():
             gauge = folder.gauges[path]
             loaded = sum(len(line) for line in index.stored.data.splitlines(keepends=True)[: gauge.loaded])
-            when = "on demand" if source.agents or source.off else "start"
-            why = "switched off" if source.off else "for the subagent" if source.agents else ""
             cut = gauge.size - loaded
             found.append(Instructions(source.client, when, source.root, path, index.file, index.stored.data, cut, why))
         for memory in folder.memories:
             if source.client == "codex" and memory.path == "memory_summary.md":
-                when = "on demand" if source.off else "start"
-                found.append(Instructions("codex", when, source.root, memory.path, memory.file, memory.stored.data))
+                data = memory.stored.data
+                found.append(Instructions("codex", when, source.root, memory.path, memory.file, data, why=why))
     return tuple(found)
 
 

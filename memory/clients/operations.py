@@ -103,7 +103,7 @@ def folders(context: Context) -> Result:
     def lines(paint: Paint) -> Iterator[str]:
         for one in found:
             words = "may be changed" if one.store.allowed else f"read only: memdeck clients allow {one.source.name}"
-            off = ", switched off" if one.source.off else ""
+            off = ", not loaded" if one.source.off else ""
             yield paint.line(f"{one.source.name}  {one.source.shown}  {len(one.memories):,} memories, {words}{off}")
             for path, gauge in one.gauges.items():
                 line = paint.line(f"{path}: {gauge.words()}", "  ")

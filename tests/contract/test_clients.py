@@ -433,6 +433,7 @@ def test_the_newer_folder_of_codex_counts_and_additions_are_notes(workspace: Pla
         "~/.codex/memories_v2/memory_summary.md": "start",
         "~/.codex/memories/memory_summary.md": "on demand",
     }
+    assert "not loaded" in workspace("clients", "loads", "--client", "codex").out
     workspace.json("clients", "allow", "codex")
     workspace.json("clients", "add", "Use tabs", "--client", "codex", "--text", "Tabs in Go.")
     assert b"Tabs in Go." in (notes / "notes/project_use_tabs.md").read_bytes()
