@@ -77,7 +77,7 @@ def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:
 
 def gone_paths(root: str | os.PathLike[str], seconds: float = _SECONDS) -> dict[str, str]:
     """Return the files that the last commits removed, each with the name that a rename gave it, "" where it was
-    deleted; the newest counts. Files that exist again may be among them. None where git takes longer than `seconds`.
+    deleted; the newest counts. Files that exist again may be among them. Empty where git takes longer than `seconds`.
     """
     within = (f"--max-count={_MOST_COMMITS}", "--no-merges", "--find-renames", "--diff-filter=DR")
     said = _git(root, *_LOG, *within, "--format=", "--name-status", "-z", seconds=seconds)
