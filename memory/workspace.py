@@ -196,8 +196,8 @@ class Workspace:
         """
         root = self.root / folder if folder else self.root
         place = None if private is None else self.root / private
-        store = Store(root, place, state=self.state, workspace=self.root, reading=reading, together=self.together)
-        self.together.add(store)
+        made = Store(root, place, state=self.state, workspace=self.root, reading=reading, together=self.together)
+        store = self.together.add(made)
         # A change that a crash interrupted is finished or discarded. Where that fails, reading still works.
         with suppress(MemdeckError):
             store.recover()

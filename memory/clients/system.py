@@ -84,9 +84,9 @@ class ClientMemories(System):
                 where = workspace.root if source.inside else source.root
                 together = workspace.together if source.inside else None
                 made = ClientStore(source, PrivateState(state, where, workspace.home), where, together)
+                store = self._stores.setdefault(source, made)
                 if together is not None:
-                    together.add(made)
-                self._stores[source] = made
+                    together.add(store)
         return self._stores[source]
 
     def folders(self) -> Iterable[str]:

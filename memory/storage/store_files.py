@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from threading import Lock as ThreadLock
 from threading import get_ident
 from typing import Generic, TypeVar
 
@@ -120,22 +121,29 @@ class Stores(Generic[S]):
         add more stores.
         """
         self._grow = grow
-        self._stores: list[S] = []
+        self._stores: tuple[S, ...] = ()
+        self._adding = ThreadLock()
         self._glances: dict[int, dict[str, tuple[S, ...]]] = {}
 
-    def add(self, store: S) -> None:
-        """Add a store; its files are those in its folder that are not in the folder of a deeper store.
+    def add(self, store: S) -> S:
+        """Add a store and return it, or the one with the same private files that another thread added before.
 
-        Of two stores with the same folder, a file belongs to the one that knows it. Where both do, it belongs to the
-        one whose private path is longer, because that one accepts few files and the other any.
+        Its files are those in its folder that are not in the folder of a deeper store. Of two stores with the same
+        folder, a file belongs to the one that knows it. Where both do, it belongs to the one whose private path is
+        longer, because that one accepts few files and the other any.
         """
-        self._stores.append(store)
-        self._stores.sort(key=lambda one: (-len(one.prefix), -len(one.private)))
+        with self._adding:
+            for known in self._stores:
+                if known.private == store.private:
+                    return known
+            # Other threads look meanwhile, and a list that is being sorted is empty for them.
+            self._stores = tuple(sorted((*self._stores, store), key=lambda one: (-len(one.prefix), -len(one.private))))
+        return store
 
     @property
     def stores(self) -> tuple[S, ...]:
         """The stores, the deepest folders first."""
-        return tuple(self._stores)
+        return self._stores
 
     def store_of(self, path: str) -> S | None:
         """Return the store that a path in the workspace belongs to, None if there is none."""

@@ -59,6 +59,28 @@ def test_equal_paths_of_two_stores_are_two_files(pair: tuple[Store, Store], now:
     assert other.read(NAME).data == b"second"
 
 
+def test_stores_stay_known_while_another_one_is_added(pair: tuple[Store, Store], workspace: Path) -> None:
+    """A thread that looks at this moment finds all that were there, and the same private files belong to one store."""
+    one, other = pair
+    together, seen = one.together, []
+
+    class Watched(str):
+        def __len__(self) -> int:
+            seen.append(together.stores)
+            return super().__len__()
+
+    def make() -> Store:
+        return Store(workspace / ".new", state=one.state, workspace=workspace, together=together)
+
+    new = make()
+    new.prefix = Watched(new.prefix)
+    assert together.add(new) is new
+    assert seen
+    assert all(set(stores) == {one, other} for stores in seen)
+    assert together.add(make()) is new
+    assert (together.stores.count(new), len(together.stores)) == (1, 3)
+
+
 def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datetime) -> None:
     """An undo of a removal puts the line behind its neighbour, also in a file that grew."""
     store = pair[1]
