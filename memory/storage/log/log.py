@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from threading import RLock
 from typing import Any, TypeVar
 
 from memory.document.compare import (
@@ -67,7 +66,6 @@ class ChangeLog:
         self.file = Database(folder, rows.CHANGES)
         self._stores = stores
         self.keep_bytes = KEEP_BYTES
-        self._mutex = RLock()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -81,8 +79,7 @@ class ChangeLog:
 
     def close(self) -> None:
         """Close the log after the work that other threads do in it; the next use opens it again."""
-        with self._mutex:
-            self.file.close()
+        self.file.close()
 
     # -- recording ----------------------------------------------------------------------------------------------
 
@@ -408,11 +405,10 @@ class ChangeLog:
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Return the result of a query, None where there is no log or it cannot be read."""
-        with self._mutex:
-            return self.file.run(work, None, make=False)
+        return self.file.run(work, None, make=False)
 
     def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        with self._mutex, self._stores.glance():
+        with self._stores.glance():
             return self.file.run(work, default)
 
 
