@@ -34,7 +34,7 @@ class ListedWorkspace:
 
 
 class WorkspaceList:
-    """The list; safe between processes. MemdeckError `fleet.list` where the database cannot be used."""
+    """The list; safe between processes and threads. MemdeckError `fleet.list` where the database cannot be used."""
 
     def __init__(self, state_home: Path) -> None:
         """Nothing is opened or made yet."""
@@ -100,10 +100,11 @@ class WorkspaceList:
         self._do(lambda made: made.execute("INSERT OR REPLACE INTO publishing VALUES (?, ?)", values))
 
     def _do(self, work: Callable[[sqlite3.Connection], R]) -> R:
-        self._file.warnings.clear()
-        found = self._file.run(lambda made: (work(made),), None)
-        self._file.close()  # It is used a few times in the life of a process.
-        if found is None or self._file.warnings:  # One that was damaged is moved aside, which is told once.
-            where = self.folder.path / _LIST.name
-            raise MemdeckError("fleet.list", self._file.warnings[-1], f"see {where}", file=str(where))
-        return found[0]
+        with self._file.mutex:  # The warnings are those of this use.
+            self._file.warnings.clear()
+            found = self._file.run(lambda made: (work(made),), None)
+            self._file.close()  # It is used a few times in the life of a process.
+            if found is None or self._file.warnings:  # One that was damaged is moved aside, which is told once.
+                where = self.folder.path / _LIST.name
+                raise MemdeckError("fleet.list", self._file.warnings[-1], f"see {where}", file=str(where))
+            return found[0]
