@@ -156,7 +156,7 @@ class Workspace:
         """Close the change log and what the memory systems opened; the next use opens them again."""
         self._systems.close()
         self.together.close()
-        for store in self._outside.values():
+        for store in tuple(self._outside.values()):  # Other threads may meet one meanwhile.
             store.together.close()
 
     def let_go(self) -> None:

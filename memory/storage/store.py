@@ -162,5 +162,5 @@ class SharedLog(Stores[Store]):
     def close(self) -> None:
         """Close the open databases of the private state folder; the next use opens them again."""
         self.history.close()
-        for database in self._databases.values():
+        for database in tuple(self._databases.values()):  # Other threads may open one meanwhile.
             database.close()
