@@ -195,7 +195,7 @@ def _found(root: Path, folder: StateFolder, texts: tuple[Text, ...], stamp: str,
     def gone(root: Path) -> Mapping[str, str]:
         head, kept = stamp.partition(" ")[0], folder.read_json(_GONE)
         known: Mapping[str, str] = (kept.get("gone") if kept.get("head") == head else None) or {}
-        if not known and seconds and (known := gone_paths(root, seconds)):  # Empty may mean that git did not answer.
+        if not known and seconds and (known := gone_paths(root, seconds)):  # No path may mean that git did not answer.
             with suppress(MemdeckError):
                 folder.put_json(_GONE, {"head": head, "gone": known})
         return known

@@ -202,7 +202,7 @@ def _sections_part(path: str, region: Region) -> Iterator[ChangePart]:
 
 
 def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[ChangePart]:
-    """Yield the lines that went and came; one _whose ref came too was rewritten."""
+    """Yield the lines that went and came; one whose ref came too was rewritten."""
     come = lines_of(region.after)
     refs = {stores.line(path, line)[0] for line in come}
     for line in lines_of(region.before):
@@ -215,7 +215,7 @@ def _line_parts(stores: SharedLog, path: str, region: Region) -> Iterator[Change
 
 
 def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: ChangePart) -> Author:
-    """Return _whose the lines are that a part takes away: by the change with which each came."""
+    """Return whose lines a part takes away: by the change with which each came."""
     at_home = stores.owner(part.path) == actor
     wanted = _lines(part.before)
     writers: set[Author] = set()
@@ -231,7 +231,7 @@ def _author_of_lines(stores: SharedLog, actor: str, file: FileChange, part: Chan
     return "agents" if "agents" in writers else "own"
 
 
-# -- _whose text it is, by the change log --------------------------------------------------------------------------
+# -- whose text it is, by the change log ---------------------------------------------------------------------------
 
 
 def _author_of_entry(history: ChangeLog, actor: str, ref: str) -> Author:
@@ -262,7 +262,7 @@ def _whose(actor: str, writer: str) -> Author:
 
 
 def _of(actor: str, writers: Iterable[str]) -> Author:
-    """Return _whose text it is that several wrote; what memdeck does by itself makes no difference."""
+    """Return whose text it is that several wrote; what memdeck does by itself makes no difference."""
     left = {_whose(actor, writer) for writer in writers if writer not in _NEUTRAL}
     if not left or "person" in left:
         return "person"
