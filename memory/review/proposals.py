@@ -191,9 +191,6 @@ class Proposals:
         waiting = {one.id: one for one in self.list(("waiting",))}
         if not waiting:
             return
-        # After a killed process the change log may contain changes that are not yet marked as done.
-        with suppress(MemdeckError):
-            self._log.notice((), next(iter(waiting.values())).time)
         marks = ", ".join("?" * len(waiting))
         for record in self._log.history.records(f"proposal IN ({marks})", list(waiting), 0):
             one, by = waiting[record.proposal or ""], record.reviewer or "human"
