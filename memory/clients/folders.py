@@ -17,7 +17,7 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.search.records import Record
 from memory.storage import ABSENT, Change, Stored
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.log import KEEP
+from memory.storage.log.log import KEEP, NOT_KEPT
 from memory.storage.log.rows import OF_FILE, key, time_text
 from memory.storage.transaction import Transaction
 
@@ -302,10 +302,7 @@ def lost_of(store: ClientStore, now: datetime | None = None) -> tuple[Lost, ...]
     if store.source.inside:
         return ()
     since = "" if now is None else time_text(now - REMINDED)
-    condition = (
-        "actor = ? AND operation = 'edit' AND undone_by IS NULL AND time > ?"
-        f" AND id NOT IN (SELECT undoes FROM change WHERE operation = '{KEEP}' AND undoes IS NOT NULL)"
-    )
+    condition = f"actor = ? AND operation = 'edit' AND undone_by IS NULL AND time > ? AND {NOT_KEPT}"
     found = dict[str, Lost]()
     for record in store.history.records(condition, [f"agent:{store.source.client}", since], 0):
         for one in record.files:

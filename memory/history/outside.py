@@ -15,8 +15,8 @@ from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
 from memory.storage.changes import OUTSIDE, ChangeRecord
-from memory.storage.log.log import KEEP, ChangeLog
-from memory.storage.log.rows import key, time_text
+from memory.storage.log.log import KEEP, NOT_KEPT, ChangeLog
+from memory.storage.log.rows import OF_FILE, key, time_text
 from memory.workspace import Workspace
 
 from .changes import file_name
@@ -31,9 +31,8 @@ _NOUNS = {
     "monitors.md": ("monitor", "monitors"),
 }
 """What the entries of a file are called; of other files lines are counted."""
-_KEPT = f"SELECT undoes FROM change WHERE operation = '{KEEP}' AND undoes IS NOT NULL"
 _MISSING = f"""
-actor = '{OUTSIDE}' AND undone_by IS NULL AND time > ? AND id NOT IN ({_KEPT})
+actor = '{OUTSIDE}' AND undone_by IS NULL AND time > ? AND {NOT_KEPT}
 AND NOT EXISTS (SELECT 1 FROM file WHERE file.seq = change.seq AND COALESCE(after_size, 0) = 0)
 AND EXISTS (
     SELECT 1 FROM touched WHERE touched.seq = change.seq AND kind = 'removed' AND NOT EXISTS (
@@ -185,8 +184,7 @@ def _lost(workspace: Workspace) -> Iterator[LostFile]:
 
 def _removal(history: ChangeLog, path: str, *, empty: bool) -> Iterator[LostFile]:
     """Yield the loss of a file that another program removed or emptied, if no one accepted it."""
-    of_file = "seq IN (SELECT seq FROM file WHERE path = ?)"
-    for record in history.records(of_file, [key(path)], _MOST):
+    for record in history.records(OF_FILE, [key(path)], _MOST):
         if record.actor != OUTSIDE or history.records(f"operation = '{KEEP}' AND undoes = ?", [record.id], 1):
             return
         file = next(file for file in record.files if file.path == path)

@@ -54,6 +54,8 @@ KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
 KEEP = "keep"
 """The operation of a note that a person leaves what another program removed as it is."""
+NOT_KEPT = f"id NOT IN (SELECT undoes FROM change WHERE operation = '{KEEP}' AND undoes IS NOT NULL)"
+"""The condition of changes about which there is no such note."""
 PASSING = 5.0
 """Seconds for which a file may be in the midst of another program's writing."""
 
