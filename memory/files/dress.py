@@ -208,7 +208,7 @@ class _Reader:
             self.lines_of[key] = number
             plain = f"- {key}: {value}".rstrip()
             self.lines[number] = (plain, self.lines[number][1])
-            self.findings.append(LineFinding(number, "note", READ, f"{_shown(text)} is read as `{plain[:80]}`"))
+            self.findings.append(read_as(number, text, plain))
         return leading
 
     def likely(self, number: int, text: str) -> None:
