@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from memory.base.retry import retry
+from memory.base.safe_text import plural
 from memory.base.values import folded
 from memory.document.lines import decode
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, UsageError
@@ -206,11 +207,11 @@ class FolderWriter:
     def mend(self, index: str, lines: Sequence[str], dead: Collection[str]) -> Change:
         """Add lines for memories that an index does not name, and remove those that lead nowhere."""
         top = index.removesuffix(INDEX)
-        count = len(lines) + len(dead)
+        count = plural(len(lines) + len(dead), "line")
 
         def build(transaction: Transaction) -> Change:
             self._index(transaction, top, lambda data: with_lines(without(data, dead), lines))
-            return transaction.commit(f"mended {count} {'line' if count == 1 else 'lines'} of {index}")
+            return transaction.commit(f"mended {count} of {index}")
 
         return self._change("clients.mend", build)
 
@@ -335,9 +336,9 @@ def bring_back(lost: Sequence[Lost], *, actor: str, now: datetime) -> tuple[Chan
                     "change.thinned", f"the bytes of {one.path} are no longer kept", "see the change log"
                 )
             files[one.path] = (None, data)
-        count = len(files)
+        count = plural(len(files), "memory")
         files.update(dict(index_lines(store, files, again=True)))
-        words = f"brought back {count} {'memory' if count == 1 else 'memories'} of {store.source.title}"
+        words = f"brought back {count} of {store.source.title}"
         made.append(FolderWriter(store, actor, now).write_all(files, "clients.restore", words))
     return tuple(made)
 

@@ -164,8 +164,7 @@ class ClientMemories(System):
         for store in self.stores():
             lost = lost_of(store)
             if lost:
-                count = plural(len(lost), "memory")
-                words = f"{TITLES[store.source.client]} deleted {count}, last {lost[0].path}"
+                words = f"{TITLES[store.source.client]} deleted {plural(len(lost), 'memory')}, last {lost[0].path}"
                 back = "`memdeck clients restore` brings back, `--keep` leaves it so"
                 yield Problem("warning", store.source.shown, 0, "clients.deleted", f"{words}; {back}")
 

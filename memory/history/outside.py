@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.document import parse
 from memory.document.lines import is_blank
 from memory.errors import MemdeckError
@@ -24,12 +25,7 @@ from .changes import file_name
 REMINDED = timedelta(days=7)
 """How long a removal is listed."""
 _MOST = 50
-_NOUNS = {
-    "tasks.md": ("task", "tasks"),
-    "journal.md": ("entry", "entries"),
-    "orchestration.md": ("plan", "plans"),
-    "monitors.md": ("monitor", "monitors"),
-}
+_NOUNS = {"tasks.md": "task", "journal.md": "entry", "orchestration.md": "plan", "monitors.md": "monitor"}
 """What the entries of a file are called; of other files lines are counted."""
 _MISSING = f"""
 actor = '{OUTSIDE}' AND undone_by IS NULL AND time > ? AND {NOT_KEPT}
@@ -199,9 +195,7 @@ def _held(path: str, data: bytes | None) -> str:
     """Return how much a file held, in words."""
     if data is None:
         return "an unknown number of entries"
-    one, many = _NOUNS.get(file_name(path), ("line", "lines"))
-    if one == "line":
-        count = sum(bool(line.strip()) for line in data.splitlines())
-    else:
-        count = sum(len(section) for _, section in parse(data).all_sections())
-    return f"1 {one}" if count == 1 else f"{count:,} {many}"
+    noun = _NOUNS.get(file_name(path))
+    if noun is None:
+        return plural(sum(bool(line.strip()) for line in data.splitlines()), "line")
+    return plural(sum(len(section) for _, section in parse(data).all_sections()), noun)
