@@ -11,22 +11,14 @@ from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
 from memory.review.model import entry_rows, subject
 from memory.storage import Change
-from memory.storage.changes import ChangeRecord, RecordedFile
+from memory.storage.changes import ChangeRecord, RecordedFile, file_name
 from memory.storage.log.log import ChangeLog
-from memory.workspace import MEMORY_FOLDER
-
-INSIDE = MEMORY_FOLDER + "/"
 
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; empty where its bytes are no longer kept."""
     files = [(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(files, record.actor, record.operation)
-
-
-def file_name(path: str) -> str:
-    """Return the displayed name of a file: its name in the memory folder, or its path in the workspace."""
-    return path.removeprefix(INSIDE)
 
 
 def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:

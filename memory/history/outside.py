@@ -15,12 +15,10 @@ from memory.document import parse
 from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
-from memory.storage.changes import OUTSIDE, ChangeRecord
+from memory.storage.changes import OUTSIDE, ChangeRecord, file_name
 from memory.storage.log.log import KEEP, NOT_KEPT, ChangeLog
 from memory.storage.log.rows import OF_FILE, key, time_text
 from memory.workspace import Workspace
-
-from .changes import file_name
 
 REMINDED = timedelta(days=7)
 """How long a removal is listed."""

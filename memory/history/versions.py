@@ -11,13 +11,13 @@ from memory.files import restore
 from memory.files.diff import ChangeView, change_views
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
-from memory.storage.changes import ChangeRecord
+from memory.storage.changes import ChangeRecord, file_name
 from memory.storage.merging import MergedChange
 from memory.storage.store import SharedLog
 from memory.workspace import Workspace
 
 from . import undo
-from .changes import file_name, views_of
+from .changes import views_of
 
 MOST = 200
 """The most changes of one entry that are read at once."""

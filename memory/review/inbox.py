@@ -12,11 +12,11 @@ from memory.document.match import units_of
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.diff import ChangeView, change_views
 from memory.files.edit import entry_of_text
-from memory.storage.changes import Change, ChangeRecord, FileChange, may_need_review
+from memory.storage.changes import Change, ChangeRecord, FileChange, file_name, may_need_review
 from memory.storage.merging import MergedChange, Take, merge_change
 from memory.storage.store import SharedLog, Store
 
-from .model import MEMORY, STATES, Proposal
+from .model import STATES, Proposal
 from .policy import Policy, change_policy, read_policy
 from .proposals import Proposals
 
@@ -103,7 +103,7 @@ class Inbox:
         """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
         history = self._log_of(proposal).history
         wanted = self.files(proposal) if files is None else files
-        files_of = [(file.path.removeprefix(MEMORY), history.touched_by(file)) for file in wanted]
+        files_of = [(file_name(file.path), history.touched_by(file)) for file in wanted]
         return change_views(files_of, proposal.actor, proposal.operation)
 
     def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> MergedChange:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from memory.storage.changes import Touched
+from memory.storage.changes import Touched, file_name
 
 if TYPE_CHECKING:
     from memory.files.diff import ChangeView
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 State = Literal["waiting", "accepted", "rejected"]
 STATES: tuple[State, ...] = ("waiting", "accepted", "rejected")
-MEMORY = ".aiter/memory/"
 WORDS: dict[Standing, str] = {
     "ready": "the files are as the agent saw them",
     "moved": "the files moved on; both changes go together",
@@ -66,7 +65,7 @@ class Proposal:
     def files(self) -> tuple[str, ...]:
         """The files by their names in the memory folder; those outside the workspace with their folder."""
         within = f"{self.place}/" if self.place else ""
-        return tuple(f"{within}{path.removeprefix(MEMORY)}" for path in self.paths)
+        return tuple(f"{within}{file_name(path)}" for path in self.paths)
 
 
 class Judged(NamedTuple):
@@ -86,13 +85,13 @@ def place_words(place: str, home: Path | None) -> str:
 def row(proposal: Proposal) -> dict[str, Any]:
     """Return a proposal under the keys of the interface; `file` and `ref` are those of its first entry."""
     first = subject(proposal.touched)
-    files = [path.removeprefix(MEMORY) for path in proposal.paths]
+    files = [file_name(path) for path in proposal.paths]
     return {
         "id": proposal.id,
         "time": _time(proposal.time),
         "actor": proposal.actor,
         "operation": proposal.operation,
-        "file": first.file.removeprefix(MEMORY) if first else (files[0] if files else None),
+        "file": file_name(first.file) if first else (files[0] if files else None),
         "ref": None if first is None else first.old_ref or first.ref,
         "summary": proposal.summary,
         "state": proposal.state,
@@ -116,9 +115,7 @@ def subject(touched: Sequence[Touched]) -> Touched | None:
 
 def entry_rows(touched: Sequence[Touched]) -> list[dict[str, Any]]:
     """Return the entries of a change with the keys of the interface."""
-    return [
-        {"file": one.file.removeprefix(MEMORY), "ref": one.ref, "title": one.title, "kind": one.kind} for one in touched
-    ]
+    return [{"file": file_name(one.file), "ref": one.ref, "title": one.title, "kind": one.kind} for one in touched]
 
 
 def _time(time: datetime) -> str:

@@ -87,6 +87,14 @@ def may_need_review(actor: str) -> bool:
     return actor not in PERSONS and actor not in OWN
 
 
+_MEMORY = ".aiter/memory/"
+
+
+def file_name(path: str) -> str:
+    """Return the displayed name of a file: its name in the memory folder, or its path in the workspace."""
+    return path.removeprefix(_MEMORY)
+
+
 _TITLE = 200
 OUTSIDE = "outside"
 """The actor of changes that another program made."""

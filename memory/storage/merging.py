@@ -17,10 +17,9 @@ from memory.document.compare import is_lines, take_over
 from memory.document.merge import Conflict, kind_of, merge, source
 from memory.document.nodes import bare
 
-from .changes import FileChange
+from .changes import FileChange, file_name
 from .store_files import Stores
 
-_MEMORY = ".aiter/memory/"
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
 Side = Literal["proposal", "file", "before"]
 Key = tuple[str, str, str]
@@ -43,7 +42,7 @@ class FileConflict:
 
     def json(self) -> dict[str, Any]:
         """Return it for programs: base, `ours` (the change) and `theirs` (the current file)."""
-        return {"file": self.file.removeprefix(_MEMORY), **self.conflict.json()}
+        return {"file": file_name(self.file), **self.conflict.json()}
 
 
 class Written(NamedTuple):

@@ -9,9 +9,9 @@ from app.tui.shell import ACTOR
 from app.tui.spine import Spine
 from memory.errors import MemdeckError
 from memory.history import logs
-from memory.history.changes import file_name
 from memory.history.logs import TakenBackChange
 from memory.review.model import place_words
+from memory.storage.changes import file_name
 from memory.workspace import Outcome
 from widgets.panes import pane_of
 from widgets.text.words import until
