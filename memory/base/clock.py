@@ -133,6 +133,11 @@ def format_utc(now: datetime) -> str:
     return aware(now).astimezone(UTC).isoformat("T", "seconds")[:19] + "Z"
 
 
+def exact_utc(moment: datetime) -> str:
+    """Return an aware time as programs get it: like `format_utc`, with the microseconds where there are any."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def read_utc(text: str) -> datetime | None:
     """Return a time in ISO 8601 as aware UTC, without a zone it is UTC; None for what cannot be read."""
     try:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TypeVar
 
+from memory.base.clock import exact_utc
 from memory.base.retry import retry
 from memory.base.safe_text import plural
 from memory.base.values import folded
@@ -290,7 +291,7 @@ class Lost:
             "scope": source.scope,
             "file": self.shown,
             "change": self.record.id,
-            "time": self.record.time.isoformat().replace("+00:00", "Z"),
+            "time": exact_utc(self.record.time),
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from memory.base.clock import format_local
+from memory.base.clock import exact_utc, format_local
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
 from memory.storage.changes import ChangeRecord
@@ -80,7 +80,7 @@ def _said(trail: Trail, kind: str, record: ChangeRecord, name: str, unit: Unit, 
     by = "another program" if record.actor == "outside" else record.actor
     words = f"{'got another name, as it ' if renamed else ''}was {done} by {by} at "
     words += format_local(record.time, trail.zone())
-    details = {"change": record.id, "time": record.time.isoformat().replace("+00:00", "Z"), "actor": record.actor}
+    details = {"change": record.id, "time": exact_utc(record.time), "actor": record.actor}
     file = {"orchestration": "orchestration.md"}.get(kind, f"{kind}.md")
     source = bare(unit.after) if one and unit.after is not None and renamed is None else None
     title = plain_title(file, unit.before.title)

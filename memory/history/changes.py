@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from memory.base.clock import exact_utc
 from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
 from memory.review.model import entry_rows, subject
@@ -30,7 +31,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
     files = [file_name(path) for path in record.paths]
     return {
         "id": record.id,
-        "time": record.time.isoformat().replace("+00:00", "Z"),
+        "time": exact_utc(record.time),
         "actor": record.actor,
         "operation": record.operation,
         "file": file_name(first.file) if first else (files[0] if files else None),
@@ -49,9 +50,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
 def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
     """Return the row of a change that is not in the log; see `row`."""
     files = tuple(RecordedFile(file.path, None, None, None) for file in change.files)
-    record = ChangeRecord(
-        0, change.id, change.time.astimezone(UTC), change.actor, change.operation, change.summary, files
-    )
+    record = ChangeRecord(0, change.id, change.time, change.actor, change.operation, change.summary, files)
     return row(record._replace(reviewer=change.reviewer, proposal=change.proposal), store)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from memory.base.clock import exact_utc
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.document import parse
@@ -67,7 +68,7 @@ class OutsideRemoval:
         """Return it as a dict with the keys of the JSON interface."""
         return {
             "change": self.id,
-            "time": self.time.isoformat().replace("+00:00", "Z"),
+            "time": exact_utc(self.time),
             "entries": [{"file": file, "ref": ref, "title": title} for file, ref, title in self.entries],
         }
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from memory.base.clock import exact_utc
 from memory.storage.changes import Touched, file_name
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def row(proposal: Proposal) -> dict[str, Any]:
     files = [file_name(path) for path in proposal.paths]
     return {
         "id": proposal.id,
-        "time": _time(proposal.time),
+        "time": exact_utc(proposal.time),
         "actor": proposal.actor,
         "operation": proposal.operation,
         "file": file_name(first.file) if first else (files[0] if files else None),
@@ -101,7 +102,7 @@ def row(proposal: Proposal) -> dict[str, Any]:
         "entries": entry_rows(proposal.touched),
         "edited": proposal.edited,
         "decidedBy": proposal.decided_by,
-        "decidedAt": None if proposal.decided_at is None else _time(proposal.decided_at),
+        "decidedAt": None if proposal.decided_at is None else exact_utc(proposal.decided_at),
         "note": proposal.note or None,
         "change": proposal.change_id,
     }
@@ -116,7 +117,3 @@ def subject(touched: Sequence[Touched]) -> Touched | None:
 def entry_rows(touched: Sequence[Touched]) -> list[dict[str, Any]]:
     """Return the entries of a change with the keys of the interface."""
     return [{"file": file_name(one.file), "ref": one.ref, "title": one.title, "kind": one.kind} for one in touched]
-
-
-def _time(time: datetime) -> str:
-    return time.isoformat().replace("+00:00", "Z")
