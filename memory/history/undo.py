@@ -237,10 +237,8 @@ def _revertible(log: SharedLog, change_id: str) -> FoundChange:
 
 
 def _store_of(found: FoundChange) -> Store:
-    """Return the store whose files a change is of; ConflictError where it has none.
-
-    Only its owner writes to the log; still no file is written because a row names it: RefusedError `change.path` for a
-    path that is not a memory file of that store.
+    """Return the store whose files a change is of; ConflictError `change.note` if it has none, RefusedError
+    `change.path` if they are not memory files of one store.
     """
     record, log = found
     if not record.files:
@@ -250,13 +248,9 @@ def _store_of(found: FoundChange) -> Store:
             "`memdeck trust revoke` takes an approval back",
             id=record.id,
         )
-    with log.glance():
-        store = log.store_of(record.files[0].path)
-        for path in record.paths:
-            if store is None or log.store_of(path) is not store or not log.knows(path):
-                said = f"change {record.id} names {path!r}, which is no memory file"
-                raise RefusedError("change.path", said)
-    assert store is not None
+    store = log.of_all(record.paths)
+    if store is None:
+        raise RefusedError("change.path", f"change {record.id} names a file that is not a memory file", id=record.id)
     return store
 
 

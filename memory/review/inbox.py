@@ -274,14 +274,9 @@ class Inbox:
         return proposal
 
     def _store(self, proposal: Proposal) -> Store:
-        """Return the store of a proposal's files; RefusedError `review.path` if there is none.
-
-        Only the owner can write the record; still, a path is not written only because a row names it.
-        """
-        log = self._log_of(proposal)
-        stores = {log.store_of(path) for path in proposal.paths}
-        store = stores.pop() if len(stores) == 1 else None
-        if store is None or store.prefix != proposal.folder or not all(map(log.knows, proposal.paths)):
+        """Return the store of a proposal's files; RefusedError `review.path` if there is none."""
+        store = self._log_of(proposal).of_all(proposal.paths)
+        if store is None or store.prefix != proposal.folder:
             raise _unknown(proposal)
         return store
 

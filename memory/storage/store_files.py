@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -189,6 +189,15 @@ class Stores(Generic[S]):
         """Return the stores of the deepest folder that contains a path; several where they share it."""
         around = [store for store in self._stores if path.startswith(store.prefix)]
         return tuple([store for store in around if store.prefix == around[0].prefix])
+
+    def of_all(self, paths: Sequence[str]) -> S | None:
+        """Return the store of some memory files, None where they belong to several, or one of them is no memory file.
+
+        Only its owner writes a record; still, a file is not written only because a row names it.
+        """
+        with self.glance():
+            stores = {self.store_of(path) for path in paths}
+            return stores.pop() if len(stores) == 1 and all(map(self.knows, paths)) else None
 
     def find(self, path: str) -> tuple[S, str] | None:
         """Return the store of a path in the workspace, and the path relative to that store."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import Change, Store
 
@@ -55,6 +57,21 @@ def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> Non
         redo_in(store.together, actor="human", now=now)
     undo_in(store.together, actor="human", now=now)
     assert tasks.read_bytes() == first
+
+
+def test_a_row_that_names_another_file_takes_nothing_back(store: Store, tasks: Path, now: datetime) -> None:
+    """No path is taken from the log: a change of a file that is no memory file is refused, and the file stays."""
+    change = write(store, now, b"one")
+    store.together.close()
+    victim = store.workspace / "victim.txt"
+    victim.write_bytes(b"one")
+    with closing(sqlite3.connect(store.state.folder.path / "changes.sqlite")) as database, database:
+        database.execute("UPDATE file SET path = 'victim.txt'")
+    for turn in (undo_in, lambda log, **how: revert_in(log, change.id, **how)):
+        with pytest.raises(RefusedError) as caught:
+            turn(store.together, actor="human", now=now)
+        assert caught.value.code == "change.path"
+    assert (victim.read_bytes(), tasks.read_bytes()) == (b"one", b"one")
 
 
 def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now: datetime) -> None:
