@@ -180,7 +180,7 @@ class System:
         return ()
 
     def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
-        """Set the person's decisions, and the variables that commands may get; None: nothing is approved."""
+        """Set the person's decisions, and the variables that commands may get."""
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Return its lines of `doctor`."""

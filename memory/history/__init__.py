@@ -1,3 +1,3 @@
-"""The history of a workspace: who changed what, versions of entries, late bytes, what other programs did."""
+"""The history of a workspace: who changed what, undo and redo, versions of entries, what other programs did."""
 
 from __future__ import annotations

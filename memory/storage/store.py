@@ -103,7 +103,7 @@ class Store(StoreFiles):
         return probe(self.root, self.state)
 
     def kept(self) -> tuple[LateBytes, ...]:
-        """Return bytes that other programs wrote to a file after it had been replaced, oldest first; for merging."""
+        """Return the files in `stage` with what other programs wrote to a file that had been replaced, oldest first."""
         return late_bytes(self.place, self.prefix, self.history)
 
 

@@ -1,3 +1,3 @@
-"""The private state of memdeck outside of a workspace: its folder, small records, drafts, derived databases."""
+"""The private state of memdeck outside of a workspace: small records, settings, drafts, the list of workspaces."""
 
 from __future__ import annotations
