@@ -10,7 +10,7 @@ from typing import Any
 from memory.base.clock import BadMoment, read_moment
 from memory.document import Entry
 from memory.errors import UsageError
-from memory.operations import Context, Group, under
+from memory.operations import Context, Group, Parameter, option, under
 from memory.operations.result import Result
 
 from .edit import Edit
@@ -122,6 +122,20 @@ def pairs(values: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
 def given(**values: str | None) -> dict[str, str]:
     """Return the values that were given (not None), by the names that the files use."""
     return {key: value for key, value in values.items() if value is not None}
+
+
+UNSET = option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+
+
+def whole_text(noun: str, others: str = "its fields") -> Parameter:
+    """Return the option `--text` of an edit; `others` are its other options in words."""
+    return option("--text", metavar="TEXT", help=f"The whole text of the {noun} in the file, instead of {others}.")
+
+
+def text_alone(noun: str, beside: Iterable[object], others: str = "fields") -> None:
+    """Raise UsageError `usage.arguments` when other changes are given beside the whole text of an entry."""
+    if any(beside):
+        raise UsageError("usage.arguments", f"--text replaces the whole {noun}", f"give either --text or {others}")
 
 
 def something(changes: Iterable[object]) -> None:

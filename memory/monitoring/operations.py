@@ -13,7 +13,7 @@ from memory.files.edit import Edit
 from memory.files.find import find_monitor
 from memory.files.monitor_edits import add_monitor, edit_monitor, remove_monitor, replace_monitor_text
 from memory.files.monitors import FIELD_KEYS, Monitor
-from memory.files.operations import Call, EntryGroup, given, pairs, something
+from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.deliver import ping_at_end, send_message
 from memory.monitoring.settings import runnable
@@ -244,8 +244,8 @@ def _fields() -> tuple[str, ...]:
 )
 @_ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
-@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-@option("--text", metavar="TEXT", help="The whole text of the monitor in the file, instead of its fields.")
+@UNSET
+@whole_text("monitor")
 def edit(
     call: Call,
     ref: str,
@@ -257,8 +257,7 @@ def edit(
     values = pairs(changes)
     something((values, unset, text is not None))
     if text is not None:
-        if values or unset:
-            raise UsageError("usage.arguments", "--text replaces the whole monitor", "give either --text or fields")
+        text_alone("monitor", (values, unset))
         return runnable(replace_monitor_text(call.snapshot, ref, text, now=call.now), call.snapshot)
     return runnable(edit_monitor(call.snapshot, ref, set=values, unset=unset, now=call.now), call.snapshot)
 

@@ -15,7 +15,7 @@ from memory.errors import UsageError
 from memory.files.dress import with_items
 from memory.files.edit import Edit, beside_others, entry_of_text, started_document
 from memory.files.find import find_entry
-from memory.files.operations import Call, EntryGroup, in_words, something
+from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
@@ -158,7 +158,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
     help="One of its lines, which replace those it has; - reads them from stdin.",
 )
 @option("--at", type=AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
-@option("--text", metavar="TEXT", help="The whole text of the entry in the file, instead of the other options.")
+@whole_text("entry", "the other options")
 def edit_entry(
     call: Call,
     ref: str,
@@ -169,10 +169,10 @@ def edit_entry(
 ) -> Edit:
     """Change title, time or lines of an entry."""
     # Lines that stay keep their bytes, and what others changed since `base` stays, lines beside ours as well.
-    something((title is not None, lines, at is not None, text is not None))
+    others = (title is not None, lines, at is not None)
+    something((*others, text is not None))
     if text is not None:
-        if title is not None or lines or at is not None:
-            raise UsageError("usage.arguments", "--text replaces the whole entry", "give either --text or the others")
+        text_alone("entry", others, "the others")
         return replace_entry_text(call.snapshot, ref, text, base=call.base, now=call.now)
     entry = entry_to_edit(call.snapshot, ref)
     new = call.base or entry.entry

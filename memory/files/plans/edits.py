@@ -21,7 +21,7 @@ from memory.files.edit import (
     with_named_section,
 )
 from memory.files.find import find_plan
-from memory.files.operations import Call, EntryGroup, pairs, something
+from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing
@@ -92,8 +92,8 @@ def add(call: Call, title: str, changes: Sequence[str] | Mapping[str, str] = (),
 @orchestration.changes("edit", "changed", examples=("memdeck orchestration edit 5b2c9d1 --set status=completed",))
 @argument("ref")
 @_set
-@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
-@option("--text", metavar="TEXT", help="The whole text of the plan in the file, instead of its fields.")
+@UNSET
+@whole_text("plan")
 @option("--task", metavar="ID", help="Change this task of the plan; with a title, a new ID adds one.")
 def edit(
     call: Call,
@@ -106,16 +106,14 @@ def edit(
     """Change fields of a plan, or of one of its tasks; `section` moves the plan."""
     values = pairs(changes)
     something((values, unset, text is not None))
+    if text is not None:
+        text_alone("plan", (task is not None,), "--task")
+        text_alone("plan", (values, unset))
+        return replace_plan_text(call.snapshot, ref, text, now=call.now)
     if task is not None:
-        if text is not None:
-            raise UsageError("usage.arguments", "--text replaces the whole plan", "give either --text or --task")
         call.done = f"changed task {task} of"
         return edit_plan_task(call.snapshot, ref, task, {**values, **dict.fromkeys(unset, "")}, now=call.now)
-    if text is None:
-        return edit_plan(call.snapshot, ref, values, unset, now=call.now)
-    if values or unset:
-        raise UsageError("usage.arguments", "--text replaces the whole plan", "give either --text or fields")
-    return replace_plan_text(call.snapshot, ref, text, now=call.now)
+    return edit_plan(call.snapshot, ref, values, unset, now=call.now)
 
 
 @orchestration.changes(

@@ -9,10 +9,10 @@ from memory.base.clock import format_local
 from memory.base.cron import describe
 from memory.base.values import alike, is_absent
 from memory.document import Entry
-from memory.errors import ConflictError, UsageError
+from memory.errors import ConflictError
 from memory.files.edit import Edit, started_document
 from memory.files.find import find_task
-from memory.files.operations import Call, given, in_words, pairs, something
+from memory.files.operations import UNSET, Call, given, in_words, pairs, something, text_alone, whole_text
 from memory.files.refs import short
 from memory.files.values import moment_or_none
 from memory.operations import DUE, RECURRING, Choice, Pairs, Ref, Tag, Used, Whole, argument, option
@@ -123,10 +123,10 @@ def _fields() -> tuple[str, ...]:
 @option(
     "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
 )
-@option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")
+@UNSET
 @option("--due", type=DUE, metavar="D", help="The same as --set due=D.")
 @option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
-@option("--text", metavar="TEXT", help="The whole text of the task in the file, instead of its fields.")
+@whole_text("task")
 def edit(
     call: Call,
     ref: str,
@@ -140,8 +140,7 @@ def edit(
     values = pairs(changes) | given(due=due, priority=priority)
     something((values, unset, text))
     if text is not None:
-        if values or unset:
-            raise UsageError("usage.arguments", "--text replaces the whole task", "give either --text or fields")
+        text_alone("task", (values, unset))
         return replace_task_text(call.snapshot, ref, text, now=call.now)
     if "due" in values:
         values["due"] = DUE.written(values["due"], call.now, call.zone)
