@@ -138,7 +138,7 @@ def edit(
 ) -> Edit:
     """Change fields of a task; each changes its own line and no other."""
     values = pairs(changes) | given(due=due, priority=priority)
-    something((values, unset, text))
+    something((values, unset, text is not None))
     if text is not None:
         text_alone("task", (values, unset))
         return replace_task_text(call.snapshot, ref, text, now=call.now)
