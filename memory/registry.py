@@ -110,7 +110,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ("tasks", "journal", "knowledge", "contacts", "plans", "monitors", "config"),
         entries="memory.files.entries:KINDS",
         verbs=(
-            VerbName("tasks", _FILES + "tasks.edits:tasks", "List, add, edit, start, finish and remove tasks."),
+            VerbName("tasks", _FILES + "tasks.operations:tasks", "List, add, edit, start, finish and remove tasks."),
             VerbName("journal", _FILES + "journal.edits:journal", "List, add, show, edit and remove journal entries."),
             VerbName(
                 "knowledge",

@@ -159,7 +159,7 @@ def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None
 
 def tell(workspace: Workspace) -> None:
     """What happened before: two edits of an agent, one of a person, one by another program."""
-    from memory.files.tasks.edits import start_task
+    from memory.files.tasks.operations import start_task
 
     _edit(workspace, "agent:builder", 60 * 27, assigned="deploy-bot")
     _edit(workspace, "agent:builder", 60 * 5, due="2024-01-15 16:00", notes="Run tests first, then tell the team")
@@ -176,7 +176,7 @@ def _agent(workspace: Workspace) -> None:
 
 
 def _remove(workspace: Workspace) -> None:
-    from memory.files.tasks.edits import remove_task
+    from memory.files.tasks.operations import remove_task
 
     _let_agents(workspace)
     ref = workspace.snapshot().tasks.tasks[0].ref
@@ -189,7 +189,7 @@ def _propose(workspace: Workspace) -> None:
     """Let an agent rewrite one task of a person and remove another, which waits for that person."""
     from memory.errors import BlockedError
     from memory.files.tasks.changes import edit_task
-    from memory.files.tasks.edits import remove_task
+    from memory.files.tasks.operations import remove_task
 
     first, second, *_ = (task.ref for task in workspace.snapshot().tasks.tasks)
     earlier = NOW - timedelta(minutes=7)

@@ -20,7 +20,7 @@ from memory.errors import MemdeckError
 from memory.files.edit import Edit
 from memory.files.journal.edits import add_entry
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.edits import add_task, done_task, start_task
+from memory.files.tasks.operations import add_task, done_task, start_task
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
 

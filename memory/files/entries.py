@@ -26,8 +26,7 @@ from memory.files.knowledge.edits import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
 from memory.files.refs import identity_hex
-from memory.files.tasks.edits import tasks
-from memory.files.tasks.operations import OPEN, SECTIONS
+from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation

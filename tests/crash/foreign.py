@@ -13,7 +13,7 @@ from pathlib import Path
 from memory.curated.control.decision import select
 from memory.document import parse
 from memory.errors import BusyError, ConflictError, MemdeckError
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from memory.storage import Store
 from tests.crash.calls import Calls, in_force
 from tests.crash.kill import END, KILLED, Tally, apart, points, prepared, some
@@ -271,7 +271,7 @@ def _change(place: Place, number: int, each: int) -> None:
     workspace = place.workspace()
     workspace.store.lock.timeout = _LIMIT
     for turn in range(each):
-        edit = partial(task_edits.add_task, title=f"Task {number}-{turn} end", now=NOW)
+        edit = partial(task_operations.add_task, title=f"Task {number}-{turn} end", now=NOW)
         workspace.change("add", edit, actor="cli", now=NOW)
         if turn % 20 == 19:  # Few tasks in the file: what is measured is how processes meet, not how long files are.
             time.sleep(0)

@@ -16,7 +16,7 @@ from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.files.edit import Edit
 from memory.files.journal import edits as journal_edits
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from memory.history.undo import undo_in
 from memory.maintenance.run import maintain
 from memory.state import bundles
@@ -168,7 +168,7 @@ def sample(place: Place) -> None:
     place.state.mkdir()
     for path in SAMPLE.glob("*.md"):
         shutil.copy(path, memory / path.name)
-    changed(place, lambda s: task_edits.add_task(s, "First of all", now=NOW))
+    changed(place, lambda s: task_operations.add_task(s, "First of all", now=NOW))
 
 
 def changed(place: Place, build: Callable[[Snapshot], Edit]) -> None:
@@ -182,11 +182,11 @@ def changed(place: Place, build: Callable[[Snapshot], Edit]) -> None:
 
 def added(snapshot: Snapshot) -> Edit:
     """Return the edit that adds a task."""
-    return task_edits.add_task(snapshot, "Second", now=NOW)
+    return task_operations.add_task(snapshot, "Second", now=NOW)
 
 
 def _started(snapshot: Snapshot) -> Edit:
-    edit = task_edits.start_task(snapshot, "First of all", now=NOW)
+    edit = task_operations.start_task(snapshot, "First of all", now=NOW)
     more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
     return Edit({**edit.documents, **more.documents}, edit.summary, edit.ref)
 

@@ -12,7 +12,7 @@ from memory.errors import ConflictError, NotFoundError
 from memory.files import MEMORY_FILES
 from memory.files.find import find_entry, find_task
 from memory.files.tasks import changes as task_changes
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from memory.history.changes import row, views_of
 from memory.history.undo import revert_in, undo_in
 from memory.maintenance.run import maintain
@@ -45,7 +45,7 @@ def workspace(reopened: Callable[[], Workspace]) -> Workspace:
 def start(workspace: Workspace, ref: str, actor: str = "human") -> str:
     """Start a task and return the id of the change."""
     outcome = workspace.change(
-        "start", lambda snapshot: task_edits.start_task(snapshot, ref, now=NOW), actor=actor, now=NOW
+        "start", lambda snapshot: task_operations.start_task(snapshot, ref, now=NOW), actor=actor, now=NOW
     )
     return outcome.change.id
 
@@ -91,7 +91,7 @@ def test_an_agents_change_of_last_week_is_reverted(workspace: Workspace, reopene
     let_agents(reopened().store)
     outcome = reopened().change(
         "remove",
-        lambda snapshot: task_edits.remove_task(snapshot, "Update README", now=week),
+        lambda snapshot: task_operations.remove_task(snapshot, "Update README", now=week),
         actor="agent:a",
         now=week,
     )
@@ -169,7 +169,9 @@ def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Wo
     def count() -> int:
         return text(workspace).count("### [NORMAL] Only once\n")
 
-    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    add = workspace.change(
+        "add", lambda s: task_operations.add_task(s, "Only once", now=NOW), actor="cli", now=NOW
+    ).change
     first = undo_in(workspace.together, actor="cli", now=NOW)
     revert_in(workspace.together, first.id, actor="cli", now=NOW)
     assert count() == 1
@@ -196,10 +198,12 @@ def test_a_removal_that_was_brought_back_is_not_taken_back_twice(workspace: Work
     def count() -> int:
         return text(workspace).count("### [NORMAL] Only once\n")
 
-    add = workspace.change("add", lambda s: task_edits.add_task(s, "Only once", now=NOW), actor="cli", now=NOW).change
+    add = workspace.change(
+        "add", lambda s: task_operations.add_task(s, "Only once", now=NOW), actor="cli", now=NOW
+    ).change
     removal = revert_in(workspace.together, add.id, actor="cli", now=NOW)
     back = revert_in(workspace.together, removal.id, actor="cli", now=NOW)
-    workspace.change("add", lambda s: task_edits.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_operations.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
     again = revert_in(workspace.together, back.id, actor="cli", now=NOW)
     assert count() == 0
     revert_in(workspace.together, removal.id, actor="cli", now=NOW)
@@ -215,7 +219,7 @@ def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspac
     """Taking back the run that archived an entry, once it was restored, takes the rest back: it stands once."""
     run = maintain(workspace, NOW + timedelta(days=60)).change
     assert run is not None
-    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_operations.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
     restore(workspace, "Set up", actor="cli", now=NOW)
     revert_in(workspace.together, run, actor="cli", now=NOW)
     assert [text(workspace).count(title) for title in ("Set up", "Later")] == [1, 1]
@@ -234,7 +238,7 @@ def test_a_change_of_which_one_file_went_back_is_refused_as_a_whole(workspace: W
     assert run is not None
     assert (archive / name).read_bytes() != before
     (archive / name).write_bytes(before)
-    workspace.change("add", lambda s: task_edits.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_operations.add_task(s, "Later", now=NOW), actor="cli", now=NOW)
     tasks = text(workspace)
     with pytest.raises(ConflictError) as caught:
         revert_in(reopened().together, run, actor="cli", now=NOW)

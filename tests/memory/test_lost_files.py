@@ -10,7 +10,7 @@ import pytest
 
 from memory.facts import FactStore
 from memory.files import MEMORY_FILES
-from memory.files.tasks.edits import add_task
+from memory.files.tasks.operations import add_task
 from memory.history.outside import lost_files
 from memory.history.undo import revert_in
 from memory.systems import check_all

@@ -14,7 +14,7 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
 from memory.files.tasks import changes as task_changes
-from memory.files.tasks import edits
+from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task
 from memory.maintenance.run import maintain
 from memory.workspace import Workspace
@@ -70,10 +70,10 @@ def test_what_was_removed_once_is_not_removed_twice(opened: Callable[..., Worksp
     workspace = opened(tasks=TWINS[kind])
     twins = same(workspace)
     refs = [task.ref for task in twins]
-    do(workspace, edits.remove_task, refs[which])
+    do(workspace, task_operations.remove_task, refs[which])
     left = text(workspace)
     with pytest.raises(MemdeckError) as caught:
-        do(workspace, edits.remove_task, refs[which])
+        do(workspace, task_operations.remove_task, refs[which])
     assert left == text(workspace)
     if kind == "equal":
         assert caught.value.code == "task.ambiguous"
@@ -94,10 +94,10 @@ def test_done_twice_completes_no_twin(opened: Callable[..., Workspace], kind: st
     """The second `done` of a ref is refused, and the twins stay open."""
     workspace = opened(tasks=TWINS[kind])
     ref = same(workspace)[which].ref
-    do(workspace, edits.done_task, ref, outcome="first")
+    do(workspace, task_operations.done_task, ref, outcome="first")
     left = text(workspace)
     with pytest.raises((ConflictError, AmbiguousError)) as caught:
-        do(workspace, edits.done_task, ref, outcome="second")
+        do(workspace, task_operations.done_task, ref, outcome="second")
     assert caught.value.code == ("task.ambiguous" if kind == "equal" else "task.completed")
     assert left == text(workspace)
 
@@ -108,8 +108,8 @@ def test_a_twin_keeps_answering_while_its_fields_change(opened: Callable[..., Wo
     refs = [task.ref for task in same(workspace)]
     for word, ref in zip("xyz", refs, strict=True):
         do(workspace, task_changes.edit_task, ref, set={"assigned": word})
-        do(workspace, edits.start_task, ref)
-        do(workspace, edits.progress_task, ref, percent=50)
+        do(workspace, task_operations.start_task, ref)
+        do(workspace, task_operations.progress_task, ref, percent=50)
     found = [find_task(workspace.snapshot(), ref) for ref in refs]
     assert [(task.assigned, task.notes) for task in found] == [("x", "a"), ("y", "b"), ("z", "c")]
 
@@ -139,7 +139,7 @@ def test_a_renamed_or_removed_entry_says_so(opened: Callable[..., Workspace]) ->
     with pytest.raises(NotFoundError) as caught:
         find_task(workspace.snapshot(), ref)
     assert (caught.value.code, caught.value.details["ref"]) == ("task.renamed", new)
-    do(workspace, edits.remove_task, new)
+    do(workspace, task_operations.remove_task, new)
     with pytest.raises(NotFoundError) as caught:
         find_task(workspace.snapshot(), new)
     assert caught.value.code == "task.gone"
@@ -157,7 +157,7 @@ def test_a_recurring_task_keeps_ref_and_title(opened: Callable[..., Workspace]) 
     workspace = opened(tasks=RECURRING)
     ref = find_task(workspace.snapshot(), "Report").ref
     for day in range(3):
-        assert do(workspace, edits.done_task, ref, NOW + timedelta(days=day), outcome=f"run {day}").ref == ref
+        assert do(workspace, task_operations.done_task, ref, NOW + timedelta(days=day), outcome=f"run {day}").ref == ref
     snapshot = workspace.snapshot()
     assert find_task(snapshot, "Report").section == "pending"
     assert snapshot.remarks == [f"'Report' means the open one, {ref}; 3 completed ones have this title too"]
@@ -180,11 +180,11 @@ def test_the_ref_of_a_removed_recurring_task_reaches_none_of_its_runs(opened: Ca
     """`remove` twice takes the open one away and leaves its completed copy."""
     workspace = opened(tasks=RECURRING)
     ref = find_task(workspace.snapshot(), "Report").ref
-    do(workspace, edits.done_task, ref)
-    do(workspace, edits.remove_task, ref)
+    do(workspace, task_operations.done_task, ref)
+    do(workspace, task_operations.remove_task, ref)
     left = text(workspace)
     with pytest.raises(NotFoundError) as caught:
-        do(workspace, edits.remove_task, ref)
+        do(workspace, task_operations.remove_task, ref)
     assert caught.value.code == "task.gone"
     assert left == text(workspace)
     assert "Report" in left

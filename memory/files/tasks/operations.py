@@ -1,32 +1,67 @@
-"""The operations on tasks."""
+"""The operations on tasks: they are listed and shown, and each change returns the edit that it makes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import Any
 
+from memory.base.clock import format_local
 from memory.base.cron import describe
-from memory.base.values import folded
+from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
+from memory.errors import ConflictError
+from memory.files.edit import Edit, started_document
 from memory.files.find import find_task
-from memory.files.operations import EntryGroup
+from memory.files.operations import (
+    UNSET,
+    Call,
+    EntryGroup,
+    given,
+    in_words,
+    pairs,
+    something,
+    text_alone,
+    whole_text,
+)
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 from memory.files.values import moment_or_none
 from memory.operations import (
+    DUE,
+    RECURRING,
     Choice,
     Context,
+    Pairs,
     Ref,
     Suggested,
     Tag,
+    Used,
+    Whole,
     argument,
     option,
 )
 from memory.operations.result import Paint, Result, fields_of, listing
 
-from .model import Task
+from .changes import (
+    FILE,
+    Refs,
+    TaskPlan,
+    done,
+    edit_task,
+    edited,
+    heading,
+    left,
+    put,
+    read_priority,
+    replace_task_text,
+    with_value,
+)
+from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
-from .values import PRIORITIES
+from .quick import checked_quick, recurrence_from
+from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
@@ -120,7 +155,7 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
         yield "no tasks"
     zone = context.snapshot.zone
     parts = groupby(found, key=lambda task: (task.section, task.heading))
-    for number, ((section, heading), part) in enumerate(parts):
+    for number, ((section, above), part) in enumerate(parts):
         alerts: dict[int, int] = {}
         rows = []
         for index, task in enumerate(part):
@@ -144,8 +179,8 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
                 )
             )
         words = _HEADINGS[section]
-        if heading is not None:
-            words = f"{heading.strip() or 'Above the first section'}, which is no section and taken for Pending"
+        if above is not None:
+            words = f"{above.strip() or 'Above the first section'}, which is no section and taken for Pending"
         yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
         yield from paint.columns(rows, alerts=alerts)
 
@@ -153,8 +188,8 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
 def _notes_of_headings(shown: Sequence[Task]) -> Iterator[str]:
     """Yield which headings are not sections, and as what their tasks are listed."""
     counts = Counter(task.heading for task in shown if task.heading is not None and task.section == "pending")
-    for heading, count in counts.items():
-        where = f"under {heading.strip()[:40]!r}, which is no section" if heading.strip() else "above the first section"
+    for above, count in counts.items():
+        where = f"under {above.strip()[:40]!r}, which is no section" if above.strip() else "above the first section"
         noun = "task is" if count == 1 else "tasks are"
         yield f"warning: task.unknown_section: {count} {noun} {where}; listed as pending"
 
@@ -172,3 +207,208 @@ def show(context: Context, ref: str) -> Result:
         return fields_of(paint, title, first | values)
 
     return Result(lambda: {"task": task.json()}, lines)
+
+
+@tasks.changes(
+    "add",
+    "added",
+    examples=(
+        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
+        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
+    ),
+)
+@argument("title", help="What to do.")
+@option(
+    "--quick",
+    is_flag=True,
+    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
+)
+@option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
+@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option(
+    "--recurring",
+    type=RECURRING,
+    metavar="R",
+    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
+)
+@option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
+@option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
+@option("--notes", metavar="N", help="More about it.")
+@option("--action", metavar="A", help="The command or step to take.")
+@option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
+def add_task(
+    call: Call,
+    title: str,
+    quick: bool = False,
+    priority: str | None = None,
+    due: str | None = None,
+    recurring: str | None = None,
+    assigned: str | None = None,
+    tags: Sequence[str] = (),
+    notes: str | None = None,
+    action: str | None = None,
+    extra: Sequence[str] | Mapping[str, str] = (),
+) -> Edit:
+    """Add a task to Pending, on top of its priority."""
+    # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
+    day = None if due is None else DUE.written(due, call.now, call.zone)
+    if quick:
+        said = checked_quick(title, call.now, call.zone)
+        title, priority, day = said.title, priority or said.priority, day or said.due
+        recurring = said.recurring if recurring is None else recurring
+        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
+    cron = None if recurring is None else _recurs(call, recurring, day)
+    _tell_due(call, day)
+    if cron:
+        call.more += f"  recurs {describe(cron)}"
+    _warn_of_twins(call, title)
+    document = started_document(call.snapshot, FILE, call.now)
+    entry = Entry.compose(heading(read_priority(priority or "NORMAL"), title), "", document.newline)
+    created = format_local(call.now, call.zone)
+    values = {"due": day, "recurring": cron or None, "assigned": assigned, "created": created, "tags": write_tags(tags)}
+    for key, value in {**values, "notes": notes, "action": action, **pairs(extra)}.items():
+        if value is not None:
+            entry = with_value(entry, key, value, call.zone)
+    document, place = put(document, "pending", entry)
+    return left(document, f"added {short(title.strip())}", place)
+
+
+def _fields() -> tuple[str, ...]:
+    """Return the names that `--set` accepts."""
+    return (*FIELD_KEYS, "title", "section", "recurring")
+
+
+@tasks.changes(
+    "edit",
+    "changed",
+    fields=_fields,
+    examples=(
+        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
+        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
+    ),
+)
+@_ref
+@option(
+    "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
+)
+@UNSET
+@option("--due", type=DUE, metavar="D", help="The same as --set due=D.")
+@option("--priority", type=_PRIORITY, help="The same as --set priority=HIGH, NORMAL or LOW.")
+@whole_text("task")
+def edit(
+    call: Call,
+    ref: str,
+    changes: Sequence[str] | Mapping[str, str] = (),
+    unset: Sequence[str] = (),
+    due: str | None = None,
+    priority: str | None = None,
+    text: str | None = None,
+) -> Edit:
+    """Change fields of a task; each changes its own line and no other."""
+    values = pairs(changes) | given(due=due, priority=priority)
+    something((values, unset, text is not None))
+    if text is not None:
+        text_alone("task", (values, unset))
+        return replace_task_text(call.snapshot, ref, text, now=call.now)
+    if "due" in values:
+        values["due"] = DUE.written(values["due"], call.now, call.zone)
+        _tell_due(call, values["due"])
+    if values.get("recurring"):
+        day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
+        values["recurring"] = _recurs(call, values["recurring"], day)
+    made = edit_task(call.snapshot, ref, set=values, unset=unset, base=call.base, now=call.now)
+    if "title" in values and made.documents:
+        _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
+    return made
+
+
+@tasks.changes("start", "started", examples=("memdeck tasks start 3fa94c1",))
+@_ref
+def start_task(call: Call, ref: Refs) -> Edit:
+    """Move a task to In Progress."""
+    return edit_task(call.snapshot, ref, set={"section": "in-progress"}, now=call.now)
+
+
+@tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@_ref
+@argument("percent", type=Whole(0, 100, "%"))
+@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = None) -> Edit:
+    """Note how far a task is, from 0 to 100; a pending one is started by it."""
+    # UsageError `task.progress` for another number, `task.completed` for a completed task.
+    values = {"section": "in-progress", "progress": str(percent)}
+    if note and note.strip():
+        values["lastUpdate"] = note
+    made = edit_task(call.snapshot, ref, set=values, base=call.base, now=call.now)
+    begun = isinstance(ref, str) and find_task(call.snapshot, ref).section == "pending"
+    call.done = f"started, at {percent}%:" if begun else f"at {percent}%:"
+    return made
+
+
+@tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@_ref
+@option("--outcome", metavar="O", help="What came of it.")
+def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
+    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
+
+    def planned(task: Task) -> TaskPlan:
+        if task.section == "completed":
+            raise ConflictError(
+                "task.completed",
+                f"{short(task.title)} is completed already",
+                "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` opens it again",
+                ref=task.ref,
+                completed=task.completed,
+            )
+        return done(task, task.entry, outcome, call.now, call.zone)
+
+    return edited(call.snapshot, ref, planned, call.now)
+
+
+@tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
+@_ref
+def reopen_task(call: Call, ref: Refs) -> Edit:
+    """Move a task back to Pending; its outcome is kept in the notes."""
+    return edit_task(call.snapshot, ref, set={"section": "pending"}, now=call.now)
+
+
+@tasks.changes("remove", "removed", examples=("memdeck tasks remove 3fa94c1",))
+@_ref
+def remove_task(call: Call, ref: Refs) -> Edit:
+    """Remove a task from the file; it is printed as it was."""
+    return edited(call.snapshot, ref, lambda _: TaskPlan(None, verb="removed"), call.now)
+
+
+def _recurs(call: Call, text: str, due: str | None) -> str:
+    """Return a recurrence in words as cron, with a note how it was understood; cron and absent values stay.
+
+    `due` is the date, in the form of the files, from which it recurs. Raises BadCron.
+    """
+    if is_absent(text):
+        return text
+    found = recurrence_from(text, due, call.zone)
+    if found.note:
+        call.notes.append(found.note)
+    return found.cron
+
+
+def _tell_due(call: Call, due: str | None) -> None:
+    """Tell how a given date was understood; if it is over, warn."""
+    parts = None if due is None else read_due(due)
+    moment = None if parts is None else moment_or_none(parts.date, call.zone)
+    if parts is None or parts.date is None or moment is None:
+        return
+    words = in_words(parts.date, call.now, call.zone)
+    if moment.is_overdue(call.now, call.zone):
+        call.notes.append(f"warning: it is due already: {words}")
+    call.more += f"  due {words}"
+
+
+def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
+    """Warn that another open task has the given title."""
+    twins = [
+        task for task in open_twins(call.snapshot.tasks.tasks).get(alike(title), ()) if own is None or task.at != own.at
+    ]
+    if words := twin_words(twins, title):
+        call.notes.append(f"warning: {words}")

@@ -14,7 +14,7 @@ from memory.errors import BlockedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.changes import edit_task
-from memory.files.tasks.edits import remove_task
+from memory.files.tasks.operations import remove_task
 from memory.review.inbox import Inbox
 from memory.workspace import Workspace
 from screenshots.make import WIDE, rest

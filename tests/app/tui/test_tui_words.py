@@ -10,7 +10,7 @@ from rich.style import Style
 
 from app.tui.app import MemdeckApp
 from app.tui.launch import terminal_encoding
-from memory.files.tasks.edits import add_task
+from memory.files.tasks.operations import add_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from widgets.text.glyphs import ASCII, UNICODE, glyphs_for

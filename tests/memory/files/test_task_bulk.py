@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from memory.files.journal.model import Journal
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.changes import edit_task, retag_tasks, shift_priorities
-from memory.files.tasks.edits import done_task
+from memory.files.tasks.operations import done_task
 from tests.memory_files import after, snapshot_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)

@@ -18,7 +18,7 @@ from memory.files.edit import Edit
 from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import changes as task_changes
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 
@@ -38,7 +38,7 @@ def apply(snapshot: Snapshot, edit: Callable[..., Edit], *args: Any, now: dateti
 
 def test_a_new_task_goes_on_top_of_its_priority_group(start: Snapshot) -> None:
     """The fields stand in the format's order with `created`; no other line changes."""
-    edit = task_edits.add_task(
+    edit = task_operations.add_task(
         start,
         "New one",
         due="2024-02-01",
@@ -83,7 +83,7 @@ def test_the_place_of_a_new_task(there: str, priority: str, place: int) -> None:
     """On top of the first entry of that priority, else before the first lower one."""
     words = {"H": "[HIGH] ", "N": "[NORMAL] ", "L": "[LOW] "}
     text = "## Pending\n" + "".join(f"### {words[letter]}{number}\n" for number, letter in enumerate(there))
-    done = apply(snapshot_of({"tasks.md": text}), task_edits.add_task, "new", priority=priority)
+    done = apply(snapshot_of({"tasks.md": text}), task_operations.add_task, "new", priority=priority)
     assert done.tasks.tasks[place].title == "new"
 
 
@@ -101,13 +101,13 @@ def test_the_place_of_a_new_task(there: str, priority: str, place: int) -> None:
 )
 def test_a_missing_section_or_file_is_made(text: str, headings: list[str]) -> None:
     """Pending is put where it belongs; a blank file gets its template; of two sections the first is used."""
-    done = apply(snapshot_of({"tasks.md": text}), task_edits.add_task, "new")
+    done = apply(snapshot_of({"tasks.md": text}), task_operations.add_task, "new")
     document = done.document("tasks.md")
     assert headings == [section.title for section in document.sections]
     assert len(document.sections[document.find("pending")[0]]) == 1
     if not text.strip():
         assert document.meta.get("type") == "task-list"
-    assert len(apply(snapshot_of({}), task_edits.add_task, "new").tasks) == 1
+    assert len(apply(snapshot_of({}), task_operations.add_task, "new").tasks) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_missing_section_or_file_is_made(text: str, headings: list[str]) -> No
 )
 def test_hostile_titles_stay_titles(title: str) -> None:
     """A title reads as it was given, whatever it looks like."""
-    done = apply(snapshot_of({"tasks.md": "## Pending\n### b\n"}), task_edits.add_task, title)
+    done = apply(snapshot_of({"tasks.md": "## Pending\n### b\n"}), task_operations.add_task, title)
     assert [title, "b"] == [task.title for task in done.tasks]
 
 
@@ -138,16 +138,16 @@ def test_what_cannot_be_written_is_refused(
 ) -> None:
     """Each wrong value has its error with a stable code."""
     with pytest.raises(error) as caught:
-        task_edits.add_task(start, arguments.pop("title", "T"), **arguments, now=NOW)
+        task_operations.add_task(start, arguments.pop("title", "T"), **arguments, now=NOW)
     assert code == caught.value.code
 
 
 def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) -> None:
     """Completed goes, outcome moves into notes; what was in progress loses what belongs to it."""
-    task = find_task(apply(start, task_edits.reopen_task, "CI"), "CI")
+    task = find_task(apply(start, task_operations.reopen_task, "CI"), "CI")
     assert (task.section, task.completed, task.outcome) == ("pending", None, None)
     assert task.notes == "Outcome: GitHub Actions workflow created, runs on push to main"
-    task = find_task(apply(start, task_edits.reopen_task, "latency"), "latency")
+    task = find_task(apply(start, task_operations.reopen_task, "latency"), "latency")
     assert (task.section, task.started, task.progress) == ("pending", None, None)
 
 
@@ -155,7 +155,7 @@ def test_reopen_goes_back_and_keeps_the_outcome_in_the_notes(start: Snapshot) ->
 def test_a_completed_task_must_be_reopened_first(start: Snapshot, verb: str) -> None:
     """What is completed is not started by accident."""
     with pytest.raises(UsageError) as caught:
-        getattr(task_edits, verb)(start, "CI", *([5] if verb == "progress_task" else []), now=NOW)
+        getattr(task_operations, verb)(start, "CI", *([5] if verb == "progress_task" else []), now=NOW)
     assert caught.value.code == "task.completed"
 
 
@@ -193,7 +193,7 @@ def test_a_completed_task_must_be_reopened_first(start: Snapshot, verb: str) -> 
 def test_a_recurring_task_stays_with_its_next_date(due: str, zone: Any, now: datetime, expected: str) -> None:
     """The next occurrence is strictly after now, in the zone; missed ones collapse into it, also when clocks change."""
     text = f"## Pending\n### [LOW] b\n### [HIGH] T\n- due: {due}\n- progress: 5%\n### c\n## Completed\n"
-    edit = task_edits.done_task(snapshot_of({"tasks.md": text}, zone), "T", outcome="ok", now=now)
+    edit = task_operations.done_task(snapshot_of({"tasks.md": text}, zone), "T", outcome="ok", now=now)
     done = after(snapshot_of({"tasks.md": text}, zone), edit)
     task = find_task(done, edit.ref or "")
     assert expected == task.fields["due"]
@@ -211,7 +211,7 @@ def test_a_recurring_task_in_progress_goes_back_to_pending() -> None:
     """It loses what belongs to the run; the copy keeps when it was started."""
     fields = "- started: 2024-01-15 10:00\n- due: recurring: 0 9 * * *\n- progress: 5%\n- x: y\n"
     text = f"## In Progress\n### [LOW] T\n{fields}"
-    done = apply(snapshot_of({"tasks.md": text}), task_edits.done_task, "T")
+    done = apply(snapshot_of({"tasks.md": text}), task_operations.done_task, "T")
     assert [s.title for s in done.document("tasks.md").sections] == [
         "Pending",
         "In Progress",
@@ -239,7 +239,7 @@ def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:
     """Finishing such a task fails instead of losing the recurrence."""
     broken = apply(start, task_changes.replace_task_text, "weekly", "### weekly\n- due: recurring: 61 * * * *\n")
     with pytest.raises(BadCron):
-        task_edits.done_task(broken, "weekly", now=NOW)
+        task_operations.done_task(broken, "weekly", now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_the_next_date_is_always_after_now(minutes: int, cron: str) -> None:
     """Whatever the clock does, the date that is written reads as an instant after now."""
     now = NOW + timedelta(minutes=minutes)
     snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: recurring: {cron}\n"}, BERLIN)
-    done = apply(snapshot, task_edits.done_task, "T", now=now)
+    done = apply(snapshot, task_operations.done_task, "T", now=now)
     moment = read_moment(done.tasks.tasks[0].due or "", BERLIN)
     assert moment is not None
     assert moment.instant is not None

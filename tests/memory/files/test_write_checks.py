@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.base.secrets import find_secrets
 from memory.files.check import check_files
-from memory.files.tasks.edits import add_task, done_task
+from memory.files.tasks.operations import add_task, done_task
 from memory.workspace import Workspace
 from tests.examples import examples
 

@@ -10,7 +10,8 @@ import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.files.find import find_task
-from memory.files.tasks import changes, edits
+from memory.files.tasks import changes as task_changes
+from memory.files.tasks import operations as task_operations
 from memory.history.undo import redo_in, undo_in
 from memory.review.inbox import Inbox
 from memory.review.model import row
@@ -27,15 +28,17 @@ TASK = "Deploy v2.1"
 
 
 def _remove(workspace: Workspace, title: str = TASK) -> str:
-    return str(held(workspace, lambda look: edits.remove_task(look, title, now=NOW)).details["proposal"])
+    return str(held(workspace, lambda look: task_operations.remove_task(look, title, now=NOW)).details["proposal"])
 
 
 def _set(workspace: Workspace, actor: str = "human", **values: str) -> None:
-    workspace.change("edit", lambda look: changes.edit_task(look, TASK, set=values, now=NOW), actor=actor, now=NOW)
+    workspace.change("edit", lambda look: task_changes.edit_task(look, TASK, set=values, now=NOW), actor=actor, now=NOW)
 
 
 def _propose(workspace: Workspace, **values: str) -> str:
-    return str(held(workspace, lambda look: changes.edit_task(look, TASK, set=values, now=NOW)).details["proposal"])
+    return str(
+        held(workspace, lambda look: task_changes.edit_task(look, TASK, set=values, now=NOW)).details["proposal"]
+    )
 
 
 def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace: Workspace) -> None:
@@ -109,7 +112,7 @@ def test_an_agent_decides_nothing_and_sees_its_own_only(workspace: Workspace) ->
 def test_who_asks_again_gets_the_same_proposal(workspace: Workspace) -> None:
     """An agent that repeats its call, also after the file moved on, does not fill the inbox."""
     first = _remove(workspace)
-    workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
+    workspace.change("add", lambda look: task_operations.add_task(look, "Other", now=NOW), actor="human", now=NOW)
     assert _remove(workspace) == first
     assert Inbox(workspace.together).count() == 1
 
@@ -118,7 +121,7 @@ def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
     """What others changed since stays: another entry, another field of the same entry."""
     number = _propose(workspace, due="2024-02-02")
     _set(workspace, assigned="Carol")
-    workspace.change("add", lambda look: edits.add_task(look, "Other", now=NOW), actor="human", now=NOW)
+    workspace.change("add", lambda look: task_operations.add_task(look, "Other", now=NOW), actor="human", now=NOW)
     inbox = Inbox(workspace.together)
     assert inbox.standing(inbox.get(number), NOW).state == "moved"
     inbox.accept(number, reviewer="human", now=NOW)
@@ -163,7 +166,7 @@ def test_an_entry_that_changed_since_is_not_removed_unseen(workspace: Workspace)
 def test_an_entry_that_is_gone_leaves_nothing_to_do(workspace: Workspace) -> None:
     """Who removes it meanwhile was faster: the proposal says so, and can be rejected."""
     number = _remove(workspace)
-    workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor="human", now=NOW)
+    workspace.change("x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor="human", now=NOW)
     inbox = Inbox(workspace.together)
     assert inbox.standing(inbox.get(number), NOW).state == "gone"
     with pytest.raises(ConflictError) as caught:
@@ -226,7 +229,7 @@ def test_a_record_that_cannot_be_kept_changes_nothing(workspace: Workspace) -> N
         one.unlink()
     path.mkdir()
     with pytest.raises(MemdeckError) as caught:
-        workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW)
+        workspace.change("x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW)
     assert caught.value.code == "review.unrecorded"
     assert TASK in (workspace.memory / "tasks.md").read_text()
 

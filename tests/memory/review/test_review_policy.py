@@ -11,7 +11,7 @@ from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import changes as task_changes
-from memory.files.tasks import edits
+from memory.files.tasks import operations as task_operations
 from memory.history.undo import revert_in
 from memory.maintenance.run import maintain
 from memory.review.inbox import Inbox
@@ -27,10 +27,10 @@ TASK = "Deploy v2.1"
 
 def test_a_new_entry_is_made_at_once(workspace: Workspace) -> None:
     """An agent adds without asking, and changes and removes what it added itself."""
-    ref = allowed(workspace, lambda look: edits.add_task(look, "Mine", now=NOW)).ref
+    ref = allowed(workspace, lambda look: task_operations.add_task(look, "Mine", now=NOW)).ref
     assert ref is not None
     allowed(workspace, lambda look: task_changes.edit_task(look, ref, set={"notes": "again"}, now=NOW))
-    allowed(workspace, lambda look: edits.remove_task(look, ref, now=NOW))
+    allowed(workspace, lambda look: task_operations.remove_task(look, ref, now=NOW))
     assert Inbox(workspace.together).count() == 0
 
 
@@ -54,10 +54,10 @@ def test_what_a_person_wrote_is_not_rewritten(workspace: Workspace, values: dict
 def test_a_persons_task_goes_on_at_once(workspace: Workspace) -> None:
     """Starting and finishing a task, its progress and a field that it did not have are no rewriting."""
     allowed(workspace, lambda look: task_changes.edit_task(look, TASK, set={"notes": "seen"}, now=NOW))
-    allowed(workspace, lambda look: edits.start_task(look, TASK, now=NOW))
-    allowed(workspace, lambda look: edits.progress_task(look, TASK, 40, now=NOW))
-    allowed(workspace, lambda look: edits.progress_task(look, TASK, 60, now=NOW))
-    allowed(workspace, lambda look: edits.done_task(look, TASK, outcome="live", now=NOW))
+    allowed(workspace, lambda look: task_operations.start_task(look, TASK, now=NOW))
+    allowed(workspace, lambda look: task_operations.progress_task(look, TASK, 40, now=NOW))
+    allowed(workspace, lambda look: task_operations.progress_task(look, TASK, 60, now=NOW))
+    allowed(workspace, lambda look: task_operations.done_task(look, TASK, outcome="live", now=NOW))
     held(workspace, lambda look: task_changes.edit_task(look, TASK, set={"outcome": "it failed"}, now=NOW))
 
 
@@ -65,19 +65,19 @@ def test_a_recurring_task_goes_on_when_it_is_done(workspace: Workspace) -> None:
     """Its next date comes with the completed copy; another date alone is rewritten."""
     made = workspace.change(
         "add",
-        lambda look: edits.add_task(look, "Report", due="2024-01-15 09:00", recurring="0 9 * * 1", now=NOW),
+        lambda look: task_operations.add_task(look, "Report", due="2024-01-15 09:00", recurring="0 9 * * 1", now=NOW),
         actor="human",
         now=NOW,
     )
     ref = made.ref
     assert ref is not None
     held(workspace, lambda look: task_changes.edit_task(look, ref, set={"due": "2024-02-05 09:00"}, now=NOW))
-    allowed(workspace, lambda look: edits.done_task(look, ref, outcome="sent", now=NOW))
+    allowed(workspace, lambda look: task_operations.done_task(look, ref, outcome="sent", now=NOW))
 
 
 def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> None:
     """What an agent added is its own only as long as nobody else changes it; of other agents' text there is a rule."""
-    ref = allowed(workspace, lambda look: edits.add_task(look, "Mine", now=NOW)).ref
+    ref = allowed(workspace, lambda look: task_operations.add_task(look, "Mine", now=NOW)).ref
     assert ref is not None
     allowed(workspace, lambda look: task_changes.edit_task(look, ref, set={"notes": "b"}, now=NOW), actor="agent:other")
     _rule(workspace, "agent:*", "agents", "review")
@@ -89,7 +89,7 @@ def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> 
         actor="human",
         now=NOW,
     )
-    assert held(workspace, lambda look: edits.remove_task(look, ref, now=NOW)).details["kinds"] == ["remove"]
+    assert held(workspace, lambda look: task_operations.remove_task(look, ref, now=NOW)).details["kinds"] == ["remove"]
 
 
 def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
@@ -98,9 +98,11 @@ def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
 
 
 WAYS: dict[str, Callable[[Workspace], object]] = {
-    "remove": lambda one: one.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW),
+    "remove": lambda one: one.change(
+        "x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor=AGENT, now=NOW
+    ),
     "many at once": lambda one: one.change(
-        "x", lambda look: edits.remove_task(look, [TASK, "Write the report"], now=NOW), actor=AGENT, now=NOW
+        "x", lambda look: task_operations.remove_task(look, [TASK, "Write the report"], now=NOW), actor=AGENT, now=NOW
     ),
     "the whole file": lambda one: one.save(
         "x",
@@ -122,7 +124,9 @@ WAYS: dict[str, Callable[[Workspace], object]] = {
 
 
 def _person_adds(workspace: Workspace) -> str:
-    made = workspace.change("add", lambda look: edits.add_task(look, "A person's", now=NOW), actor="human", now=NOW)
+    made = workspace.change(
+        "add", lambda look: task_operations.add_task(look, "A person's", now=NOW), actor="human", now=NOW
+    )
     return made.change.id
 
 
@@ -186,21 +190,21 @@ def test_deny_refuses_and_apply_lets_go(workspace: Workspace) -> None:
     """The most exact rule counts: one for an agent before one for all, one for a kind before one for all kinds."""
     _rule(workspace, "agent:*", "*", "deny")
     with pytest.raises(RefusedError, match="does not let") as caught:
-        workspace.change("x", lambda look: edits.add_task(look, "New", now=NOW), actor=AGENT, now=NOW)
+        workspace.change("x", lambda look: task_operations.add_task(look, "New", now=NOW), actor=AGENT, now=NOW)
     assert caught.value.code == "review.denied"
     _rule(workspace, AGENT, "*", "review")
-    held(workspace, lambda look: edits.add_task(look, "New", now=NOW))
+    held(workspace, lambda look: task_operations.add_task(look, "New", now=NOW))
     _rule(workspace, AGENT, "add", "apply")
-    allowed(workspace, lambda look: edits.add_task(look, "New", now=NOW))
+    allowed(workspace, lambda look: task_operations.add_task(look, "New", now=NOW))
     assert Inbox(workspace.together).policy().decide("agent:other", "add") == "deny"
-    workspace.change("x", lambda look: edits.add_task(look, "By hand", now=NOW), actor="human", now=NOW)
+    workspace.change("x", lambda look: task_operations.add_task(look, "By hand", now=NOW), actor="human", now=NOW)
 
 
 def test_rules_hold_for_whom_they_name(workspace: Workspace) -> None:
     """A rule may name a script; none can name the person, and no agent can set one."""
     _rule(workspace, "nightly", "*", "review")
-    held(workspace, lambda look: edits.add_task(look, "New", now=NOW), actor="nightly")
-    allowed(workspace, lambda look: edits.remove_task(look, TASK, now=NOW), actor="other-script")
+    held(workspace, lambda look: task_operations.add_task(look, "New", now=NOW), actor="nightly")
+    allowed(workspace, lambda look: task_operations.remove_task(look, TASK, now=NOW), actor="other-script")
     for actor, kind, decision in (("human", "*", "deny"), ("agent:a", "all", "deny"), ("agent:a", "*", "maybe")):
         with pytest.raises(UsageError, match=r".") as caught:
             checked_rule(actor, kind, decision)
@@ -227,13 +231,13 @@ def test_damaged_rules_let_no_agent_through(workspace: Workspace) -> None:
     path = workspace.state.folder.path / "review" / "policy.json"
     path.write_bytes(b"{nothing")
     with pytest.raises(ConfigError) as caught:
-        workspace.change("x", lambda look: edits.add_task(look, "New", now=NOW), actor=AGENT, now=NOW)
+        workspace.change("x", lambda look: task_operations.add_task(look, "New", now=NOW), actor=AGENT, now=NOW)
     assert (caught.value.code, caught.value.details["file"]) == ("review.policy", str(path))
-    workspace.change("x", lambda look: edits.add_task(look, "By hand", now=NOW), actor="human", now=NOW)
+    workspace.change("x", lambda look: task_operations.add_task(look, "By hand", now=NOW), actor="human", now=NOW)
 
 
 @pytest.mark.parametrize("name", ["Agent:tester", "AGENT:TESTER", "agent:tester2"])
 def test_another_spelling_is_an_agent_still(workspace: Workspace, name: str) -> None:
     """Who writes the beginning of its name in capitals is an agent all the same."""
     with pytest.raises(MemdeckError, match="waits for the person"):
-        workspace.change("x", lambda look: edits.remove_task(look, TASK, now=NOW), actor=name, now=NOW)
+        workspace.change("x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor=name, now=NOW)

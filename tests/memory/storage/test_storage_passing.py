@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from memory.workspace import Workspace
 from tests.patience import Stopwatch, join, until
 
@@ -18,7 +18,7 @@ NOW = datetime(2024, 1, 16, 10, 0, tzinfo=UTC)
 
 
 def _add(workspace: Workspace, title: str) -> None:
-    workspace.change("add", lambda s: task_edits.add_task(s, title, now=NOW), actor="cli", now=NOW)
+    workspace.change("add", lambda s: task_operations.add_task(s, title, now=NOW), actor="cli", now=NOW)
 
 
 @pytest.fixture

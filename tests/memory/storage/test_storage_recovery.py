@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.files.tasks import edits as task_edits
+from memory.files.tasks import operations as task_operations
 from memory.storage.journal import Intent
 from memory.workspace import Workspace
 from tests.crash.calls import Calls, in_force
@@ -52,7 +52,7 @@ def test_a_change_is_planned_again_on_what_another_program_wrote(place: Place) -
     looks = []
 
     def build(snapshot):
-        edit = task_edits.add_task(snapshot, "Ours", now=NOW)
+        edit = task_operations.add_task(snapshot, "Ours", now=NOW)
         if not looks:
             tasks.write_bytes(tasks.read_bytes() + b"\n## Theirs\n")
         looks.append(edit)

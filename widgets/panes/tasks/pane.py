@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
-from memory.files.tasks.edits import remove_task
+from memory.files.tasks.operations import remove_task
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
