@@ -149,7 +149,7 @@ def _let_agents(workspace: Workspace) -> None:
 
 def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None:
     """Let somebody edit the first task some minutes ago."""
-    from memory.files.tasks.changes import edit_task
+    from memory.files.tasks.edits import edit_task
 
     _let_agents(workspace)
     now = NOW - timedelta(minutes=minutes)
@@ -188,7 +188,7 @@ def _remove(workspace: Workspace) -> None:
 def _propose(workspace: Workspace) -> None:
     """Let an agent rewrite one task of a person and remove another, which waits for that person."""
     from memory.errors import BlockedError
-    from memory.files.tasks.changes import edit_task
+    from memory.files.tasks.edits import edit_task
     from memory.files.tasks.operations import remove_task
 
     first, second, *_ = (task.ref for task in workspace.snapshot().tasks.tasks)

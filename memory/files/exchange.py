@@ -29,8 +29,8 @@ from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.knowledge.model import DECISIONS, KnowledgeItem
 from memory.files.knowledge.model import FILE as KNOWLEDGE
 from memory.files.snapshot import Snapshot, WrittenFiles
-from memory.files.tasks.changes import FILE as TASKS
-from memory.files.tasks.changes import heading, with_section, with_text
+from memory.files.tasks.edits import FILE as TASKS
+from memory.files.tasks.edits import heading, with_section, with_text
 from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import Head
 from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags

@@ -17,7 +17,7 @@ from .plans.edits import with_plan_section
 from .plans.model import Plan, Plans
 from .refs import read_ref, short
 from .snapshot import Snapshot, kind_of, ref_of
-from .tasks.changes import with_section
+from .tasks.edits import with_section
 from .tasks.model import Task, TaskList
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}

@@ -11,7 +11,7 @@ import pytest
 from memory.errors import ConflictError, NotFoundError
 from memory.files import MEMORY_FILES
 from memory.files.find import find_entry, find_task
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.history.changes import row, views_of
 from memory.history.undo import revert_in, undo_in
@@ -54,7 +54,7 @@ def edit(workspace: Workspace, ref: str, actor: str = "human", at: datetime = NO
     """Change fields of a task and return the id of the change."""
     let_agents(workspace.store)
     outcome = workspace.change(
-        "edit", lambda snapshot: task_changes.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
+        "edit", lambda snapshot: task_edits.edit_task(snapshot, ref, set=values, now=at), actor=actor, now=at
     )
     return outcome.change.id
 

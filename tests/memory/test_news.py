@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import add_task, remove_task
 from memory.history.changes import news_of
 from memory.workspace import Workspace

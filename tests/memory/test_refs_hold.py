@@ -13,7 +13,7 @@ import pytest
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
 from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task
 from memory.maintenance.run import maintain
@@ -107,7 +107,7 @@ def test_a_twin_keeps_answering_while_its_fields_change(opened: Callable[..., Wo
     workspace = opened(tasks=TWINS["one section"])
     refs = [task.ref for task in same(workspace)]
     for word, ref in zip("xyz", refs, strict=True):
-        do(workspace, task_changes.edit_task, ref, set={"assigned": word})
+        do(workspace, task_edits.edit_task, ref, set={"assigned": word})
         do(workspace, task_operations.start_task, ref)
         do(workspace, task_operations.progress_task, ref, percent=50)
     found = [find_task(workspace.snapshot(), ref) for ref in refs]
@@ -135,7 +135,7 @@ def test_a_renamed_or_removed_entry_says_so(opened: Callable[..., Workspace]) ->
     """A ref whose entry has another title names the new ref; one that is removed names the change."""
     workspace = opened(tasks="## Pending\n### Alone\n- created: 2024-01-01\n### Other\n")
     ref = find_task(workspace.snapshot(), "Alone").ref
-    new = do(workspace, task_changes.edit_task, ref, set={"title": "Renamed"}).ref
+    new = do(workspace, task_edits.edit_task, ref, set={"title": "Renamed"}).ref
     with pytest.raises(NotFoundError) as caught:
         find_task(workspace.snapshot(), ref)
     assert (caught.value.code, caught.value.details["ref"]) == ("task.renamed", new)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory.document import Entry
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.changes import edit_task, retag_tasks, shift_priorities
+from memory.files.tasks.edits import edit_task, retag_tasks, shift_priorities
 from memory.files.tasks.model import Task
 from memory.files.tasks.operations import add_task, done_task, progress_task, reopen_task, start_task
 from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick

@@ -44,7 +44,7 @@ from memory.operations import (
 )
 from memory.operations.result import Paint, Result, fields_of, listing
 
-from .changes import (
+from .edits import (
     FILE,
     Refs,
     TaskPlan,

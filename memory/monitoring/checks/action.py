@@ -12,7 +12,7 @@ from memory.errors import BlockedError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import done_task
 from memory.monitoring.process.command import Finished, run_placed
 from memory.trust.asks import action_of, asks_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import remove_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.storage.private.drafts import Draft, Drafts
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text

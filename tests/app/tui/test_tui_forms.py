@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
 from tests.widgets.harness import screen_text

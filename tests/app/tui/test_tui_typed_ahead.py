@@ -15,7 +15,7 @@ from app.tui.keys.keymap import Keymap
 from app.tui.keys.type_ahead import EscapeParser, apart
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NOW, make_app, running, send, settle
 from tests.patience import PATIENCE

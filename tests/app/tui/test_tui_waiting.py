@@ -13,7 +13,7 @@ from app.tui.app import MemdeckApp
 from memory.errors import BlockedError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import remove_task
 from memory.review.inbox import Inbox
 from memory.workspace import Workspace

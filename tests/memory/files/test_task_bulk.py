@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from memory.files.journal.model import Journal
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.changes import edit_task, retag_tasks, shift_priorities
+from memory.files.tasks.edits import edit_task, retag_tasks, shift_priorities
 from memory.files.tasks.operations import done_task
 from tests.memory_files import after, snapshot_of
 

@@ -17,7 +17,7 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
@@ -227,7 +227,7 @@ def test_a_recurring_task_in_progress_goes_back_to_pending() -> None:
 def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapshot) -> None:
     """Finishing a recurring task by its section gives the outcome to the copy and everything else to both."""
     values = {"section": "completed", "outcome": "sent", "assigned": "Bob"}
-    done = apply(start, task_changes.edit_task, "weekly", set=values)
+    done = apply(start, task_edits.edit_task, "weekly", set=values)
     tasks = [task for task in done.tasks if task.title == "Generate weekly report"]
     assert [(task.section, task.assigned, task.outcome) for task in tasks] == [
         ("pending", "Bob", None),
@@ -237,7 +237,7 @@ def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapsh
 
 def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:
     """Finishing such a task fails instead of losing the recurrence."""
-    broken = apply(start, task_changes.replace_task_text, "weekly", "### weekly\n- due: recurring: 61 * * * *\n")
+    broken = apply(start, task_edits.replace_task_text, "weekly", "### weekly\n- due: recurring: 61 * * * *\n")
     with pytest.raises(BadCron):
         task_operations.done_task(broken, "weekly", now=NOW)
 
@@ -263,7 +263,7 @@ def test_remarks_and_recurrences_stay_where_they_are_still_right(
 ) -> None:
     """A remark goes with the value that it was about."""
     snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: {due}\n"})
-    assert expected == find_task(apply(snapshot, task_changes.edit_task, "T", set=value), "T").fields.get("due")
+    assert expected == find_task(apply(snapshot, task_edits.edit_task, "T", set=value), "T").fields.get("due")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_no_value_can_hide_or_add_another_field(start: Snapshot, key: str, value
     """A value with code or HTML in it is either kept whole or refused; other fields read as before."""
     before = dict(find_task(start, "Deploy").fields)
     try:
-        done = apply(start, task_changes.edit_task, "Deploy", set={key: value})
+        done = apply(start, task_edits.edit_task, "Deploy", set={key: value})
     except UsageError as error:
         if error.code not in ("field.value", "document.unclosed"):
             raise
@@ -287,12 +287,12 @@ def test_no_value_can_hide_or_add_another_field(start: Snapshot, key: str, value
 def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     """Other fields of theirs are kept; the same field changed by both raises with the fields, unless both agree."""
     base = find_task(start, "Deploy").entry
-    theirs = apply(start, task_changes.edit_task, "Deploy", set={"assigned": "Bob", "due": "2024-03-01"})
-    task = find_task(apply(theirs, task_changes.edit_task, "Deploy", set={"notes": "x"}, base=base), "Deploy")
+    theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob", "due": "2024-03-01"})
+    task = find_task(apply(theirs, task_edits.edit_task, "Deploy", set={"notes": "x"}, base=base), "Deploy")
     assert (task.assigned, task.notes, task.due) == ("Bob", "x", "2024-03-01")
-    task_changes.edit_task(theirs, "Deploy", set={"assigned": "Bob"}, base=base, now=NOW)
+    task_edits.edit_task(theirs, "Deploy", set={"assigned": "Bob"}, base=base, now=NOW)
     with pytest.raises(ConflictError) as caught:
-        task_changes.edit_task(
+        task_edits.edit_task(
             theirs, "Deploy", set={"assigned": "Carol", "notes": "x"}, unset=["due"], base=base, now=NOW
         )
     assert (caught.value.code, caught.value.details["fields"]) == ("document.conflict", ["due", "assigned"])
@@ -301,14 +301,14 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
 def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
     """Theirs stays where the person changed nothing; other fields merge, the same field is a conflict."""
     base = find_task(start, "Deploy").entry
-    theirs = apply(start, task_changes.edit_task, "Deploy", set={"assigned": "Bob"})
-    assert task_changes.replace_task_text(theirs, "Deploy", base.text, base=base, now=NOW).documents == {}
-    done = after(theirs, task_changes.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW))
+    theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob"})
+    assert task_edits.replace_task_text(theirs, "Deploy", base.text, base=base, now=NOW).documents == {}
+    done = after(theirs, task_edits.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW))
     task = find_task(done, "Deploy")
     assert (task.assigned, task.extra["x"]) == ("Bob", "y")
     mine = base.text.replace("assigned: heartbeat", "assigned: Carol")
     with pytest.raises(ConflictError) as caught:
-        task_changes.replace_task_text(theirs, "Deploy", mine, base=base, now=NOW)
+        task_edits.replace_task_text(theirs, "Deploy", mine, base=base, now=NOW)
     assert caught.value.details["fields"] == ["assigned"]
     conflict = caught.value.details["conflicts"][0]
     assert [conflict[key] for key in ("field", "base", "ours", "theirs")] == ["assigned", "heartbeat", "Carol", "Bob"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task, TaskList
 from memory.files.tasks.values import DueValue, read_due, split_priority
@@ -202,13 +202,13 @@ def test_tasks_under_other_headings_can_be_moved_and_edited() -> None:
     """Each verb takes them out from under the wrong heading, and an edit leaves them where they stand."""
     text = "### Above\n- created: 2024-01-14\n\n## In Progres\n### [HIGH] Lost\n- created: 2024-01-14\n"
     snapshot = snapshot_of({"tasks.md": text})
-    moved = after(snapshot, task_changes.edit_task(snapshot, "Above", set={"section": "pending"}, now=NOW))
+    moved = after(snapshot, task_edits.edit_task(snapshot, "Above", set={"section": "pending"}, now=NOW))
     moved = after(moved, task_operations.done_task(moved, "Lost", outcome="well", now=NOW))
     assert [(task.title, task.section, task.heading) for task in moved.tasks] == [
         ("Above", "pending", None),
         ("Lost", "completed", None),
     ]
-    noted = after(snapshot, task_changes.edit_task(snapshot, "Lost", set={"notes": "x"}, now=NOW))
+    noted = after(snapshot, task_edits.edit_task(snapshot, "Lost", set={"notes": "x"}, now=NOW))
     assert [(task.title, task.heading) for task in noted.tasks] == [("Above", ""), ("Lost", "In Progres")]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.history.undo import undo_in
 from memory.maintenance.run import maintain
 from memory.workspace import Workspace

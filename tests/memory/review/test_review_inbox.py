@@ -10,7 +10,7 @@ import pytest
 
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.files.find import find_task
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.history.undo import redo_in, undo_in
 from memory.review.inbox import Inbox
@@ -32,13 +32,11 @@ def _remove(workspace: Workspace, title: str = TASK) -> str:
 
 
 def _set(workspace: Workspace, actor: str = "human", **values: str) -> None:
-    workspace.change("edit", lambda look: task_changes.edit_task(look, TASK, set=values, now=NOW), actor=actor, now=NOW)
+    workspace.change("edit", lambda look: task_edits.edit_task(look, TASK, set=values, now=NOW), actor=actor, now=NOW)
 
 
 def _propose(workspace: Workspace, **values: str) -> str:
-    return str(
-        held(workspace, lambda look: task_changes.edit_task(look, TASK, set=values, now=NOW)).details["proposal"]
-    )
+    return str(held(workspace, lambda look: task_edits.edit_task(look, TASK, set=values, now=NOW)).details["proposal"])
 
 
 def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace: Workspace) -> None:

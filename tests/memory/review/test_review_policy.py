@@ -10,7 +10,7 @@ import pytest
 from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from memory.files.tasks import changes as task_changes
+from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.history.undo import revert_in
 from memory.maintenance.run import maintain
@@ -29,7 +29,7 @@ def test_a_new_entry_is_made_at_once(workspace: Workspace) -> None:
     """An agent adds without asking, and changes and removes what it added itself."""
     ref = allowed(workspace, lambda look: task_operations.add_task(look, "Mine", now=NOW)).ref
     assert ref is not None
-    allowed(workspace, lambda look: task_changes.edit_task(look, ref, set={"notes": "again"}, now=NOW))
+    allowed(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "again"}, now=NOW))
     allowed(workspace, lambda look: task_operations.remove_task(look, ref, now=NOW))
     assert Inbox(workspace.together).count() == 0
 
@@ -46,19 +46,19 @@ def test_a_new_entry_is_made_at_once(workspace: Workspace) -> None:
 def test_what_a_person_wrote_is_not_rewritten(workspace: Workspace, values: dict[str, str], kind: str) -> None:
     """Each field that had another value waits for the person, and no byte of the files changes meanwhile."""
     before = contents(workspace.root)
-    error = held(workspace, lambda look: task_changes.edit_task(look, TASK, set=values, now=NOW))
+    error = held(workspace, lambda look: task_edits.edit_task(look, TASK, set=values, now=NOW))
     assert error.details["kinds"] == [kind]
     assert contents(workspace.root) == before
 
 
 def test_a_persons_task_goes_on_at_once(workspace: Workspace) -> None:
     """Starting and finishing a task, its progress and a field that it did not have are no rewriting."""
-    allowed(workspace, lambda look: task_changes.edit_task(look, TASK, set={"notes": "seen"}, now=NOW))
+    allowed(workspace, lambda look: task_edits.edit_task(look, TASK, set={"notes": "seen"}, now=NOW))
     allowed(workspace, lambda look: task_operations.start_task(look, TASK, now=NOW))
     allowed(workspace, lambda look: task_operations.progress_task(look, TASK, 40, now=NOW))
     allowed(workspace, lambda look: task_operations.progress_task(look, TASK, 60, now=NOW))
     allowed(workspace, lambda look: task_operations.done_task(look, TASK, outcome="live", now=NOW))
-    held(workspace, lambda look: task_changes.edit_task(look, TASK, set={"outcome": "it failed"}, now=NOW))
+    held(workspace, lambda look: task_edits.edit_task(look, TASK, set={"outcome": "it failed"}, now=NOW))
 
 
 def test_a_recurring_task_goes_on_when_it_is_done(workspace: Workspace) -> None:
@@ -71,7 +71,7 @@ def test_a_recurring_task_goes_on_when_it_is_done(workspace: Workspace) -> None:
     )
     ref = made.ref
     assert ref is not None
-    held(workspace, lambda look: task_changes.edit_task(look, ref, set={"due": "2024-02-05 09:00"}, now=NOW))
+    held(workspace, lambda look: task_edits.edit_task(look, ref, set={"due": "2024-02-05 09:00"}, now=NOW))
     allowed(workspace, lambda look: task_operations.done_task(look, ref, outcome="sent", now=NOW))
 
 
@@ -79,13 +79,13 @@ def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> 
     """What an agent added is its own only as long as nobody else changes it; of other agents' text there is a rule."""
     ref = allowed(workspace, lambda look: task_operations.add_task(look, "Mine", now=NOW)).ref
     assert ref is not None
-    allowed(workspace, lambda look: task_changes.edit_task(look, ref, set={"notes": "b"}, now=NOW), actor="agent:other")
+    allowed(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "b"}, now=NOW), actor="agent:other")
     _rule(workspace, "agent:*", "agents", "review")
-    held(workspace, lambda look: task_changes.edit_task(look, ref, set={"notes": "c"}, now=NOW))
+    held(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "c"}, now=NOW))
     _rule(workspace, "agent:*", "agents", "apply")
     workspace.change(
         "edit",
-        lambda look: task_changes.edit_task(look, ref, set={"notes": "by hand"}, now=NOW),
+        lambda look: task_edits.edit_task(look, ref, set={"notes": "by hand"}, now=NOW),
         actor="human",
         now=NOW,
     )

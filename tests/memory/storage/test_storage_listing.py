@@ -10,7 +10,7 @@ import pytest
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.merging import open_entry
-from memory.files.tasks.changes import edit_task
+from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import add_task, progress_task, remove_task
 from memory.history.undo import revert_in
 from memory.history.versions import bring_back, rehearse_revert, versions_of

@@ -389,7 +389,7 @@ class TasksPane(Pane):
 
     def from_source(self, item: Task, text: str, now: datetime) -> Build | None:
         """Replace the task's source."""
-        from memory.files.tasks.changes import replace_task_text
+        from memory.files.tasks.edits import replace_task_text
 
         ref, base = item.ref, item.entry
         return lambda snapshot: replace_task_text(snapshot, ref, text, base=base, now=now)

@@ -1,4 +1,4 @@
-"""How tasks change: what is planned for each, and how the file becomes so; what is not set keeps its bytes.
+"""The edits of tasks: what is planned for each, and how the file becomes so; what is not set keeps its bytes.
 
 Edits that take `refs` work on one task or on several: one look at the file for all of them, one change, one undo.
 """
