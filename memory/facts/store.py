@@ -143,7 +143,7 @@ class FactStore:
             gone = [fact for fact in reading.facts if fact.id in ids]
             if gone and check is not None:
                 check(gone)
-            words = f"{gone[0].id}: {_short(gone[0].text)}" if gone and len(ids) == 1 else _count(gone)
+            words = f"{gone[0].id}: {_short(gone[0].text)}" if gone and len(ids) == 1 else plural(len(gone), "fact")
             return Step((), gone, f"deleted {words}{why}")
 
         done = self._change("facts.delete", plan, actor, now)
@@ -155,7 +155,7 @@ class FactStore:
 
         def plan(reading: FactsOfFile) -> Step:
             gone = reading.over(most)
-            return Step((), gone, f"pruned {_count(gone)}")
+            return Step((), gone, f"pruned {plural(len(gone), 'fact')}")
 
         return self._change("facts.prune", plan, actor, now)
 
@@ -166,7 +166,7 @@ class FactStore:
         def plan(reading: FactsOfFile) -> Step:
             known = {fact.text for fact in reading.facts}
             new = [one for one in facts if one.text not in known]
-            return Step(new, reading.over(most - len(new)) if new else (), f"converted {_count(new)}")
+            return Step(new, reading.over(most - len(new)) if new else (), f"converted {plural(len(new), 'fact')}")
 
         return self._change("facts.convert", plan, actor, now)
 
@@ -229,10 +229,6 @@ def read_mark(data: bytes) -> int:
     """Return the number in the file beside the facts; 0 where it holds none."""
     digits = data.strip()
     return int(digits) if digits.isdigit() and len(digits) <= 18 else 0
-
-
-def _count(facts: Sequence[object]) -> str:
-    return plural(len(facts), "fact")
 
 
 def _short(text: str) -> str:

@@ -165,7 +165,7 @@ class Facts(System):
         change = self.store.delete([fact.id for fact in facts], actor=actor, now=now).change
         if change is None:
             raise NotFoundError("facts.not_found", "it was deleted already")
-        words = facts[0].id if len(facts) == 1 else f"{len(facts)} facts"
+        words = facts[0].id if len(facts) == 1 else plural(len(facts), "fact")
         return Outcome(change, f"deleted {words}")
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.document.check import structure_problems
 from memory.document.lines import decode, split_lines
 from memory.document.model import Document
@@ -264,5 +265,4 @@ def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edi
             plain = kind.plain(document)
             if plain.dump() != document.dump():
                 documents[name] = plain
-    count = len(documents)
-    return Edit(documents, f"wrote {count} {'file' if count == 1 else 'files'} in the plain form")
+    return Edit(documents, f"wrote {plural(len(documents), 'file')} in the plain form")

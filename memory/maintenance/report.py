@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
-from memory.base.safe_text import visible
+from memory.base.safe_text import plural, visible
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
@@ -196,7 +196,6 @@ def summary(rules: Sequence[RuleReport]) -> str:
     by_verb: dict[str, list[str]] = {}
     for (noun, verb), count in counts.items():
         if count:
-            many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-            by_verb.setdefault(verb, []).append(f"{count:,} {noun if count == 1 else many}")
+            by_verb.setdefault(verb, []).append(plural(count, noun))
     said = [f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()]
     return ", ".join(said) or "nothing to do"

@@ -191,8 +191,7 @@ class TypedMemory(System):
             if status.look.error is not None:
                 yield BriefLine(self.name, f"{name}:", name, status.look.error.message, "in trouble")
                 continue
-            count = len(found.files)
-            words = f"{plural(count, 'file')}, {bytes_text(found.size())}"
+            words = f"{plural(len(found.files), 'file')}, {bytes_text(found.size())}"
             due = f"{len(gone):,} due for pruning" if gone else ""
             first = next(iter(gone or found.files), None)
             yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)
