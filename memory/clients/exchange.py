@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
+from memory.base.safe_text import plural
 from memory.base.values import alike
 from memory.base.word_lists import sounds_like_rule
 
@@ -54,7 +55,7 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
             taken.add(name)
             files[top + name] = (None, new_memory(title, _body(item), kind, item.fields.get("description", ""), now))
         files.update(dict(index_lines(folder.store, files)))
-        words = f"converted {len(new):,} entries to the memory of {folder.source.title}"
+        words = f"converted {plural(len(new), 'entry')} to the memory of {folder.source.title}"
         change = FolderWriter(folder.store, actor, now).write_all(files, "clients.convert", words)
         return Committed((change.id,) if change.files else ())
 

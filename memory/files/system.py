@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.base.word_lists import sounds_like_rule
 from memory.errors import MemdeckError
 from memory.maintenance.report import Report
@@ -94,7 +95,7 @@ class WorkspaceMemory(System):
         def commit() -> Committed:
             def build(snapshot: Snapshot) -> Edit:
                 made = DraftDocuments(snapshot, items, now)
-                return Edit(made.documents, f"converted {len(made.converted):,} entries")
+                return Edit(made.documents, f"converted {plural(len(made.converted), 'entry')}")
 
             change = self._workspace.change("files.convert", build, actor=actor, now=now).change
             return Committed((change.id,) if change.files else ())

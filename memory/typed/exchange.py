@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from memory.base.items import Committed, Item, Skipped, Taken, comma_losses
+from memory.base.safe_text import plural
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
 from memory.document.lines import encode
@@ -77,7 +78,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
             with store.transaction("typed.convert", actor=actor, now=now) as transaction:
                 transaction.write(NAME, b"[memory]\n", base=None)
                 begun.append(transaction.commit(f"made an agent of {look.agent.name}"))
-        summary = f"converted {len(converted):,} entries"
+        summary = f"converted {plural(len(converted), 'entry')}"
         change = ops.rewrite(path, build, "typed.convert", summary, store=store, now=now, actor=actor)
         return Committed([one.id for one in (*begun, change) if one.files])
 

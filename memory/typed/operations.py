@@ -225,7 +225,7 @@ def _failure_lines(paint: Paint, found: dict[str, Any]) -> Iterator[str]:
     if not found["total"]:
         yield "no failures noted"
         return
-    yield f"{found['total']:,} failures"
+    yield plural(found["total"], "failure")
     for heading in ("reason", "issue", "week"):
         yield from ("", f"By {heading}")
         counts = list(found[f"by_{heading}"].items())[:SHOWN]

@@ -187,9 +187,11 @@ def test_a_foreign_lock_is_honoured(memdeck: Memdeck, ada: Path) -> None:
 
 def test_failures_are_noted_and_summed_up(memdeck: Memdeck, ada: Path) -> None:
     """fail appends the note, failures counts."""
-    for task in ("Migrate the orders database", "Migrate the users database"):
+    for number, task in enumerate(("Migrate the orders database", "Migrate the users database"), 1):
         call = ("typed", "fail", "ada", "--status", "timeout", "--task", task, "--tokens", "900")
         assert memdeck(*call, "-o", "json", now=NOW).data == {"written": True, "path": "memory/procedural/failures.md"}
+        said = memdeck("typed", "failures", now=NOW).out.split("\n")[0]
+        assert said == ("1 failure" if number == 1 else "2 failures")
     text = (ada / "memory/procedural/failures.md").read_text()
     assert text.startswith(
         "## 2026-04-18T12:00:00+00:00\n- **Issue**: local\n- **Task snippet**: Migrate the orders database\n"
