@@ -42,7 +42,6 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
 
 
 def _of_fact(fact: Fact) -> Iterator[Problem]:
-
     line = fact.line + 1
     if any(map(holds_secret, (fact.text, *fact.tags))):
         yield Problem("warning", SHOWN, line, "fact.secret", f"{fact.id} looks like a secret; delete it and change it")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from memory.base.clock import UnknownZone, find_zone
 from memory.base.values import is_absent, split_field
@@ -16,10 +16,6 @@ from memory.errors import ConfigError
 
 from .dress import LineFinding, plain_body, regex, visible_lines
 from .values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
-
-if TYPE_CHECKING:
-    from typing import Any
-
 
 FILE = "config.md"
 _CRON, _TRUTH = Value(cron), Value(truth)

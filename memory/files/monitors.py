@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
@@ -19,9 +19,6 @@ from memory.document.nodes import bare
 from .dress import LineFinding, entry_findings, plain_entry, unread_entries
 from .refs import EntryItem, FieldText, name_all
 from .values import Schema, Value, cron, moment, moment_or_none, one_of
-
-if TYPE_CHECKING:
-    pass
 
 FILE = "monitors.md"
 KIND = "monitors"

@@ -81,7 +81,7 @@ class WorkspaceMemory(System):
         return tuple(sorted({*found, *more}, key=lambda one: (one.file, one.line, one.code, one.message)))
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
-        """Apply the four rules; see `memory.maintenance.maintain`."""
+        """Apply the four rules; see `memory.maintenance.run.maintain`."""
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
 
     def items(self) -> Iterator[Item | Skipped]:

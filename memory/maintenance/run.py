@@ -115,7 +115,6 @@ def restored_in(workspace: Workspace) -> RestoredIn:
     """Return a function that returns the restored entries of a file from the change log; () where the log fails."""
 
     def found(name: str) -> Sequence[Restored]:
-
         path = workspace.store.shown(f"memory/{name}")
         history = workspace.store.history
         restored: list[Restored] = []

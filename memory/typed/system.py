@@ -240,7 +240,6 @@ class TypedMemory(System):
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
-
     stays = (*pruned.skipped, *pruned.errors)
     kept = pruned.kept + len(stays)
     return RuleReport(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from memory.base.clock import Moment
 from memory.base.cron import BadCron, next_runs
@@ -20,9 +20,6 @@ from memory.files.values import moment_or_none, read_progress, text_or_none
 
 from .reading import Head, SectionName, is_checked, plain_section
 from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags
-
-if TYPE_CHECKING:
-    pass
 
 DueState = Literal["overdue", "today", "week", "later"]
 

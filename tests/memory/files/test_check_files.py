@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from app.demo.workspace import demo_files
 from memory.files.check import check_files
 from tests.fixture_files import sample, sample_names, variants
 from tests.memory_files import NOW, snapshot_of
-
-if TYPE_CHECKING:
-    pass
 
 FILES = {name: sample(name) for name in sample_names()}
 
