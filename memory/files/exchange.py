@@ -23,7 +23,7 @@ from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tab
 from memory.files.edit import started_document
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import section_for
-from memory.files.journal.model import JournalEntry, read_lines, write_lines
+from memory.files.journal.model import JournalEntry, read_lines, write_line, write_lines
 from memory.files.journal.reading import split_heading
 from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.knowledge.model import DECISIONS, KnowledgeItem
@@ -151,16 +151,9 @@ def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:
     day = entry.document.section(entry.at[0]).title
     named = (("date", entry.date), ("time", entry.time), ("heading", None if day == entry.date else day))
     fields = {key: value for key, value in named if value}
-    return Item(
-        "journal", entry.title, "\n".join(_bullet(line) for line in entry.lines), _where(entry),
-        _instant(when or None, snapshot), (), fields, entry.entry.raw,
-    )  # fmt: skip
-
-
-def _bullet(line: str) -> str:
-    """Return a line of an entry as a bullet, further lines below it indented."""
-    first, *rest = line.split("\n")
-    return "\n".join([f"- {first}", *(f"  {one}" if one else "" for one in rest)])
+    text = "".join(write_line(line, "\n") for line in entry.lines).removesuffix("\n")
+    created = _instant(when or None, snapshot)
+    return Item("journal", entry.title, text, _where(entry), created, (), fields, entry.entry.raw)
 
 
 def _knowledge(item: KnowledgeItem, document: Document) -> Item:
