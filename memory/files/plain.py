@@ -124,7 +124,7 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
     known = [index for index, part in document.all_sections() if section_of(part)]
     why = "is read as active: it is in no section of plans"
     yield from (one.of(name) for one in unread_entries(document, known, "error", "plan.unknown_section", why))
-    for plan in (snapshot.plans if name == "orchestration.md" else Plans(name, document)).plans:
+    for plan in snapshot.view(name, Plans).plans:
         yield from (one.of(name) for one in plan.problems)
         yield from PLANS.problems(name, plan.entry, plan.line + 1, snapshot.zone)
         missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]
