@@ -68,8 +68,8 @@ def check_cron(expr: str) -> None:
 def next_runs(expr: str, after: datetime, zone: tzinfo, count: int = 1) -> list[datetime]:
     """Return the next runs strictly after an instant: aware, in the zone, ascending, without duplicates.
 
-    `count` is at most 1000; fewer runs are returned where the calendar ends. Results are cached by the minute. Raises
-    BadCron.
+    `count` is at most 1000; fewer runs are returned where the calendar ends, but at least one. Results are cached by
+    the minute. Raises BadCron, also where nothing runs any more.
     """
     after = aware(after).astimezone(UTC)
     expr, count = _normal(expr), min(count, _MAX_RUNS)

@@ -140,7 +140,7 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> Iterator[NextRun]:
             groups.setdefault(task.recurring, []).append(("task", task))
     found = []
     for expression, items in islice(groups.items(), _MAX_EXPRESSIONS):
-        with suppress(BadCron, IndexError):
+        with suppress(BadCron):
             instant = next_runs(expression, now, zone)[0]
             # What has one expression runs at the same time, and no more are shown.
             found += [(instant, kind, item) for kind, item in items[:MAX_RUNS]]

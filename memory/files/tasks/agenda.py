@@ -111,7 +111,7 @@ class Agenda:
                     found.append(run)
                 # What runs every five minutes is one line a day.
                 after = _before(run.date() + timedelta(days=1), self.zone)
-        except (BadCron, IndexError):
+        except BadCron:
             pass  # It runs no more.
         return found
 
