@@ -15,15 +15,14 @@ from typing import Any
 
 from memory.base.safe_text import plural
 from memory.errors import BlockedError, BusyError, MemdeckError, RefusedError
-from memory.registry import workspace_of
 from memory.storage import Store
 from memory.storage.safe_open import MOST_BYTES, allow
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
 
-from .aidefile import EPISODIC, PROCEDURAL, Aidefile
+from .aidefile import EPISODIC, NAME, PROCEDURAL, Aidefile
 from .files import LOCK, MARKDOWN, TYPES, AgentFiles, Holder, LeftOut, MemoryFile, Type, aidefile_of, holder_of, look
-from .registry import Agent
+from .registry import Agent, root_of
 from .sizes import nanoseconds
 
 USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
@@ -248,7 +247,7 @@ def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
     refusal = folder_refusal(aidefile, found)
     hidden = hidden_in(text) or hidden_in_name(agent.name)
     why = refusal.message if refusal is not None else f"it holds the hidden character {hidden}" if hidden else ""
-    file = os.path.relpath(agent.folder / "Aidefile", _root(agent))
+    file = os.path.relpath(agent.folder / NAME, root_of(agent.folder))
     usual = "the folders of every agent without settings" if text == USUAL else ""
     return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
 
@@ -260,22 +259,17 @@ def _not_approved(approvals: Path, agent: Agent, aidefile: Aidefile, found: Agen
     others were approved: BlockedError `trust.blocked`.
     """
     ask = ask_of(agent, aidefile, found)
-    decision = Trust(approvals, _root(agent)).decide(ask)
+    root = root_of(agent.folder)
+    decision = Trust(approvals, root).decide(ask)
     if decision.allowed:
         return None
     folders = f"{aidefile.procedural_real[:80]!r} and {aidefile.episodic_real[:80]!r}"
     return BlockedError(
         "trust.blocked",
         f"the folders of {agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
-        f"`memdeck trust list -w {_root(agent)}` shows what waits for an approval",
+        f"`memdeck trust list -w {root}` shows what waits for an approval",
         blocked=[blocked_json(ask, decision)],
     )
-
-
-def _root(agent: Agent) -> Path:
-    """Return the workspace whose approvals count for an agent."""
-    real = os.path.realpath(agent.folder)
-    return Path(workspace_of(real) or real)
 
 
 # -- the prune -------------------------------------------------------------------------------------------------------

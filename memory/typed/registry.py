@@ -152,14 +152,21 @@ class TypedReading(PlainReading):
         return path == "Aidefile" or "core" in path.split("/")[:-1] or path.endswith("/core.md")
 
 
+def root_of(folder: Path) -> Path:
+    """Return the workspace that contains an agent's folder, or the folder itself: what is approved and logged there
+    counts for the agent.
+    """
+    real = os.path.realpath(folder)
+    return Path(workspace_of(real) or real)
+
+
 def store_of(folder: Path, state_home: Path | None, home: Path | None = None) -> Store:
     """Return the store of an agent; its lock and history are the same wherever the caller is.
 
     They are those of the workspace that contains the folder, or of the folder itself. `state_home` is None for the one
     that the environment names, `home` the person's home folder.
     """
-    real = os.path.realpath(folder)
-    root = Path(workspace_of(real) or real)
+    real, root = os.path.realpath(folder), root_of(folder)
     state = PrivateState(state_home, root, home)
     return Store(Path(real), state=state, workspace=root, reading=TypedReading(real), gate=pass_or_hold)
 
