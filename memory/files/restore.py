@@ -10,7 +10,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError
 
 from .edit import Edit, started_document
 from .find import ENTRIES, PLANS, TASKS, Lookup
-from .journal.edits import section_for
+from .journal.edits import section_for, without_entry
 from .journal.model import Journal, JournalEntry
 from .journal.reading import read_date, split_heading
 from .plans.edits import with_plan_section
@@ -36,10 +36,7 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     archive = snapshot.document(item.file)
     title = archive.section(item.at[0]).title
     document, place = _placed(started_document(snapshot, home, now), kind, item.entry, title)
-    emptied = archive.remove_entry(*item.at)
-    left = emptied.section(item.at[0])
-    if kind == "journal" and item.at[0] >= 0 and not left.entries and not left.body.strip():
-        emptied = emptied.remove_section(item.at[0])
+    emptied = without_entry(archive, item.at, read_date(title)) if kind == "journal" else archive.remove_entry(*item.at)
     return Edit(
         {home: document, item.file: emptied},
         f"restored {short(item.title)} to {home}",

@@ -188,13 +188,8 @@ def edit_entry(
 @_ref
 def remove_entry(call: Call, ref: str) -> Edit:
     """Remove an entry from the file; it is printed as it was."""
-    # The section of its day goes with its last entry if nothing but blank lines is left in it.
     entry = entry_to_edit(call.snapshot, ref)
-    section = entry.at[0]
-    document = entry.document.remove_entry(*entry.at)
-    left = document.section(section)
-    if section >= 0 and entry.date is not None and not left.entries and not left.body.strip():
-        document = document.remove_section(section)
+    document = without_entry(entry.document, entry.at, entry.date)
     return Edit({FILE: document}, f"removed {short(entry.title)} from the journal")
 
 
@@ -241,6 +236,17 @@ def entry_to_edit(snapshot: Snapshot, ref: str) -> JournalEntry:
     index, read = entry.at[0], entry.document.section(entry.at[0]).memo(plain_day)
     document = with_items(entry.document, index, read.items, read.title)
     return Journal(FILE, document).at(index, entry.at[1] + len(read.items))
+
+
+def without_entry(document: Document, at: tuple[int, int], date: str | None) -> Document:
+    """Return the document without an entry of a date; the section of its day goes with the last one, if nothing but
+    blank lines is left in it.
+    """
+    document = document.remove_entry(*at)
+    left = document.section(at[0])
+    if at[0] >= 0 and date is not None and not left.entries and not left.body.strip():
+        return document.remove_section(at[0])
+    return document
 
 
 def section_for(document: Document, date: str) -> tuple[Document, int]:
