@@ -8,15 +8,20 @@ import re
 from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.demo.curated import add_curated
 from app.demo.siblings import add_beside
 from app.demo.workspace import demo_files
+from memory.state.bundles import edit, key_of
+from memory.state.system import ProjectState
+from memory.systems import system_of
 from memory.workspace import Workspace
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 from widgets.pane.rows import RowKey
 
@@ -85,6 +90,49 @@ async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
         (told,) = app._notifications
         assert told.message.startswith("recalled 2 events: changed current-focus")
         assert told.message.endswith("; u takes it back")
+
+
+@pytest.mark.parametrize(
+    ("ref", "mine", "other"),
+    [("state#gotcha-1", "cause", "symptom"), ("state#current-focus", "currentState", "summary")],
+)
+async def test_what_others_changed_in_an_entry_of_the_state_is_merged(
+    demo: Workspace, ref: str, mine: str, other: str
+) -> None:
+    """Another field keeps the text of the others; the same field is asked, with all three texts."""
+    store = system_of(demo, "state", ProjectState).store
+    section = "gotchas" if ref == "state#gotcha-1" else "current-focus"
+
+    def entries() -> list[dict[str, Any]]:
+        value = store.memory().bundle[key_of(section)]
+        return value if isinstance(value, list) else [value]
+
+    def change(name: str, text: str) -> None:
+        first, *rest = entries()
+        first = {**first, name: [text] if isinstance(first[name], list) else text}
+        edit(store, section, [first, *rest] if section == "gotchas" else first, actor="cli", now=NOW)
+
+    app = make_app(demo, pane="state")
+    async with running(app, (120, 36)) as pilot:
+        assert app.pane is not None
+        assert app.pane.go_to(ref)
+        await press(pilot, "e")
+        assert isinstance(app.screen, Form)
+        change(other, "It hangs at night")
+        await press(pilot, "ctrl+home")
+        await type_text(pilot, "Mine: ")
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert app.screen is app.main_screen
+        assert entries()[0][other] == "It hangs at night"
+        assert "Mine: " in str(entries()[0][mine])
+        await press(pilot, "e", "ctrl+home")
+        change(mine, "Of the others")
+        await type_text(pilot, "Newer ")
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert isinstance(app.screen, ThreeWay)
+        assert "Of the others" in screen_text(app)
 
 
 async def test_the_palette_runs_any_operation(demo: Workspace) -> None:

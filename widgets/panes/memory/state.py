@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.errors import MemdeckError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.state.files.json_text import canonical
 from memory.state.files.model import KEYS
 from memory.state.status import StateLook, diff_of, status_of
@@ -308,7 +308,7 @@ def _edit(section: str, changes: Sequence[tuple[Any, Any]], words: str, ref: str
     """Return the change of a section as it is at the time of writing: of entries, or of the whole section.
 
     Each of `changes` is an entry (or the section) as the user saw it, None for a new one, and what replaces it, None
-    for nothing; a text is read as JSON.
+    for nothing; a text is read as JSON. ConflictError where one was changed since, which a form merges field by field.
     """
 
     def do(system: ProjectState, actor: str, now: datetime) -> Outcome:
@@ -322,7 +322,11 @@ def _edit(section: str, changes: Sequence[tuple[Any, Any]], words: str, ref: str
                 current = new
             else:
                 title = seen["title"] if section in LISTS and isinstance(seen, dict) else TITLES[section]
-                raise RefusedError("state.changed", f"{title} was changed meanwhile", "look at it again")
+                message = f"{title} was changed meanwhile"
+                if isinstance(wanted, str):  # Only a person can merge two versions of JSON.
+                    hint = "leave it: your text is in the clipboard then, and E opens the current text"
+                    raise RefusedError("state.changed", message, hint)
+                raise ConflictError("document.conflict", message, "look at it again")
         done: Outcome = system.edit(section, current, before, actor=actor, now=now)
         return Outcome(done.change, words, ref)
 
