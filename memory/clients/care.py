@@ -65,7 +65,7 @@ def mends_of(folder: ClientFolder) -> Iterator[Mend]:
     for top in sorted(tops | {path.rpartition("/")[0] for path in folder.indexes}):
         index = f"{top}/{INDEX}" if top else INDEX
         # The files of an inner folder without an index of its own are the business of the one above.
-        if index not in folder.indexes and top and not folder.source.agents:
+        if index not in folder.indexes and not folder.source.is_top(top):
             continue
         beside = folder.beside(index)
         text = folder.indexes[index].text if index in folder.indexes else ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import islice
 from typing import TypeVar
 
 from memory.base.clock import exact_utc
@@ -20,7 +21,7 @@ from memory.search.records import Record
 from memory.storage import ABSENT, Change, Stored
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.log import KEEP, NOT_KEPT
-from memory.storage.log.rows import OF_FILE, key, time_text
+from memory.storage.log.rows import time_text
 from memory.storage.transaction import Transaction
 
 from .index import Gauge, gauge, holds_text, line_for, links_of, with_lines, with_words, without
@@ -349,37 +350,41 @@ def index_lines(
 ) -> Iterator[tuple[str, tuple[bytes | None, bytes]]]:
     """Yield the indexes with a line for each file among these that is new and not named, as `write_all` takes them.
 
-    With `again` a line that the index had before is used again, in the order of then.
+    With `again` a line that the index had before is used again, in the order of then. No index is made in an inner
+    folder: its files get only such lines, in the index above.
     """
-    tops = {path.removesuffix(posixpath.basename(path)) for path in files} if store.source.indexed else set()
-    for top in sorted(tops):
+    source = store.source
+    folders = {path.rpartition("/")[0] for path in files} if source.indexed else set()
+    above = {folder.partition("/")[0] if source.agents else "" for folder in folders}
+    for folder in sorted(folders | above):
+        top = f"{folder}/".lstrip("/")
         index = top + INDEX
         base = store.read(index).base
+        if base is None and index not in files and not source.is_top(folder):
+            continue
         data = files[index][1] if index in files else base or b""
         named = {link.file for link in links_of(decode(data))}
-        new = [
-            path
-            for path, (before, _) in files.items()
-            if before is None and path.startswith(top) and path != index and path.removeprefix(top) not in named
-        ]
-        earlier = _earlier_lines(store, index) if again else {}
-        lines = [line for file, line in earlier.items() if top + file in new]
+        beside = {path.removeprefix(top): path for path in files if path.startswith(top) and path != index}
+        new = {name: path for name, path in beside.items() if files[path][0] is None and name not in named}
+        lines = _earlier_lines(store, index, new) if again and new else []
+        named.update(link.file for line in lines for link in links_of(line))
         lines += [
-            line_for(ClientMemory(store.source, path, Stored(files[path][1], ABSENT)), path.removeprefix(top))
-            for path in new
-            if path.removeprefix(top) not in earlier
+            line_for(ClientMemory(source, path, Stored(files[path][1], ABSENT)), name)
+            for name, path in new.items()
+            if name not in named and "/" not in name
         ]
         if lines:
             yield index, (base, with_lines(data, lines))
 
 
-def _earlier_lines(store: ClientStore, index: str) -> Mapping[str, str]:
-    """Return the lines that an index had for single files when it was seen last and before, by file, in their order."""
-    found: dict[str, str] = {}
+def _earlier_lines(store: ClientStore, index: str, files: Collection[str]) -> list[str]:
+    """Return the newest lines about nothing but some files that an index had when it was last seen, or before."""
     path, history = store.shown(index), store.history
-    newest = history.records(OF_FILE, [key(path)], _LOOKED_BACK)
-    for data in (history.last_bytes(path), *(history.before(record.id, path) for record in newest)):
-        text = decode(data or b"")
+    last = history.last_bytes(path) or b""
+    before = islice(history.walk(path, last), _LOOKED_BACK)
+    found: dict[str, str] = {}
+    for data in (last, *(data for _, data, _ in before)):
+        text = decode(data)
         lines = text.splitlines()
         found |= {link.file: lines[link.line] for link in links_of(text) if link.entry and link.file not in found}
-    return found
+    return [line for line in dict.fromkeys(found.values()) if all(link.file in files for link in links_of(line))]

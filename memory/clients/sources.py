@@ -71,6 +71,10 @@ class Source:
         inner = agent if self.agents else self.notes
         return f"{inner}/" if inner else ""
 
+    def is_top(self, folder: str) -> bool:
+        """Return whether a folder of it, "" for itself, has an index of its own; inner ones are named by that above."""
+        return not folder or (self.agents and "/" not in folder)
+
 
 def sources(root: Path, home: Path | None, environ: Mapping[str, str]) -> tuple[Source, ...]:
     """Return the folders of memories that exist for a workspace, those of the workspace itself first."""

@@ -181,6 +181,45 @@ def test_what_a_client_deletes_is_told_by_its_name_and_comes_back_with_one_comma
     assert not [one for one in workspace.json("check")["problems"] if one["code"] == "clients.deleted"]
 
 
+def test_a_deleted_memory_gets_back_the_line_that_named_it(workspace: Place) -> None:
+    """In the index that had the line, of subagents too, in the order of then and once; no inner folder gets one."""
+    memory = workspace.home / ".claude/projects" / slug(workspace.work) / "memory"
+    agents = workspace.home / ".claude/agent-memory"
+    texts = {
+        memory / "a.md": "# A\n",
+        memory / "b.md": "# B\n",
+        memory / "c.md": "# C\n",
+        memory / "logs/d.md": "# D\n",
+        memory / "logs/e.md": "# E\n",
+        memory / "MEMORY.md": "# Memory\n\n- [D](logs/d.md) - each day\n* [B](b.md), [A](a.md): both\n",
+        agents / "x/f.md": "# F\n",
+        agents / "x/MEMORY.md": "- [F](f.md) - of x\n",
+        agents / "y/f.md": "# F\n",
+        agents / "y/MEMORY.md": "- [F](f.md) - of y\n",
+        agents / "y/logs/g.md": "# G\n",
+    }
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    workspace.json("changes", "list")
+    (memory / "MEMORY.md").write_text("# Memory\n\n")
+    workspace.json("changes", "list")
+    for path in texts:
+        if path.name != "MEMORY.md":
+            path.unlink()
+    (agents / "x/MEMORY.md").write_text("")
+    (agents / "y/MEMORY.md").unlink()
+    for folder in {path.parent for path in texts}:
+        os.utime(folder, (1, 1))  # What vanishes is logged once it stays away.
+    workspace.json("clients", "allow", "claude-code")
+    workspace.json("clients", "allow", "claude-code:agents-user")
+    workspace.json("clients", "restore", "a.md", "b.md", "c.md", "d.md", "e.md", "f.md", "g.md")
+    texts[memory / "MEMORY.md"] += "- [C](c.md) — C\n"
+    assert {path: path.read_text() for path in texts} == texts
+    assert not [one["file"] for one in workspace.json("check", "--fix")["fixed"]]
+    assert not [*memory.glob("logs/MEMORY.md"), *agents.glob("y/logs/MEMORY.md")]
+
+
 def test_the_index_is_measured_and_mended(workspace: Place, memory: Path) -> None:
     """What falls off the 200 lines or 25 KB is named; orphans and dead links are found, and mended in one change."""
     put(memory, user_role__md=b"---\nname: User role\ndescription: Knows Go\n---\n\nGo.\n")
