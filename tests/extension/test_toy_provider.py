@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -127,10 +127,46 @@ def test_meaning_finds_what_no_word_does(den: Den, curated: Curated, toy: Any) -
         assert "meaning=0.500" in found["why_recalled"]
     embedded = [text for what, texts in toy.ECHO.told if what == "embed" for text in texts if "oat" in text]
     assert len(embedded) == 1
+    assert [texts for what, texts in toy.ECHO.told if what == "embed" and question in texts] == [[question]] * 2
+    assert len([what for what in told(toy) if what == "embed"]) == 3
     assert run(curated, "search", query_text="what about oat milk")["results"][0]["memory"]["name"] == "Coffee"
     toy.ECHO.mode = "raises"
     assert run(curated, "search", query_text=question)["results"] == []
     assert run(curated, "search", query_text="what about oat milk")["results"][0]["memory"]["name"] == "Coffee"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda texts: [["1", "0"] for _ in texts],
+        lambda texts: [[float("nan"), 0.0] for _ in texts],
+        lambda texts: [[1e300, float("inf")] for _ in texts],
+        lambda texts: [[1.0] * (1 + len(text)) for text in texts],
+        lambda texts: [[1.0] * 1_000_000 for _ in texts],
+        lambda texts: [[1.0, 0.0]] * (len(texts) + 1),
+        lambda texts: [[] for _ in texts],
+        lambda texts: (vector for vector in [[1.0, 0.0]] * len(texts)),
+        lambda texts: {text: [1.0, 0.0] for text in texts},
+        lambda texts: "x" * len(texts),
+        lambda texts: 7,
+    ],
+)
+def test_vectors_that_are_none_are_as_none(
+    den: Den, curated: Curated, toy: Any, monkeypatch: pytest.MonkeyPatch, answer: Callable[[list[str]], Any]
+) -> None:
+    """Whatever a provider returns, a recall answers, nothing of it is kept, and the next true answer counts."""
+    den.settings('[memory.recall]\nsemantic = true\n[memory.provider]\nname = "echo"\n')
+    curated, question = den.open(), "breakfast drink preferences"
+    write(den, curated, "project", "Tea", "green tea at noon", scope="workspace")
+    with monkeypatch.context() as wrong:
+        wrong.setattr(toy.ECHO, "embed", answer)
+        assert run(curated, "search", query_text=question)["results"] == []
+        wrong.setattr(toy.ECHO, "embed", lambda texts: [[1.0, 0.0]] if texts == [question] else answer(texts))
+        assert run(curated, "search", query_text=question)["results"] == []
+        wrong.setattr(toy.ECHO, "embed", lambda texts: [[3.0, 0.0, 4.0]] * len(texts))
+        assert len(run(curated, "search", query_text=question)["results"]) == 2
+    (found,) = run(curated, "search", query_text=question)["results"]
+    assert "meaning=0.500" in found["why_recalled"]
 
 
 def test_what_is_not_handled_memdeck_does_itself(curated: Curated) -> None:

@@ -108,7 +108,7 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make the catalogue anew from the files."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
-    count, by = 0, embedder(curated, call.now)
+    count, by = 0, embedder(curated, "", call.now)
     for side, mine in curated.by_side(roots):
         indexed = side.catalog.rebuild(mine)
         for root in mine:

@@ -152,8 +152,8 @@ def find(
         )
         terms = tuple(need.text for need in needs if not need.minor)
         listed += [_Candidate(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
-    if max((one.letters for one in listed), default=0.0) < WEAK and (by := embedder(curated, now)) is not None:
-        _add_meaning(curated, text, roots, listed, by, NEAR_MESSAGE if of_message else NEAR)
+    if max((one.letters for one in listed), default=0.0) < WEAK and (by := embedder(curated, text, now)):
+        _add_meaning(curated, roots, listed, by, NEAR_MESSAGE if of_message else NEAR)
     listed.sort(key=lambda one: -(one.words + one.letters + one.meaning))
     del listed[raw:]
     if len(roots) > 1:
@@ -192,13 +192,11 @@ def _candidates(
     return needs, found
 
 
-def _add_meaning(
-    curated: Curated, text: str, roots: Sequence[Root], listed: list[_Candidate], by: Embedder, least: float
-) -> None:
-    """Add how near each candidate is to a text in its meaning, and the memories that only their meaning finds."""
+def _add_meaning(curated: Curated, roots: Sequence[Root], listed: list[_Candidate], by: Embedder, least: float) -> None:
+    """Add how near each candidate is to the question in its meaning, and the memories that only their meaning finds."""
     known = {(one.side.name, one.memory.id): one for one in listed}
     for side, some in curated.by_side(roots):
-        for memory, cosine in near(side, some, text, by, least=least):
+        for memory, cosine in near(side, some, by, least=least):
             one = known.get((side.name, memory.id))
             if one is None:
                 one = _Candidate(side, memory)
