@@ -169,6 +169,23 @@ def test_vectors_that_are_none_are_as_none(
     assert "meaning=0.500" in found["why_recalled"]
 
 
+def test_vectors_of_contents_that_are_gone_are_forgotten(den: Den, curated: Curated, toy: Any) -> None:
+    """By `reindex`, also beside a file that is no memory."""
+    den.settings('[memory.recall]\nsemantic = true\n[memory.provider]\nname = "echo"\n')
+    curated = den.open()
+    write(den, curated, "project", "Tea", "green tea at noon", scope="workspace")
+    (side,) = (side for side, _ in curated.by_side(curated.chosen("workspace", None, None)))
+
+    def count() -> int:
+        run(curated, "reindex")
+        return int(side.catalog.read((), lambda db: db.execute("SELECT count(*) FROM memory_vectors").fetchone()[0]))
+
+    assert count() == 2
+    run(curated, "delete", filename="project_tea.md")
+    (den.workspace / ".agh/memory/project_none.md").write_text("no memory\n")
+    assert count() == 1
+
+
 def test_what_is_not_handled_memdeck_does_itself(curated: Curated) -> None:
     """A provider that handles nothing changes nothing, and is no failure."""
     before = run(curated, "search", query_text="what about oat milk")

@@ -48,7 +48,10 @@ _MISSING = (
     f"SELECT content_hash, name, description, body FROM memory_catalog_entries e WHERE error IS NULL AND {NO_DREAM}"
     " AND content_hash NOT IN (SELECT content_hash FROM memory_vectors WHERE model = ?) ORDER BY mtime_ns DESC LIMIT ?"
 )
-_UNUSED = "DELETE FROM memory_vectors WHERE content_hash NOT IN (SELECT content_hash FROM memory_catalog_entries)"
+_UNUSED = (
+    "DELETE FROM memory_vectors WHERE content_hash NOT IN"
+    " (SELECT content_hash FROM memory_catalog_entries WHERE error IS NULL)"
+)
 
 
 def embedder(curated: Curated, text: str, now: datetime) -> Embedder | None:
