@@ -111,9 +111,12 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
           ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: make\n    - run: rubocop\n"},
          {"Lint": ["go", "vet", "./..."], "Build": None}),
         ({"configure.ac": "AC_INIT([kiln],[1.0])\n", "src/main.c": "int main() {}\n"}, {"Test": ["make", "check"]}),
+        ({"composer.json": '{"name": "kiln/kiln", "scripts": {"test": ["@php artisan test"], "lint": ["pint"]}}',
+          "phpunit.xml": "<phpunit/>\n", "app/A.php": "<?php\n"},
+         {"Test": ["composer", "run-script", "test"], "Lint": ["composer", "run-script", "lint"]}),
     ],
     ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "pytest", "convention",
-         "folder", "tools of another ecosystem", "autotools"],
+         "folder", "tools of another ecosystem", "autotools", "steps of a script"],
 )  # fmt: skip
 def test_commands_come_from_where_the_project_says_them(
     place: Place, files: dict[str, str], expected: dict[str, list[str]]

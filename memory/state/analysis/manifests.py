@@ -133,8 +133,10 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
         if value and len(value) < 60 and "{" not in value and not any(one.startswith(start) for one in found.versions):
             found.versions.append(sentence.format(value))
     for table in (found.value(path, place) for place in ecosystem.scripts for path in by_folder.get("", [])):
-        texts = (table if isinstance(table, dict) else {}).items()
-        found.scripts |= {key: one_line(value) for key, value in texts if isinstance(value, str)}
+        for name, value in (table if isinstance(table, dict) else {}).items():
+            steps = value if isinstance(value, list) else [value]  # Composer runs the steps of a list in turn.
+            if text := " && ".join(one_line(one) for one in steps if isinstance(one, str)):
+                found.scripts[name] = text
     return found
 
 
