@@ -31,11 +31,11 @@ _WHOLE = ("project", "project-map", "current-focus")
 _TEXTS = {"gotchas": ("title", "symptom", "cause", "correctPath"), "next-steps": ("title", "why", "start", "done")}
 """The lists that take entries, and the fields of these."""
 _MAIN = {"gotchas": "cause", "next-steps": "start"}
-"""The field that the text of a new entry fills, as a line of a session does."""
+"""The field of an entry that takes its text when it is added, and what is appended later."""
 
 
 class StateParts:
-    """The parts of the bundle and the events of `.agent-memory`."""
+    """Entries of the kind `state`: the parts of the project state, which can be edited, and its events."""
 
     compact = False
     filters = ("section",)
@@ -101,7 +101,7 @@ class StateParts:
     def _section(self, call: EntryCall, ref: str, check: Check) -> tuple[str, int | None, Any]:
         """Return the section of a part, its position in it, and the current value of the section."""
         found, name = _NUMBERED.fullmatch(ref), ref.removeprefix("state#")
-        # The change is based on the value that is checked: a difference under the lock is a conflict.
+        # Read before the check: if the section has another value when it is written, that is a conflict.
         bundle = _system(call).store.memory().bundle
         item = item_of(self.find(call, ref))
         if found is None and name not in _WHOLE:

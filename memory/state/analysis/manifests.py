@@ -27,9 +27,9 @@ _NOT_OF_PROJECT = re.compile(
 """The parts of an XML manifest that do not describe the project itself."""
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
 _COMPUTED = re.compile(r"[#$]\{")
-"""A value with an expression in it, which is not known."""
+"""The beginning of an expression such as `${version}`: a value with one in it is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
-"""The endings that manifests of a workspace give its name."""
+"""Words such as `-monorepo` at the end of a name: they tell that it is a workspace, and are no part of the name."""
 _MOST_PACKAGES, _MOST_PATTERNS = 200, 200
 
 
@@ -65,7 +65,7 @@ class Project:
         return next((package for package in self.packages if not package.folder), None)
 
     def value(self, path: str, place: Place) -> Any:
-        """Return the value at a place of a manifest, the list of all matches of a pattern; None where there is none."""
+        """Return what a manifest has at a place: the value of a key, None without it; of a pattern, all its matches."""
         if path not in self._data:
             self._data[path] = self._load(path)
         value = self._data[path]
@@ -100,7 +100,7 @@ class Project:
 
 
 def projects_of(tree: Tree) -> list[Project]:
-    """Return the projects of a repository by ecosystem, the one with most sources first."""
+    """Return the projects of a repository, one for each ecosystem in it; the one with most source files first."""
     found = [one for one in (_look(tree, ecosystem) for ecosystem in ECOSYSTEMS) if one is not None]
     found.sort(key=lambda one: -one.files)
     return [one for one in found if one is found[0] or one.files or one.problems]
@@ -141,7 +141,7 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
 
 
 def _members(project: Project, folders: list[str]) -> list[str]:
-    """Return the root and the folders of the packages of its workspace; every folder where it names no patterns."""
+    """Return "" for the root, and those of some folders that its workspace names; all of them if it names none."""
     wanted: list[re.Pattern[str]] = []
     unwanted: list[re.Pattern[str]] = []
     for place, path in product(project.ecosystem.members, project.manifests):
@@ -220,9 +220,10 @@ def _file_of(tree: Tree, top: str, target: str) -> str:
 
 
 def main_package(tree: Tree, project: Project) -> Package | None:
-    """Return the package that the project is about: the root's, else the one with the name of the whole.
+    """Return the package that the project is about: the one at the root if it has entry points or is the only one.
 
-    Without such a name it is one with a command, the largest first.
+    Else it is the one whose README the README at the root is a link to. Without such a link, one that is named like the
+    project counts first, then one with a command, then the one with most source files.
     """
     root, inner = project.root, [package for package in project.packages if package.folder]
     if not inner or (root is not None and root.entries):
@@ -240,5 +241,5 @@ def main_package(tree: Tree, project: Project) -> Package | None:
 
 
 def whole_name(name: str) -> str:
-    """Return the name of a project from that of its root: without `-monorepo` and the like, its owner, and `@`."""
+    """Return a project's name, given that of its root package: without `@owner/` and endings such as `-monorepo`."""
     return _WHOLE.sub("", name).rpartition("/")[2].lstrip("@") or name
