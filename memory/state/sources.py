@@ -117,11 +117,12 @@ class SourceSync:
     def text(self) -> str:
         """Return one line for people."""
         folders = list(dict.fromkeys(self.elsewhere))
+        more = f" and {len(folders) - 1:,} more" if len(folders) > 1 else ""
         said = (
             (True, f"imported {self.imported:,}"),
             (self.imported, f"learned {self.learned:,}{'' if self.learned else ': no markers'}"),
             (self.skipped, f"{self.skipped:,} known already"),
-            (folders, f"{len(self.elsewhere):,} left out: another folder, {', '.join(folders[:3])}"),
+            (folders, f"{len(self.elsewhere):,} left out: another folder, {', '.join(folders[:1])}{more}"),
             (self.empty, f"{self.empty:,} left out: nothing was said"),
             (self.failed, f"{len(self.failed):,} failed"),
         )

@@ -69,13 +69,16 @@ def test_a_session_that_taught_nothing_is_reported(project: Place, said: str) ->
 
 
 def test_a_session_that_is_left_out_says_why(project: Place) -> None:  # noqa: F811
-    """One of another folder names that folder, with ~ for the home folder."""
-    other = project.home / "other"
-    other.mkdir(parents=True)
+    """One of another folder names that folder, with ~ for the home folder; of several the first, and how many more."""
     message = {"role": "assistant", "content": "DECISION: Use nginx"}
-    record = {"type": "assistant", "cwd": str(other), "message": message}
-    project.write("sessions/one.jsonl", json.dumps(record) + "\n")
-    assert "1 left out: another folder, ~/other" in project("state", "sync", "--all").out
+    for name in ("other", "second", "third", "fourth", "fifth"):
+        other = project.home / name
+        other.mkdir(parents=True)
+        record = {"type": "assistant", "cwd": str(other), "message": message}
+        project.write(f"sessions/{name}.jsonl", json.dumps(record) + "\n")
+        if name == "other":
+            assert "1 left out: another folder, ~/other, 1" in project("state", "sync", "--all").out
+    assert "5 left out: another folder, ~/fifth and 4 more, 1" in project("state", "sync", "--all").out
 
 
 def test_what_is_too_much_is_told(project: Place) -> None:  # noqa: F811
