@@ -251,7 +251,7 @@ def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Gather the memories of a run again that failed."""
+    """Gather the memories of a failed run again."""
     curated.refuse_disabled()
     side, run = find_run(curated.sides.values(), args["run_id"])
     if run.state == "running":
