@@ -32,7 +32,7 @@ from .exchange import items_of, take
 from .model import INDEX, Invalid, Memory, OperationCall, Root
 from .operations.memories import CANDIDATES, selector
 from .overview import CuratedOverview, overview
-from .providers.calls import LOCAL
+from .providers.calls import LOCAL, active
 from .providers.minilm import INSTALL, is_installed
 from .recall.find import find_about
 from .sessions import kept_sessions
@@ -317,14 +317,15 @@ class CuratedMemory(System):
         return Outcome(_made(done.change, words, call), words, ref)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield damaged records, and how long sessions are kept."""
+        """Yield damaged records, how many sessions are kept, and that the model for recall by meaning is missing."""
         try:
             kept = kept_sessions(self.curated)
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
-            semantic = self.curated.settings["recall.semantic"]
+            missing = self.curated.settings["recall.semantic"] and not is_installed()
+            missing = missing and active(self.curated) is LOCAL
         except MemdeckError:
             return
-        if semantic and not is_installed() and self.curated.settings["provider.name"] in ("", LOCAL.name):
+        if missing:
             yield Advice("recall.semantic is on, but its model is not installed", INSTALL)
         for path in damaged:
             yield Advice(

@@ -17,7 +17,10 @@ from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.providers.calls import ask, providers
+from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
+from memory.systems import system_of
+from memory.workspace import Workspace
 from tests.app.hooks.client import Client
 from tests.extension.packages import install
 from tests.memory.curated.conftest import NOW, Den, den, write
@@ -184,6 +187,21 @@ def test_vectors_of_contents_that_are_gone_are_forgotten(den: Den, curated: Cura
     run(curated, "delete", filename="project_tea.md")
     (den.workspace / ".agh/memory/project_none.md").write_text("no memory\n")
     assert count() == 1
+
+
+def test_a_missing_model_is_told_unless_a_provider_is_active(
+    den: Den, curated: Curated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that `provider select` chose may embed as well as one of the settings."""
+    monkeypatch.delenv("AGH_HOME", raising=False)
+    monkeypatch.setattr("memory.curated.system.is_installed", lambda: False)
+    den.settings("[memory.recall]\nsemantic = true\n")
+    with Workspace.open(den.workspace, state_home=den.state, home=den.top / "home") as workspace:
+        system = system_of(workspace, "curated", CuratedMemory)
+        (advice,) = system.doctor_lines()
+        assert advice.message == "recall.semantic is on, but its model is not installed"
+        run(curated, "provider select", name="echo")
+        assert list(system.doctor_lines()) == []
 
 
 def test_what_is_not_handled_memdeck_does_itself(curated: Curated) -> None:
