@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
+from memory.curated.index.records import Records
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.providers.calls import ask, providers
@@ -265,6 +266,16 @@ def test_disabled_ones_are_asked_nothing(curated: Curated, toy: Any) -> None:
     assert [op for op in ops if op.startswith("memory.provider.")] == [
         "memory.provider.enabled", "memory.provider.disabled"
     ]  # fmt: skip
+
+
+def test_a_change_beside_another_process_keeps_what_is_there(curated: Curated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at busy records finds nothing: no provider comes back by that which was disabled."""
+    run(curated, "provider disable", name="echo")
+    with monkeypatch.context() as busy:
+        busy.setattr(Records, "note", lambda *_: {})
+        run(curated, "provider disable", name="quiet")
+    known = run(curated, "provider list")["providers"]
+    assert [one["status"] for one in known] == ["active", "disabled", "disabled"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -83,15 +83,23 @@ def _collision(name: str, tools: Sequence[str], known: Sequence[KnownProvider]) 
 # -- the active one -------------------------------------------------------------------------------------------------
 
 
-def _state(curated: Curated) -> Json:
-    """Return the state of providers; `session` is the one that the active provider was told last."""
-    stored = curated.home.records.note("providers")
+def _whole(stored: Json) -> Json:
     return {"active": None, "disabled": [], "breakers": {}, "session": None, **stored}
 
 
-def _change(curated: Curated, **values: object) -> None:
-    """Store some values of the state."""
-    curated.home.records.change_note("providers", lambda stored: stored.update(values))
+def _state(curated: Curated) -> Json:
+    """Return the state of providers; `session` is the one that the active provider was told last."""
+    return _whole(curated.home.records.note("providers"))
+
+
+def _change(curated: Curated, change: Callable[[Json], object]) -> None:
+    """Let `change` alter the stored state in one transaction: other processes alter it, too."""
+
+    def work(stored: Json) -> None:
+        stored.update(_whole(stored))
+        change(stored)
+
+    curated.home.records.change_note("providers", work)
 
 
 def active(curated: Curated) -> KnownProvider:
@@ -145,7 +153,7 @@ def ask(curated: Curated, method: str, now: datetime, /, *arguments: object) -> 
         noted = {"failures": failures, "until": until, "code": code}
     if noted != breaker:
         with suppress(MemdeckError):  # a breaker that cannot be stored is no reason to fail
-            _change(curated, breakers={**_state(curated)["breakers"], one.name: noted})
+            _change(curated, lambda state: state["breakers"].update({one.name: noted}))
     return answer
 
 
@@ -201,7 +209,7 @@ def session_began(curated: Curated, session: str, query: str | None, now: dateti
     if before != session:
         if before:
             ask(curated, "session_switch", now, before, session)
-        _change(curated, session=session)
+        _change(curated, lambda state: state.update(session=session))
     if query:
         ask(curated, "prefetch", now, query, session, curated.workspace_id())
 
@@ -239,7 +247,7 @@ def select(curated: Curated, args: Json, call: OperationCall) -> Json:
     if one.name in _state(curated)["disabled"]:
         hint = f"`memdeck curated provider enable {one.name}`"
         raise RefusedError("memory.provider.disabled", f"{one.name} is disabled", hint)
-    _change(curated, active=one.name)
+    _change(curated, lambda state: state.update(active=one.name))
     return {"provider": status_of(curated, one, call.now)}
 
 
@@ -257,12 +265,17 @@ def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> J
     one = _find(args["name"])
     if one.package is None:
         raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
-    state = _state(curated)
-    off = set(state["disabled"])
-    changed = (one.name in off) == on
-    _change(curated, disabled=sorted(off - {one.name} if on else off | {one.name}))
-    if on:
-        _change(curated, breakers={name: noted for name, noted in state["breakers"].items() if name != one.name})
+    changed = False
+
+    def switch(state: Json) -> None:
+        nonlocal changed
+        off = set(state["disabled"])
+        changed = (one.name in off) == on
+        state["disabled"] = sorted(off - {one.name} if on else off | {one.name})
+        if on:
+            state["breakers"].pop(one.name, None)
+
+    _change(curated, switch)
     if changed:
         op = f"memory.provider.{'enabled' if on else 'disabled'}"
         curated.home.records.event(op, call.now, target_id=one.name, reason=args.get("reason", ""))
