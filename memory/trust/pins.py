@@ -12,9 +12,10 @@ import stat as st
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from glob import escape, iglob
 from hashlib import file_digest
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,19 +40,23 @@ _GROUPS = re.compile(r"[(){}`]|\b(?:if|for|while|until|case)\b")
 _RENAMES = re.compile(r"\(\s*\)|\b(?:alias|function)\b|PATH=")
 """Functions, aliases and paths may give the names of readers to other programs."""
 _TOKEN = re.compile(
-    r"""(?P<operator>&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>'"\\]|['"\\])+""", re.S
+    r"""(?P<operator>`|&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()`<>'"\\]|['"\\])+""", re.S
 )
-_TICKED = re.compile(r"`([^`]*)`?")
-"""A substitution in its older spelling."""
+_SUBSTITUTION = re.compile(r"\$\(|`")
+_INNER = re.compile(r"\\+`")
+"""A substitution within another one, or a plain character."""
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _BRACKET = re.compile(r"\[(?:\[:\w+:\]|[^\]])+\]")
 _BEFORE = re.compile(
-    r"\w+=.*|[\d.]+[smhd]?|if|then|elif|else|while|until|do|!|\{|time|env|timeout|nice|nohup|command|exec|sudo|doas",
+    r"\w+=.*|\.?\d[\d.]*[smhd]?|if|then|elif|else|while|until|do|!|\{|time|env|timeout|nice|nohup|command|exec|sudo|doas",
     re.S,
 )
 """Words that a program's name may follow: assignments, keywords, programs that start another, and their numbers."""
 _NOWHERE = "/."
+_DOTS = re.compile(r"(?<![^/])\.[.?*]+(?![^/])")
+"""A part of a path that is `..`, or a pattern that some shells let be `..`."""
+_UP = re.compile(r"(?:\.\.(?:/|$))+")
 _OWN_ENDINGS = (".md", ".jsonl", ".json")
 _MOST = 200
 _LARGEST = 256 << 20
@@ -107,6 +112,7 @@ class Pins:
         """`person` is the user's home folder, for `~`; nothing is read yet."""
         self.root = os.path.realpath(workspace)
         self._names = (self.root, os.path.abspath(workspace))
+        self._above = list(dict.fromkeys(os.fspath(above) for name in self._names for above in Path(name).parents))
         self._home = None if person is None else os.fspath(person)
         self._known: dict[str, tuple[FileVersion, str]] = {}
 
@@ -146,10 +152,17 @@ class Pins:
 
     def _named(self, command: str, folder: str) -> Iterator[_Named]:
         """Yield what exists in the workspace under the name of a word, from the folder or one that the words name."""
-        words = list(_words(_TICKED.sub(r"$(\1)", command)))
-        start = _NOWHERE if folder == PRIVATE else os.path.join(self.root, folder)
-        folders = (path for word, _, _ in words for path in self._paths(word, [start]) if os.path.isdir(path))
-        bases = list(dict.fromkeys((start, *islice(folders, _MOST))))
+        words = [one for text in dict.fromkeys((command, _INNER.sub(";", command))) for one in _words(text)]
+        bases = [_NOWHERE if folder == PRIVATE else os.path.join(self.root, folder)]
+        if self._home is not None and re.search(r"\bcd\b", command):
+            # Without a folder it leads there.
+            bases.append(self._home)
+        seen = {os.path.realpath(base) for base in bases if base != _NOWHERE}
+        for word, _, _ in words:
+            for full in tuple(self._paths(word, bases)):
+                if os.path.isdir(full) and (real := os.path.realpath(full)) not in seen and len(bases) < _MOST:
+                    seen.add(real)
+                    bases.append(full)
         for word, data, listed in words:
             for full in self._paths(word, bases):
                 path = _beneath(os.path.realpath(full), self.root)
@@ -157,26 +170,37 @@ class Pins:
                     yield _Named(path or "", full, word.text, data, listed)
 
     def _paths(self, word: Word, bases: Iterable[str]) -> Iterator[str]:
-        """Yield the existing paths that a word may mean, also behind its first `=`."""
-        for text, pattern in ((word.text, word.pattern), (word.text.partition("=")[2], "")):
-            text, pattern = self._with_home(text), self._with_home(pattern)
+        """Yield the existing paths that a word may mean, also behind its first and its last `=`."""
+        behind = {word.text.partition("=")[2], word.text.rpartition("=")[2]} - {word.text}
+        for text, pattern in ((word.text, word.pattern), *((one, "") for one in behind)):
+            text, pattern = (re.sub("^/+", "/", self._with_home(one)) for one in (text, pattern))
             if not text or "\0" in text:
                 continue
             for base in ("/",) if text.startswith("/") else bases:
-                # A private folder is empty; only `..` leads out of it, at most to the root.
-                if base == _NOWHERE and not os.path.normpath(text).startswith(".."):
-                    continue
-                full = os.path.join(base, text)
-                if pattern and self._inside(os.path.normpath(full)):
-                    yield from iglob(os.path.join(escape(base), pattern))
-                elif os.path.lexists(full):
-                    yield full
+                if base != _NOWHERE:
+                    yield from self._existing(base, text, pattern)
+                elif _UP.match(path := os.path.normpath(_DOTS.sub("..", pattern or text))):
+                    # A private folder is empty; only `..` leads out of it, to one that may be above the workspace.
+                    rest = _UP.sub("", path, count=1)
+                    for above in self._above:
+                        yield from self._existing(above, rest, rest if pattern else "")
+
+    def _existing(self, base: str, text: str, pattern: str) -> Iterator[str]:
+        """Yield what exists by a text, and in the workspace by a pattern, which may name the folders above it, too."""
+        if pattern:
+            parts = os.path.normpath(os.path.join(escape(base), pattern)).split("/")
+            for name in self._names:
+                top = name.rstrip("/").split("/")
+                if len(parts) >= len(top) and all(map(fnmatchcase, top, parts)):
+                    yield from iglob("/".join((*map(escape, top), *parts[len(top) :])))
+        if os.path.lexists(full := os.path.join(base, text)):
+            yield full
 
     def _with_home(self, text: str) -> str:
         for name in ("~", "$HOME", "${HOME}"):
             if self._home is not None and (text == name or text.startswith(f"{name}/")):
                 return self._home + text.removeprefix(name)
-        return text
+        return os.path.expanduser(text) if text[1:2] not in ("", "/") else text
 
     def _inside(self, path: str) -> bool:
         return any(_beneath(path, name) is not None for name in self._names)
@@ -260,7 +284,8 @@ def _words(command: str, *, quoted: bool = False) -> Iterator[tuple[Word, bool, 
         pipelines = [list(chain(*pipelines))]
     for pipeline in pipelines:
         programs = [_program(words) for words in pipeline]
-        reading = all(_is_reader(one.text) for one in programs) and not _RENAMES.search(command)
+        renames = _RENAMES.search(command)
+        reading = all(_is_reader(one.text) for one in programs) and not renames
         for program, words in zip(programs, pipeline, strict=True):
             name = program.text.rpartition("/")[2]
             programmed = name in _PROGRAMMED
@@ -270,16 +295,17 @@ def _words(command: str, *, quoted: bool = False) -> Iterator[tuple[Word, bool, 
                 option = word.after.startswith("--" if not programmed else "-") or (
                     name == "sqlite3" and "<" in word.after
                 )
-                data = ">" in word.after or (reading and not fed and not option and "=" not in word.text)
+                written = ">" in word.after and "<" not in word.after
+                data = written or (reading and not fed and not option and "=" not in word.text)
                 # A plain name of a program is looked up in PATH, where nothing of the workspace is.
-                if word is not program or "/" in word.text:
+                if word is not program or renames or "/" in word.text or word.text.startswith("-"):
                     yield word, data, name in _IN_FOLDERS
                 runs = programmed or program.text == ":" or not _is_reader(program.text)
                 if runs and any(char in " \t\n;&|()<>" for char in word.text):
                     # `sh -c`, `eval` and `env -S` run quoted text.
                     yield from ((one, False, also) for one, _, also in _words(word.text, quoted=True))
-                elif "$(" in word.text:
-                    found = _words(word.text.partition("$")[2], quoted=True)
+                elif begin := _SUBSTITUTION.search(word.text):
+                    found = _words(f": {word.text[begin.start() :]}", quoted=True)
                     yield from ((one, inner and reading, also) for one, inner, also in found)
 
 
@@ -287,10 +313,19 @@ def _pipelines(command: str, quoted: bool) -> list[list[list[Word]]]:
     """Return the words of a command: by pipelines, and in these by programs."""
     found: list[list[list[Word]]] = [[[]]]
     before = ""
+    opened = False
     for token in _TOKEN.finditer(command.replace("\\\n", "")):
         operator = token["operator"]
         if operator is None:
             found[-1][-1].append(_word(token[0], before, quoted))
+        elif operator == "`":
+            # The older spelling of `$(` and `)`.
+            opened = not opened
+            if opened:
+                found[-1][-1].append(Word("$", "", before))
+            found.append([[]])
+            before = "(" if opened else ")"
+            continue
         elif operator in ("|", "|&"):
             found[-1].append([])
         elif "<" not in operator and ">" not in operator:

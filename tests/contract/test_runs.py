@@ -251,6 +251,33 @@ def test_an_absolute_path_is_covered_and_told(workspace: Place) -> None:
     assert not (workspace.work / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sh ../../../../../work/run.sh",
+        "sh .?/.?/.?/.?/.?/work/run.sh",
+        "cd ../../..; cd ../..; sh work/run.sh",
+        "cd && sh ../work/run.sh",
+        "cd; cd ../work; ./run.sh",
+        "cd {top}; cd work; ./run.sh",
+        "sh {top}/w*/run.sh",
+        "sh /{top}/[w]ork/r*.sh",
+        ". {top}/work/run.sh",
+    ],
+)
+def test_every_way_into_the_workspace_is_told(workspace: Place, command: str) -> None:
+    """Climbing out of the private folder, going home first, or a pattern above the workspace: told, and covered."""
+    script(workspace, "run.sh", GOOD)
+    monitor(workspace, command.format(top=workspace.top))
+    [row] = waiting(workspace)
+    assert (row["folder"], row["files"]) == (None, ["run.sh"])
+    assert "it names the workspace: any file there may decide what it does" in approve(workspace)
+    assert checked(workspace)[1] == "healthy"
+    script(workspace, "run.sh", EVIL)
+    assert checked(workspace)[1] == "blocked"
+    assert not (workspace.work / "ran").exists()
+
+
 def test_another_folder_withdraws_the_approval(workspace: Place) -> None:
     """Where a command runs belongs to what was approved."""
     monitor(workspace, "ls | grep -c sh")
@@ -308,16 +335,30 @@ def test_a_copied_workspace_runs_nothing(workspace: Place) -> None:
         "x=$(true) sh -c 'sh run.sh'",
         "case x in x) sh -c 'sh run.sh';; esac",
         "sh sh run.sh",
+        "sh <>run.sh",
+        "bash -c '. run.sh'",
+        "echo `echo \\`sh run.sh\\``",
+        "sh 'it`s.sh'",
+        "env --chdir=deep sh in.sh",
+        "cd deep && cd er && sh in.sh",
+        "cd deep/er; cd ../../; sh run.sh",
+        "PATH=.:$PATH run.sh",
+        "sh -c 'PATH=. run.sh'",
+        "tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec=./run.sh run.md",
+        "sh [r]un[1].sh",
     ],
 )
 def test_a_script_is_covered_wherever_it_is_named(workspace: Place, command: str) -> None:
     """Redirections before the program, substitutions in quotes and in backticks name scripts like other words."""
-    script(workspace, "run.sh", GOOD)
+    scripts = ("run.sh", "it`s.sh", "deep/in.sh", "deep/er/in.sh", "[r]un[1].sh")
+    for path in scripts:
+        script(workspace, path, GOOD)
     workspace.write("state.db", "")
     monitor(workspace, command, "folder: .")
     approve(workspace)
     assert waiting(workspace) == []
-    script(workspace, "run.sh", EVIL)
+    for path in scripts:
+        script(workspace, path, EVIL)
     assert len(waiting(workspace)) == 1
     checked(workspace)
     assert not (workspace.work / "ran").exists()
