@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import WaitingAsk
 from memory.review.model import WORDS, Judged, Proposal
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer, Title
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.list.rows import Heading
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes import plain_actor, view_lines
-from widgets.panes.memory.clients import deletions
+from widgets.panes.memory.clients import ClientDeletion, deletions
 from widgets.text.styled_text import Piece, Tone, line
-
-if TYPE_CHECKING:
-    from memory.clients.folders import Lost
 
 
 class WaitingSource(Protocol):
@@ -87,7 +83,8 @@ class WaitingPane(RecordPane):
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Show who asks and why, and what would happen."""
-        match item.thing:
+        thing: Proposal | WaitingAsk | OutsideRemoval | ClientDeletion = item.thing
+        match thing:
             case Proposal() as one:
                 return self._proposal_detail(item, one)
             case WaitingAsk() as one:
@@ -99,9 +96,9 @@ class WaitingPane(RecordPane):
             case OutsideRemoval(entries=entries):
                 rows = [line(title, Piece(f"  {file}", "muted")) for file, _, title in entries]
                 return [Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
-            case lost:
-                files = tuple(line(one.path) for one in lost)
-                return [Title(item.title), Labelled("folder", lost[0].store.source.shown), Spacer(), Lines(files)]
+            case ClientDeletion() as one:
+                files = tuple(line(lost.path) for lost in one.lost)
+                return [Labelled("folder", one.source.shown), Spacer(), Lines(files)]
 
     def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
         parts: list[DetailLine] = [
@@ -159,10 +156,9 @@ def _removal(one: OutsideRemoval) -> Record:
                   tone="warn", values=values, thing=one)  # fmt: skip
 
 
-def _deletion(lost: Sequence[Lost]) -> Record:
-    source = lost[0].store.source
+def _deletion(one: ClientDeletion) -> Record:
+    source, newest, number = one.source, one.lost[0], len(one.lost)
     values = {"part": "removals", "file": source.shown}
-    title = f"{plural(len(lost), 'memory')}, {source.title}"
-    when = lost[0].record.time.isoformat()
-    return Record(source.shown, title, "deleted", lost[0].path, when, sign="alert", tone="warn", values=values,
-                  mark=len(lost), thing=lost)  # fmt: skip
+    title = f"{number:,} {'memory' if number == 1 else 'memories'}, {source.title}"
+    return Record(source.shown, title, "deleted", newest.path, newest.record.time.isoformat(), sign="alert",
+                  tone="warn", values=values, mark=number, thing=one)  # fmt: skip

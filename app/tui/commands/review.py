@@ -15,7 +15,7 @@ from memory.review.model import Proposal
 from memory.storage.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
-from widgets.panes.memory.clients import restoring
+from widgets.panes.memory.clients import ClientDeletion, restoring
 
 from . import consent
 from .revert import bring_back, leave
@@ -47,8 +47,8 @@ def accept(app: Spine) -> None:
     others = [one for one in _things(app) if not isinstance(one, Proposal)]
     if others and isinstance(others[0], OutsideRemoval):
         return bring_back(app, others[0])
-    if others and isinstance(others[0], list):
-        return app.change("clients.restore", restoring(others[0]), taken_back=True)
+    if others and isinstance(others[0], ClientDeletion):
+        return app.change("clients.restore", restoring(others[0].lost), taken_back=True)
     if others:
         return consent.review(app)
     return app.once_shown(lambda: _write(app, _chosen(app), None))
@@ -137,8 +137,8 @@ def reject(app: Spine) -> None:
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
         return leave(app, removals)
-    if deleted := [one for one in _things(app) if isinstance(one, list)]:
-        return app.change("clients.restore", restoring([one for found in deleted for one in found], keep=True))
+    if deleted := [lost for one in _things(app) if isinstance(one, ClientDeletion) for lost in one.lost]:
+        return app.change("clients.restore", restoring(deleted, keep=True))
     if not chosen:
         return consent.review(app)
     inbox, now = _inbox(app), app.clock()

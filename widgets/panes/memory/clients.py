@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from memory.clients.system import ClientsLook
 from memory.files.snapshot import Snapshot
@@ -17,6 +17,18 @@ from widgets.pane.records import Record, RecordPane
 if TYPE_CHECKING:
     from memory.clients.folders import ClientFolder, Lost
     from memory.clients.memories import ClientMemory
+    from memory.clients.sources import Source
+
+
+class ClientDeletion(NamedTuple):
+    """The memories that a client deleted from one folder and that are still missing, newest first."""
+
+    lost: tuple[Lost, ...]
+
+    @property
+    def source(self) -> Source:
+        """The client and the folder."""
+        return self.lost[0].store.source
 
 
 class ClientsPane(RecordPane):
@@ -124,14 +136,15 @@ class ClientsPane(RecordPane):
         return restoring(chosen) if chosen else None
 
 
-def deletions(snapshot: Snapshot, now: datetime) -> Sequence[Sequence[Lost]]:
-    """Return what clients deleted in the last week and did not bring back, folder by folder."""
+def deletions(snapshot: Snapshot, now: datetime) -> list[ClientDeletion]:
+    """Return what clients deleted in the last week and is still missing, folder by folder."""
     look = _look(snapshot)
     lost = () if look is None else look.lost(now)
-    return [[one for one in lost if one.store is store] for store in dict.fromkeys(one.store for one in lost)]
+    stores = dict.fromkeys(one.store for one in lost)
+    return [ClientDeletion(tuple(one for one in lost if one.store is store)) for store in stores]
 
 
-def restoring(lost: Sequence[Lost], *, keep: bool = False) -> Call:
+def restoring(lost: Iterable[Lost], *, keep: bool = False) -> Call:
     """Return the call that brings back what clients deleted, or with `keep` leaves it deleted."""
     given = {"files": [one.shown for one in lost], "keep": keep}
     return Call("clients restore", (operation_of("clients restore").read(given),))
