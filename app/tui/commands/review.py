@@ -45,10 +45,15 @@ def _inbox(app: Spine) -> Inbox:
 def accept(app: Spine) -> None:
     """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
     others = [one for one in _things(app) if not isinstance(one, Proposal)]
-    if others and isinstance(others[0], OutsideRemoval):
-        return bring_back(app, others[0])
-    if others and isinstance(others[0], ClientDeletion):
-        return app.change("clients.restore", restoring(others[0].lost), taken_back=True)
+    gone = [one for one in others if isinstance(one, OutsideRemoval | ClientDeletion)]
+    # Each is a change of its own.
+    for one in gone:
+        if isinstance(one, OutsideRemoval):
+            bring_back(app, one)
+        else:
+            app.change("clients.restore", restoring(one.lost), taken_back=True)
+    if gone:
+        return None
     if others:
         return consent.review(app)
     return app.once_shown(lambda: _write(app, _chosen(app), None))

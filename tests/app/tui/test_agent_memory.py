@@ -236,6 +236,30 @@ async def test_what_a_client_deleted_waits_and_comes_back_by_one_key(demo: Works
         assert len(list(folder.glob("rule-*.md"))) == 1
 
 
+async def test_all_selected_deletions_come_back(demo: Workspace) -> None:
+    """`a` on two selected rows of Waiting brings back what was deleted in both folders, one change each."""
+    root, home = os.path.realpath(demo.root), demo.home
+    assert home is not None
+    places = (
+        home / ".claude/projects" / re.sub(r"[^A-Za-z0-9]", "-", root) / "memory/tabs.md",
+        home / ".claude/agent-memory/builder/quotes.md",
+    )
+    for place in places:
+        place.parent.mkdir(parents=True)
+        place.write_text("---\nname: Rule\ntype: feedback\n---\n\nYes.\n")
+    demo.notice(NOW)
+    for place in places:
+        place.unlink()
+        os.utime(place.parent, (1, 1))  # As if it happened a while ago: a file may be missing for a moment.
+    app = make_app(demo, pane="waiting")
+    async with running(app, (120, 36), says=True) as pilot:
+        await press(pilot, "G", "space", "k", "space", "a", "y", "y")
+        assert [place.exists() for place in places] == [True, True]
+        assert "DELETED BY CLIENTS" not in screen_text(app)
+        await press(pilot, "u", "u")
+        assert [place.exists() for place in places] == [False, False]
+
+
 async def test_what_is_in_doubt_is_marked_and_settled_by_one_key(demo: Workspace) -> None:
     """The older of two facts is marked; C calls it still true, or removes one of them, and u takes either back."""
     with (demo.root / ".aegis/memory/memories.jsonl").open("a") as facts:
