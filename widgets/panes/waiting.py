@@ -12,6 +12,7 @@ from memory.monitoring.history.notice import WaitingAsk
 from memory.review.model import WORDS, Judged, Proposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.list.rows import Heading
+from widgets.pane.base import Contents
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes import plain_actor, view_lines
 from widgets.panes.memory.clients import ClientDeletion, deletions
@@ -55,8 +56,15 @@ class WaitingPane(RecordPane):
         """`source` provides what waits; without it nothing does."""
         super().__init__()
         self.source = source
+        self._shown = 0
+        """How often files were shown."""
 
     # Display
+
+    def put(self, contents: Contents, *, flash: bool = True) -> None:
+        """Show what was read; what a proposal would do now is found anew, because it depends on the files."""
+        self._shown += 1
+        super().put(contents, flash=flash)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield proposals, approvals and removals, each under a heading that names its keys."""
@@ -127,8 +135,8 @@ class WaitingPane(RecordPane):
         return parts
 
     def told_key(self, item: Record) -> Hashable:
-        """Return the key of what was found about a proposal; the files may change with a snapshot."""
-        return (item.ref, item.mark, id(self.snapshot))
+        """Return the key of what was found about a proposal, with the files that are shown."""
+        return (item.ref, item.mark, self._shown)
 
 
 def _proposal(one: Proposal) -> Record:

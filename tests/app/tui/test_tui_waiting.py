@@ -21,6 +21,7 @@ from screenshots.make import WIDE, rest
 from tests.patience import within
 from tests.widgets.harness import screen_text
 from widgets.dialogs.three_way import ThreeWay
+from widgets.panes.waiting import WaitingPane
 
 from .tui_helpers import NOW, make_app, press, running, settle
 
@@ -66,6 +67,19 @@ async def test_a_proposal_is_accepted_and_taken_back_by_keys(workspace: Workspac
         assert "PROPOSALS" not in screen_text(app)
         await press(pilot, "u")
         assert tasks(workspace) == before
+
+
+async def test_what_a_proposal_would_do_is_found_anew_for_each_reading(workspace: Workspace) -> None:
+    """No answer about earlier files is taken for one about those on the screen."""
+    removal(workspace)
+    app = make_app(workspace, pane="waiting")
+    async with running(app):
+        pane = app.pane
+        assert isinstance(pane, WaitingPane)
+        before = pane.told_key(pane.current())
+        # The same object, as a later one may have the address of one that is gone.
+        pane.show(pane.snapshot, NOW)
+        assert pane.told_key(pane.current()) != before
 
 
 async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspace: Workspace) -> None:
