@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from textual.worker import get_current_worker
 
 from app.tui.live.fleet import PANE as FLEET
@@ -27,6 +29,7 @@ class SearchQueries(Part):
     def set_up(self) -> None:
         """Nothing was asked yet."""
         self._searcher: Searcher | None = None
+        self._lock = threading.Lock()
         self._screen: SearchScreen | None = None
         self._updating = False
         self._again = False
@@ -85,9 +88,11 @@ class SearchQueries(Part):
         return read_query(text, lambda day: read_day(day, today))
 
     def _ready(self) -> Searcher:
-        if self._searcher is None:
-            self._searcher = searcher_of(self.workspace)
-        return self._searcher
+        """Return the searcher: the same for the query and the index, which ask for it at the same moment."""
+        with self._lock:
+            if self._searcher is None:
+                self._searcher = searcher_of(self.workspace)
+            return self._searcher
 
     def _told(self, _: SearchAnswer) -> tuple[str, bool]:
         """Return what to say beside an answer, and whether the index still grows."""

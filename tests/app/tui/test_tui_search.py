@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -45,6 +47,23 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert app.pane.pane_id == "tasks"
         await press(pilot, "ctrl+f", "escape")
         assert app.screen is app.main_screen
+
+
+def test_query_and_index_share_one_searcher(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both workers ask for it at once when the search opens; a second one would stay open."""
+    both = threading.Barrier(2)
+
+    def made(workspace: Workspace) -> Searcher:
+        with suppress(threading.BrokenBarrierError):
+            both.wait(0.2)
+        return searcher_of(workspace)
+
+    monkeypatch.setattr("app.tui.search.queries.searcher_of", made)
+    queries = make_app(workspace).search_queries
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: queries._ready(), range(2))
+    assert first is second
+    first.close()
 
 
 @pytest.fixture
