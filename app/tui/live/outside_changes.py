@@ -99,8 +99,9 @@ class OutsideChanges(Part):
             app.refresh_keys()
 
     def viewed(self) -> None:
-        """Mark all changes as seen: Changes is open."""
-        self.seen = max(self.seen or 0, self._last.newest)
+        """Mark all changes as seen: Changes is open. Before the first look nothing is known of them."""
+        if self.seen is not None:
+            self.seen = max(self.seen, self._last.newest)
         self.app.state.count = 0
 
     # For the pane Changes; called in threads

@@ -44,6 +44,14 @@ def listed(app: object) -> list[LoggedChange]:
     return [row.item.thing for row in pane.line_list.rows if hasattr(row, "item")]
 
 
+def test_changes_opened_before_the_first_look_count_nothing_of_before(workspace: Workspace) -> None:
+    """A key may open Changes before the log was read: what is older than the start is not new then either."""
+    edit(workspace, FIRST, assigned="Alice")
+    changes = make_app(workspace).outside_changes
+    changes.viewed()
+    assert changes.look(NOW).unseen == 0
+
+
 async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
     """Agents, people and other programs, also from before the start; the detail says what became of each entry."""
     edit(workspace, FIRST, days=7, assigned="Alice")
