@@ -223,7 +223,9 @@ class Detail(LineView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,o", "follow", "follow", id="detail.follow", tooltip="Follow the link", show=False),
         Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
-        Binding("N", "link(-1)", "link before", id="detail.previous_link", tooltip="Mark the link before", show=False),
+        Binding(
+            "N", "link(-1)", "link before", id="detail.previous_link", tooltip="Mark the previous link", show=False
+        ),
         Binding("left,h", "leave", "list", id="detail.leave", tooltip="Go back to the list", show=False),
     ]
 

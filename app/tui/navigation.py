@@ -57,7 +57,7 @@ class Navigation(Part):
     """Opens panes. Each is imported and mounted when it is opened for the first time."""
 
     def set_up(self) -> None:
-        """No pane is open yet."""
+        """Begin with no open pane and an empty history."""
         self._back: deque[Place] = deque(maxlen=LONGEST_WAY)
         self._forward: deque[Place] = deque(maxlen=LONGEST_WAY)
         self._tab = ""
@@ -111,7 +111,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def open_digit(self, digit: str) -> None:
-        """Open the pane of a digit. If several tabs share it, open the last one used; pressed again, the next."""
+        """Open the pane of a digit. If several tabs share it, open the one used last, and from one of them the next."""
         tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:
@@ -182,7 +182,7 @@ class Navigation(Part):
             self.app.say(f"No pane begins with {character!r}.")
 
     def go_waits(self, *, waits: bool) -> None:
-        """Say which panes the next key opens while `g` waits for it."""
+        """Show which key opens which pane while `g` waits for a second key; with `waits=False` remove that again."""
         if not waits:
             # Behind the message, which Textual shows a moment after it was given.
             self.app.call_later(self.app.clear_notifications)
@@ -200,13 +200,13 @@ class Navigation(Part):
     # Between the parts of a pane
 
     def _fit(self, pane: Pane) -> None:
-        """Zoom a pane that is opened, or not, like all others."""
+        """Zoom a pane if the others are zoomed; the first one, if panes were zoomed when the application was left."""
         if self.app.state.zoomed is None:
             self.app.state.zoomed = PaneState.of(self.app).zoomed
         pane.set_class(self.app.state.zoomed, "-zoom")
 
     def zoom(self) -> None:
-        """Give the list the whole width, or list and entry their parts again."""
+        """Let the list fill the pane, or show the entry beside it again."""
         pane = self.app.shown_pane
         self.app.state.zoomed = not self.app.state.zoomed
         if pane.detail_view.has_focus:
@@ -217,7 +217,7 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def to_entry(self) -> None:
-        """Go to the entry."""
+        """Go from the list to the entry, or from the sidebar to the list."""
         pane = self.app.shown_pane
         if self.app.main_screen.sidebar.has_focus:
             pane.focus_list()
@@ -232,7 +232,7 @@ class Navigation(Part):
         self._walk_parts(1)
 
     def previous_part(self) -> None:
-        """Go the same way backwards."""
+        """Go through the links of the entry in reverse order, and back to the list."""
         self._walk_parts(-1)
 
     def _walk_parts(self, step: int) -> None:
@@ -305,7 +305,7 @@ class Navigation(Part):
             self.open_pane(pane_id, ref)
 
     def more(self, group: str) -> None:
-        """Show all entries of a group that the brief shows only in part: in their pane, filtered if it has others."""
+        """Open the pane that has all entries of a group of the brief; a filter hides its other entries."""
         pane_id, text, _ = DOORS[group]
 
         def show() -> None:
@@ -345,7 +345,10 @@ class Navigation(Part):
             self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Leave the detail, then the filter; else take a message away."""
+        """Go back to the list, else close the filter, else clear the messages.
+
+        The messages are cleared by `MemdeckApp.explain_key`, where this command is not available.
+        """
         pane = self.app.shown_pane
         if pane.close_detail():
             self.app.refresh_keys()

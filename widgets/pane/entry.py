@@ -294,7 +294,7 @@ class PaneWithEntry(PaneOverrides):
             self.call_after_refresh(self._show_detail)
 
     def close_detail(self) -> bool:
-        """Go back to the list; False if the focus was there already."""
+        """Go back to the list; return whether the entry filled the pane or had the focus."""
         was_open = self.is_open or self.detail_view.has_focus
         self.remove_class("-open")
         self.focus_list()

@@ -237,5 +237,5 @@ def prune_journal(app: Spine) -> None:
 
 
 def maintain(app: Spine) -> None:
-    """All maintenance rules at once, those of facts, agents and the project's state too; shows its plan first."""
+    """Apply all maintenance rules, also those of facts, agents and the project's state; shows its plan first."""
     return call(app, upkeep.maintain, {"folder": None, "no_exec": True, "force": False})

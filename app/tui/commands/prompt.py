@@ -56,12 +56,12 @@ def balance(app: Spine) -> None:
 
 
 def pin(app: Spine) -> None:
-    """Put the selected entries on top of what agents are told; again takes it back."""
+    """Put the selected entries on top of what agents are told; pressed again, undo that."""
     return _turn(app, "pin", "Pinned", "Not pinned any more")
 
 
 def mute(app: Spine) -> None:
-    """Tell agents nothing of the selected entries; again takes it back."""
+    """Tell agents nothing about the selected entries; pressed again, undo that."""
     return _turn(app, "mute", "Muted", "Not muted any more")
 
 

@@ -32,7 +32,7 @@ def palette(app: Spine) -> None:
 
 
 def help(app: Spine) -> None:  # noqa: A001
-    """Show what this place is for, every key, and what it does here; again: close that."""
+    """Show what this place is for and what every key does here; pressed again, close that."""
     if isinstance(app.screen, CommandScreen):
         app.screen.action_leave()
         return

@@ -29,7 +29,7 @@ _LOW = 18
 
 
 def _chosen(app: Spine, *sections: str) -> list[Task]:
-    """Return the tasks in these sections that a key applies to."""
+    """Return the selected tasks, else the one under the cursor; with `sections` only those in one of them."""
     return [task for task in tasks_of(app.shown_pane) if not sections or task.section in sections]
 
 
@@ -41,8 +41,8 @@ def _apply(
     *,
     follow: bool = False,
 ) -> None:
-    """Return one change of all tasks, `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor
-    goes with them.
+    """Change all tasks at once by `edit(snapshot, refs, now=…)`; they stay selected, and with `follow` the cursor goes
+    with them.
     """
     if not tasks:
         return None
@@ -51,7 +51,7 @@ def _apply(
 
 
 def _pass_on(app: Spine, verb: str, tasks: list[Task], one: Callable[..., Edit]) -> None:
-    """Apply what moves tasks to another section; the cursor goes on to the next task."""
+    """Move the tasks to another section by the edit `one`, and put the cursor on the next task."""
     pane = app.shown_pane
     if not pane.line_list.selected:
         pane.step_off()
@@ -84,7 +84,7 @@ def reopen(app: Spine) -> None:
 
 
 def progress(app: Spine) -> None:
-    """Say how far the task is, in percent, and a note."""
+    """Set how much of the task is done, in percent, with a note."""
     tasks = _chosen(app, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
 
@@ -226,7 +226,7 @@ def tags(app: Spine) -> None:
 
 
 def assign(app: Spine) -> None:
-    """Say who does the task."""
+    """Assign the task to an agent or a person."""
     tasks = _chosen(app)
     value = (tasks[0].assigned or "") if len(tasks) == 1 else ""
 
@@ -247,7 +247,7 @@ def _set(app: Spine, verb: str, tasks: list[Task], field: str, value: str) -> No
 
 
 def _base(tasks: list[Task]) -> Entry | None:
-    """Return the one task as it was shown: if others set the same field meanwhile, nothing is written."""
+    """Return the entry of a single task as it is shown, so that an edit is refused if others changed the same field."""
     return tasks[0].entry if len(tasks) == 1 else None
 
 
@@ -255,7 +255,7 @@ def _base(tasks: list[Task]) -> Entry | None:
 
 
 def move_back(app: Spine) -> None:
-    """Move the card to the column before: reopen the task."""
+    """Move the card to the previous column: reopen the task."""
     return _move_beside(app, -1)
 
 

@@ -149,7 +149,7 @@ def next_match(app: Spine) -> None:
 
 
 def previous_match(app: Spine) -> None:
-    """Go to the row before that fits the filter."""
+    """Go to the previous row that fits the filter."""
     return _go_on(app, -1)
 
 

@@ -181,7 +181,7 @@ class FormSession(Part):
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
-        """Go on with a form that was never saved."""
+        """Continue a form that was never saved."""
         draft = FormDrafts.of(self.app).left_one(draft_id)
         if draft is None:
             return

@@ -60,7 +60,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "open", id="search.choose", tooltip="Go to the entry in its pane", priority=True),
         Binding("escape", "leave", "back", id="search.leave", tooltip="Back to where you were"),
-        *finder_bindings("search", "find"),
+        *finder_bindings("search", "result"),
     ]
 
     def __init__(

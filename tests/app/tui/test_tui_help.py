@@ -24,7 +24,9 @@ async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:
         assert own["Show the tasks as a board, or the list again"].keys == "b"
         assert not own["Start the task"].why
         assert own["Move the card to the next column: start or finish the task"].why == "Works on the board (b)."
-        assert own["Say how far the task is, in percent, and a note"].why == "Not in progress yet: s starts it."
+        assert (
+            own["Set how much of the task is done, in percent, with a note"].why == "Not in progress yet: s starts it."
+        )
         await press(pilot, "c")
         assert own_rows(app)[0].sentence == "Go to the previous day"
         await press(pilot, "3")
