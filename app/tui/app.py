@@ -96,7 +96,8 @@ class MemdeckApp(Spine):
         self._apply_theme()
         first = None
         if workspace is not None:
-            first = self.navigation.begin(self.navigation.first(setup.only or setup.pane, PaneState.of(self).last_pane))
+            pane_id = self.navigation.first_pane(setup.only or setup.pane, PaneState.of(self).last_pane)
+            first = self.navigation.begin(pane_id)
         shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
         self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.state.names)
 
@@ -156,7 +157,7 @@ class MemdeckApp(Spine):
             self.call_after_refresh(self._tell_of_keys)
         if self.pane is not None:
             self.refresher.first(self.pane)
-            self.navigation.wait_for(self.pane)
+            self.navigation.announce_reading(self.pane)
             if self.setup.entry is not None:
                 self.navigation.jump(*self.setup.entry)
             return
@@ -176,7 +177,7 @@ class MemdeckApp(Spine):
             self.state.workspace = workspace
             self._apply_theme()
             self.main_screen.header.path = short_path(str(workspace.root), self.environ)
-            self.navigation.open_pane(self.navigation.first(), remember=False)
+            self.navigation.open_pane(self.navigation.first_pane(), remember=False)
 
     def _apply_theme(self) -> None:
         """Use the theme that the user chose last, if this terminal can show it properly."""
@@ -370,7 +371,7 @@ class MemdeckApp(Spine):
 
     def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
         """Go where a count of the header leads when it is clicked."""
-        self.navigation.lead(message.leads)
+        self.navigation.go_to_count(message.leads)
 
     def on_go_waits(self, message: GoWaits) -> None:
         """Show or hide where `g` leads; in a dialog it leads only to the first row."""

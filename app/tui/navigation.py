@@ -83,7 +83,7 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.app.state.open = self.pane, pane
-        self._fit(pane)
+        self._apply_zoom(pane)
         main_screen = self.app.main_screen
         keeps_focus = main_screen.sidebar.has_focus
         if before is not None and before is not pane:
@@ -128,7 +128,7 @@ class Navigation(Part):
         if self.pane is pane and self.app.main_screen.focused is None:
             self.app.main_screen.set_focus(pane.focus_target)
 
-    def first(self, asked: str | None = None, left: str | None = None) -> str:
+    def first_pane(self, asked: str | None = None, left: str | None = None) -> str:
         """Return the pane to open first: the one that is asked for, even if its system is missing; else the one that
         was left last; else the usual one, or one of an existing system.
         """
@@ -145,7 +145,7 @@ class Navigation(Part):
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(panes_by_id()[pane_id])
         self.app.state.open = self.app.state.mounted[pane_id] = pane
-        self._fit(pane)
+        self._apply_zoom(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
@@ -158,10 +158,10 @@ class Navigation(Part):
             return None
         self.app.state.mounted[pane_id] = pane
         self.app.main_screen.panes.mount(pane)
-        self.wait_for(pane)
+        self.announce_reading(pane)
         return pane
 
-    def wait_for(self, pane: Pane) -> None:
+    def announce_reading(self, pane: Pane) -> None:
         """Say that the files are being read if that takes a noticeable time."""
 
         def say() -> None:
@@ -199,7 +199,7 @@ class Navigation(Part):
 
     # Between the parts of a pane
 
-    def _fit(self, pane: Pane) -> None:
+    def _apply_zoom(self, pane: Pane) -> None:
         """Zoom a pane if the others are zoomed; the first one, if panes were zoomed when the application was left."""
         if self.app.state.zoomed is None:
             self.app.state.zoomed = PaneState.of(self.app).zoomed
@@ -211,7 +211,7 @@ class Navigation(Part):
         self.app.state.zoomed = not self.app.state.zoomed
         if pane.detail_view.has_focus:
             pane.close_detail()
-        self._fit(pane)
+        self._apply_zoom(pane)
         if self.app.state.zoomed:
             self.app.say(f"The list fills the pane; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
         self.app.refresh_keys()
@@ -335,7 +335,7 @@ class Navigation(Part):
         self.jump(found.file, f"line:{found.line - 1}" if found.line else "")
         self.app.say(f"{found.place}: {found.message}", severity="warning")
 
-    def lead(self, group: str) -> None:
+    def go_to_count(self, group: str) -> None:
         """Go where a count of the header leads: the first error, the pane Waiting, else the counted group of Brief."""
         if group == "problem":
             self.problem()

@@ -146,7 +146,7 @@ class AllWorkspaces(Part):
         if entry is not None:
             Navigation.of(self.app).jump(*entry)
         else:
-            Navigation.of(self.app).open_pane(pane or Navigation.of(self.app).first())
+            Navigation.of(self.app).open_pane(pane or Navigation.of(self.app).first_pane())
 
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
