@@ -150,9 +150,11 @@ class BriefPane(RecordPane):
         self, snapshot: Snapshot, now: datetime
     ) -> Iterator[tuple[str, str, Sequence[Any], Callable[[Any], Record]]]:
         """Yield the groups: a name in code, the heading, what is in it, and the function that makes its rows."""
-        if self._known is None or self._known[:2] != (snapshot, now):
-            self._known = (snapshot, now, brief(snapshot, now))
-        found, zone, more = self._known[2], snapshot.zone, self._more
+        # Taken once: a worker may read other files at the same moment.
+        known, more = self._known, self._more
+        if known is None or known[:2] != (snapshot, now):
+            known = self._known = (snapshot, now, brief(snapshot, now))
+        found, zone = known[2], snapshot.zone
         old = [task for task in found.in_progress if _days(task, now, zone) >= STALE_DAYS]
         runs = [one for one in found.next_runs if one.kind != "monitor" or one.ref not in more.notice.resting]
         problems: dict[str, list[Problem]] = {level: [] for level in ("error", "warning", "note")}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from memory.base.problems import Problem
-from tests.widgets.panes.looking import Files, settled, showing, shown
+from memory.files.snapshot import Snapshot
+from memory.files.status import Brief, brief
+from tests.widgets.panes.looking import NOW, Files, look, settled, showing, shown
 from widgets.list.rows import Heading
 from widgets.pane.base import Pane
 from widgets.pane.records import Record
@@ -116,3 +120,22 @@ async def test_problems_and_maintenance_come_when_they_are_known() -> None:
         await pilot.pause()
         (jump,) = app.of(Pane.Jump)
         assert (jump.file, jump.ref) == ("config.md", "line:1")  # type: ignore[attr-defined]
+
+
+def test_two_threads_read_each_their_own_files() -> None:
+    """What one thread found in its files is shown with these, also where another one looks at others meanwhile."""
+    there = look({"tasks.md": "## Pending\n### [HIGH] Other\n- due: 2024-01-14\n"})
+
+    class Disturbed(BriefPane):
+        """Another thread remembers its own brief directly after this one."""
+
+        @property
+        def _known(self) -> object:
+            return self._held
+
+        @_known.setter
+        def _known(self, known: tuple[Snapshot, datetime, Brief] | None) -> None:
+            self._held = known and (there, NOW, brief(there, NOW))
+
+    found = [row for row in Disturbed().records(look(FILES), NOW) if isinstance(row, Record) and row.part == "overdue"]
+    assert [row.title for row in found] == ["Late"]
