@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from memory.base.clock import Moment
 from memory.base.problems import Problem
 from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
@@ -327,7 +328,7 @@ def _task(part: str, task: Task, *, now: datetime, zone: tzinfo) -> Record:
 
 def _draft(draft: tuple[str, str, datetime], *, now: datetime, zone: tzinfo) -> Record:
     number, words, time = draft
-    when = f"{time.astimezone(zone):%H:%M}" if time.date() == now.date() else f"{time:%d %b}"
+    when = short_moment(Moment("", time.astimezone(zone).date(), time), now, zone)
     return _row("draft", draft, words, "", number, when, "never saved", "accent")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -120,6 +120,16 @@ async def test_problems_and_maintenance_come_when_they_are_known() -> None:
         await pilot.pause()
         (jump,) = app.of(Pane.Jump)
         assert (jump.file, jump.ref) == ("config.md", "line:1")  # type: ignore[attr-defined]
+
+
+def test_a_draft_says_when_it_was_typed_in_the_zone_of_the_workspace() -> None:
+    """After midnight in the workspace it was typed today, though in UTC it was yesterday."""
+    pane = BriefPane()
+    typed = datetime(2024, 1, 14, 20, 0, tzinfo=UTC)
+    pane.say_drafts([("one", "Edited task: Late", typed), ("two", "New task", typed - timedelta(days=2))])
+    snapshot = look({"config.md": "- timezone: Asia/Tokyo\n"})
+    found = [row for row in pane.records(snapshot, NOW) if isinstance(row, Record) and row.part == "draft"]
+    assert [row.cells["when"].text for row in found] == ["05:00", "13 Jan"]
 
 
 def test_two_threads_read_each_their_own_files() -> None:
