@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
+from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import WaitingAsk
@@ -167,6 +168,6 @@ def _removal(one: OutsideRemoval) -> Record:
 def _deletion(one: ClientDeletion) -> Record:
     source, newest, number = one.source, one.lost[0], len(one.lost)
     values = {"part": "removals", "file": source.shown}
-    title = f"{number:,} {'memory' if number == 1 else 'memories'}, {source.title}"
+    title = f"{plural(number, 'memory')}, {source.title}"
     return Record(source.shown, title, "deleted", newest.path, newest.record.time.isoformat(), sign="alert",
                   tone="warn", values=values, mark=number, thing=one)  # fmt: skip
