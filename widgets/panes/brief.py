@@ -17,7 +17,7 @@ from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
-from memory.files.tasks.order import urgency_of
+from memory.files.tasks.order import sort_key
 from memory.files.values import moment_or_none
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
@@ -32,8 +32,8 @@ from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_m
 STALE_DAYS = 7
 """Days after which a task in progress is listed as stale."""
 
-MOST_WEIGHED = 500
-"""How many tasks of a group are ordered by urgency, and the most rows of a group that was opened here."""
+MOST_OPENED = 500
+"""The most rows of a group that was opened here."""
 
 SHOWN = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """How many rows of a group are shown, `USUAL` for others; one more row says how many are left and leads to them."""
@@ -60,7 +60,7 @@ DOORS: dict[str, tuple[str, str, str]] = {
 TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
 """The groups of tasks."""
 
-NOTES = {"overdue": "most urgent first", "today": "most urgent first", "lost": "B restores, x dismisses",
+NOTES = {"overdue": "by priority", "today": "by priority", "lost": "B restores, x dismisses",
          "waiting": "(T)"}  # fmt: skip
 """Hints behind the counts of groups: their order, or keys."""
 
@@ -140,7 +140,7 @@ class BriefPane(RecordPane):
             count = len(things)
             hint = NOTES.get(part, "") if count > 1 or part not in ("overdue", "today") else ""
             yield Heading(title, "" if part in ("upkeep", "beside") else f"{count}  {hint}".rstrip())
-            shown = MOST_WEIGHED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
+            shown = MOST_OPENED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
             yield from map(record, things[:shown])
             if count > shown:
                 where = f", {DOORS[part][2]}" if part in DOORS else ""
@@ -169,8 +169,8 @@ class BriefPane(RecordPane):
         yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
         yield "alert", "ALERTS", found.alerting(more.notice.resting), partial(_alert, now=now, zone=zone)
         yield "waiting", "NEEDS APPROVAL", more.notice.waiting, _waiting
-        yield "overdue", "OVERDUE", _urgent(found.overdue, now, zone), task("overdue")
-        yield "today", "TODAY", _urgent(found.due_today, now, zone), task("today")
+        yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", zone)), task("overdue")
+        yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", zone)), task("today")
         yield "problem", "PROBLEMS", problems["error"], _problem
         yield "news", "SINCE YOUR LAST VISIT", more.news, partial(_news, now=now, zone=zone)
         yield "progress", "IN PROGRESS", [one for one in found.in_progress if one not in old], task("progress")
@@ -289,12 +289,6 @@ class BriefPane(RecordPane):
             self._show_again()
         elif item.values["file"]:
             self.post_message(self.Jump(item.values["file"], target))
-
-
-def _urgent(tasks: Sequence[Task], now: datetime, zone: tzinfo) -> Sequence[Task]:
-    """Return tasks with the first `MOST_WEIGHED` by urgency, the most urgent first; the others keep their order."""
-    head = sorted(tasks[:MOST_WEIGHED], key=lambda task: -urgency_of(task, now, zone))
-    return [*head, *tasks[MOST_WEIGHED:]]
 
 
 def _days(task: Task, now: datetime, zone: tzinfo) -> int:

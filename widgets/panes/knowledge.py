@@ -1,7 +1,4 @@
-"""The knowledge pane: an outline of sections and topics, each fact on a line, decisions with their dates.
-
-A quiet mark at the end of a row says that the same is said elsewhere as well; the detail says where.
-"""
+"""The knowledge pane: an outline of sections and topics, each fact on a line, decisions with their dates."""
 
 from __future__ import annotations
 
@@ -13,15 +10,14 @@ from typing import Any, ClassVar
 from memory.base.safe_text import plural
 from memory.files.knowledge.edits import edit_knowledge
 from memory.files.knowledge.model import KnowledgeItem
-from memory.files.knowledge.twins import Twin, near_twins
 from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
-from widgets.detail import DetailLine, Labelled, Link, Prose
+from widgets.detail import DetailLine, Prose
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Build, Contents, FormPlan, Removal
+from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import Near, edit_form_of, fields_of, file_removal_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
+from widgets.text.styled_text import Column, Columns, Piece, Tone
 from widgets.text.words import dated
 
 LONG = 60
@@ -30,12 +26,12 @@ LONG = 60
 OF_DECISIONS = ("date", "reason")
 """The fields that only decisions have."""
 
-STATES = ("duplicate", "fact", "decision")
+STATES = ("fact", "decision")
 """The values of `is:` in the filter."""
 
-SIGN, MARK = Column("sign", 1, importance=9), Column("mark", 7, "right", importance=5)
-FACT = Columns(SIGN, Column("title", minimum=24), MARK)
-DECISION = Columns(SIGN, Column("date", 11, importance=6), Column("title", minimum=14), MARK)
+SIGN = Column("sign", 1, importance=9)
+FACT = Columns(SIGN, Column("title", minimum=24))
+DECISION = Columns(SIGN, Column("date", 11, importance=6), Column("title", minimum=14))
 """The columns of a fact or group, and of a decision."""
 
 
@@ -55,16 +51,7 @@ class KnowledgePane(RecordPane):
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": STATES}
     item_name: ClassVar[str] = "fact"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._twins: Mapping[str, Sequence[Twin]] = {}
-
     # Display
-
-    def read(self, snapshot: Snapshot, now: datetime) -> Contents:
-        """Read the rows, and find duplicate items."""
-        self._twins = near_twins(snapshot.knowledge)
-        return super().read(snapshot, now)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield a group per section and per topic, and their items."""
@@ -81,18 +68,12 @@ class KnowledgePane(RecordPane):
 
     def _record(self, item: KnowledgeItem) -> Record:
         decision = item.kind == "decision"
-        states = f"{item.kind} duplicate" if item.ref in self._twins else item.kind
         values = {"section": item.section or "", "topic": item.topic or "", "date": item.date or ""}
         return Record(
             item.ref, item.text, about=item.reason or "", depth=1 if item.topic is None else 2, thing=item,
-            values={**values, "reason": item.reason or "", "is": states},
+            values={**values, "reason": item.reason or "", "is": item.kind},
             columns=DECISION if decision else FACT, cells={"date": Piece(item.date or "no date", "muted")},
         )  # fmt: skip
-
-    def cells(self, item: Record) -> Mapping[str, Content]:
-        """Return the date of a decision, and the mark of what is said twice."""
-        mark = f"{self.glyphs.twin} twice" if "duplicate" in item.values["is"] else ""
-        return {**item.cells, "mark": Piece(mark, "muted")}
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
@@ -115,18 +96,7 @@ class KnowledgePane(RecordPane):
             "decided" if fact.kind == "decision" else "date": dated(fact.date, self.now, self.zone),
             "section": fact.section,
             "topic": fact.topic,
-            "look again": self._hint_lines(fact),
         })  # fmt: skip
-
-    def _hint_lines(self, item: KnowledgeItem) -> list[DetailLine]:
-        """Return where else the same is said; nothing for most items."""
-        parts: list[DetailLine] = []
-        for twin in self._twins.get(item.ref, ()):
-            place = " / ".join(filter(None, (twin.item.section, twin.item.topic)))
-            same = "all words" if twin.shared == twin.words else f"{twin.shared} of {twin.words} words"
-            parts.append(Link("twice", twin.item.text.split("\n")[0], ("knowledge.md", twin.item.ref)))
-            parts.append(Labelled("", f"{same} the same" + (f", in {place}" if place else ""), "muted"))
-        return parts
 
     # What can be done
 

@@ -20,7 +20,6 @@ class Glyphs(NamedTuple):
     half: str
     alert: str
     diamond: str
-    twin: str
     recurring: str
     left: str
     right: str
@@ -56,7 +55,6 @@ _SIGNS: dict[str, tuple[Any, Any]] = {
     "half": ("◐", "~"),
     "alert": ("▲", "!"),
     "diamond": ("◆", "%"),
-    "twin": ("≈", "="),
     "recurring": ("↻", "@"),
     "left": ("←", "<"),
     "right": ("→", ">"),

@@ -94,7 +94,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
             yield from snapshot.tasks.in_section(section)
 
 
-@tasks.look("list", "", "--due overdue", "--due '2 Dec'", "--sort urgency", "--section all --match deploy -o json")
+@tasks.look("list", "", "--due overdue", "--due '2 Dec'", "--sort due", "--section all --match deploy -o json")
 @option("--section", type=Choice((*SECTIONS, "all")), help="Only this section (default: pending and in-progress).")
 @option("--priority", type=_PRIORITY, help="Only tasks of this priority.")
 @option("--tag", "tags", multiple=True, type=Tag(), help="Only tasks with this tag; repeated: with all of them.")
@@ -139,7 +139,7 @@ def list_tasks(
         found = filter(due_when(due, now, snapshot.zone), found)
     shown = list(found)
     if sort:
-        key = sort_key(sort, now, snapshot.zone)
+        key = sort_key(sort, snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
     return listing(
         "tasks",

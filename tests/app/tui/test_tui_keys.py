@@ -167,7 +167,7 @@ async def test_quit_remembers_where_you_were(workspace: Workspace) -> None:
     app = make_app(workspace)
     async with running(app):
         assert app.pane.pane_id == "tasks"
-        assert app.pane.sort == "urgency"
+        assert app.pane.sort == "due"
         assert current_title(app) == title
 
 

@@ -1,4 +1,4 @@
-"""Views of the tasks over a real workspace: board, calendar, groups, saved views, urgency, and many tasks at once."""
+"""Views of the tasks over a real workspace: board, calendar, groups, saved views, and many tasks at once."""
 
 from __future__ import annotations
 

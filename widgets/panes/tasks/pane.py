@@ -18,7 +18,7 @@ from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
 from widgets.pane.removing import question
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.pane.visible_rows import REVERSED
-from widgets.text.styled_text import Line, Piece, line
+from widgets.text.styled_text import Line
 from widgets.text.words import task_row
 
 from .detail import task_detail
@@ -39,9 +39,6 @@ ORDERS = (SORTS[0], SORTS[0] + REVERSED)
 
 WRONG_HEADING = "not a task section: treated as pending"
 """The note of a heading that is not a section of tasks."""
-
-WIDE_ENOUGH = 40
-"""Cells from which a row shows how urgent its task is."""
 
 
 class TasksPane(Pane):
@@ -119,9 +116,9 @@ class TasksPane(Pane):
             return item.identity == digits and not is_run(item.entry)
         return super().has_ref(item, ref)
 
-    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
         """The key of one of `sorts`."""
-        return sort_key(name, now, zone)
+        return sort_key(name, zone)
 
     def arranged(self) -> Sequence[str]:
         """The view and group if they are not the usual ones, and the sort except in a calendar."""
@@ -315,13 +312,7 @@ class TasksPane(Pane):
         return Badge(_open(snapshot), any(task.heading is not None for task in snapshot.tasks))
 
     def draw_row(self, item: Task, width: int) -> Line:
-        """Draw priority, title, and date or progress; also the urgency if rows are sorted by it."""
-        if self.sort == "urgency" and width >= WIDE_ENOUGH:
-            from memory.files.tasks.order import urgency_of
-
-            points = urgency_of(item, self.now, self.zone)
-            rest = task_row(item, width - 6, self.now, self.zone, self.glyphs)
-            return line(Piece(f"{points:>4.1f}  " if points else " " * 6, "muted"), rest)
+        """Draw priority, title, and date or progress."""
         return task_row(item, width, self.now, self.zone, self.glyphs)
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
