@@ -129,7 +129,7 @@ REGISTRY: tuple[SystemName, ...] = (
             ),
             VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
             VerbName(
-                "config", _FILES + "config_operations:config", "List, get, set and unset the workspace's settings."
+                "config", _FILES + "config.operations:config", "List, get, set and unset the workspace's settings."
             ),
         ),
         panes=(

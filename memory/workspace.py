@@ -15,12 +15,11 @@ from .document import Document, Entry
 from .document.compare import Region, compare, with_top
 from .document.model import parse, updated
 from .errors import MemdeckError, UsageError
-from .files import MEMORY_FILES
+from .files import MEMORY_FILES, template_files
 from .files.edit import Edit, refuse_unwritable, secrets_in
 from .files.refs import RefTrace
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
-from .files.templates import template_files
-from .files.traces import Trail, trace
+from .files.versions.traces import Trail, trace
 from .registry import registered, workspace_of
 from .review.gate import pass_or_hold
 from .storage import Change, PrivateState, Store, Stored
@@ -389,7 +388,7 @@ class Workspace:
                 current = base
             elif ours.dump() != base.dump():
                 refuse_unwritable(name, current)
-            from .files.merging import merge_file  # only where the files moved on
+            from .files.versions.merging import merge_file  # only where the files moved on
 
             merged = merge_file(name, base, ours, current)
             kept = tuple(f"{one.entry or one.section}: {one.why}" for one in merged.kept)

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, tzinfo
 
 from memory.document import Document, parse
 from memory.files.edit import Edit
-from memory.files.restore import restore_entry
 from memory.files.snapshot import Snapshot
+from memory.files.versions.restore import restore_entry
 from memory.workspace import Outcome, Workspace
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)

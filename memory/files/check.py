@@ -1,25 +1,277 @@
-"""Finds what is wrong in the memory files, in one pass over each: structure, dates, crons, plans, links, settings."""
+"""Finds what is wrong in the memory files, in one pass over each, and writes what is read in another form plainly."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, tzinfo
+from functools import lru_cache, partial
 from itertools import chain
 from operator import attrgetter
+from typing import NamedTuple
 
+from memory.base.clock import BadMoment, read_moment
 from memory.base.problems import Level, Problem
+from memory.base.safe_text import plural
 from memory.base.sync_copies import copy_problem, original_of
 from memory.document import Document
 from memory.document.check import structure_problems
+from memory.document.lines import decode, split_lines
+from memory.errors import UsageError
 from memory.storage.safe_open import Unlisted
 
-from . import ARCHIVE_KINDS, MEMORY_FILES
-from .edit import secret_problems
+from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
+from .config.model import config_findings, meant_key, unknown_key_words, value_problem
+from .contacts.model import contact_findings, plain_contacts
+from .edit import Edit, secret_problems
+from .fields.dress import READ, UNREAD_CODES, LineFinding, entry_findings, plain_entries, unread_entries
+from .journal.model import date_of
+from .journal.reading import journal_findings, plain_day, plain_heading, plain_journal, split_heading
+from .knowledge.model import knowledge_findings, plain_knowledge
 from .links import link_problems
-from .plain import date_problem, kind_of_file
-from .snapshot import Snapshot
-from .templates import TYPES
+from .monitors.model import SCHEMA as MONITORS
+from .monitors.model import monitor_findings
+from .plans.model import SCHEMA as PLANS
+from .plans.model import Plans, section_of
+from .snapshot import Snapshot, kind_of
+from .tasks.model import Task, TaskList
+from .tasks.reading import plain_tasks, task_findings
+from .tasks.values import SCHEMA as TASKS
+
+_MISSPELLED = 0.93
+"""The likeness to a known setting from which an unknown one counts as a misspelling."""
+_BRACKETED = re.compile(r"\[[A-Za-z]{1,20}\](?:[ \t]|$)")
+_TIME = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}))?(?![0-9])", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def date_problem(text: str, zone: tzinfo) -> str | None:
+    """Return what is wrong with a date or time; None if nothing is, or if the field has none."""
+    try:
+        read_moment(text, zone)
+    except BadMoment as error:
+        return error.message
+    return None
+
+
+def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the findings of tasks.md or of an archive of it."""
+    tasks = snapshot.view(name, TaskList)
+    seen: dict[tuple[str, str], Task] = {}
+    under = Counter(task.at[0] for task in tasks if task.heading is not None)
+    for task in tasks:
+        line, title = task.line + 1, repr(task.title[:40])
+        if count := task.heading is not None and under.pop(task.at[0], 0):
+            what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
+            where = f"under {task.heading[:40]!r}, which is no section of tasks" if task.heading else "in no section"
+            message = f"{what} {where}, and read as pending, or as completed where the box is checked"
+            yield Problem("note" if task.is_item else "error", name, line, "task.unknown_section", message)
+        if not task.title.strip() and task.heading is None:
+            yield Problem("warning", name, line, "task.title", "the task has no title")
+        if (tasks.archived or task.section == "completed") and not task.fields.get("completed"):
+            message = f"{title} has no completed, so it is never archived"
+            yield Problem("note", name, line, "task.completed_missing", message)
+        if task.priority is None and _BRACKETED.match(task.title) and not task.is_item:
+            yield Problem("warning", name, line, "task.priority", f"{title} begins with an unknown priority")
+        elif task.priority is None and not task.is_item:
+            yield Problem("note", name, line, "task.priority_missing", f"{title} has no priority")
+        if not task.fields.get("created") and not task.is_item:
+            yield Problem("note", name, line, "task.created_missing", f"{title} has no created")
+        first = seen.setdefault((task.title, task.fields.get("created") or ""), task)
+        if first is not task:
+            message = f"{title} has the title and created of the task in line {first.line + 1}"
+            yield Problem("note", name, line, "task.twin", message)
+        yield from TASKS.problems(name, task.entry, line, snapshot.zone)
+
+
+def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the findings of journal.md or of an archive of it."""
+    for index, section in enumerate(document.sections):
+        line = document.line_of(index) + 1
+        day = section.memo(plain_day).name
+        if day is None and len(section):
+            noun = "entry is" if len(section) == 1 else "entries are"
+            message = f"{len(section)} {noun} under {section.title[:40]!r}, which is no date"
+            yield Problem("error", name, line, "journal.section", message)
+        elif day is not None and date_of(day) is None:
+            yield Problem("error", name, line, "journal.date", f"the date {day} does not exist")
+        for number, entry in enumerate(section.entries):
+            clock = _TIME.match(split_heading(plain_heading(entry.title))[0] or "")
+            place = document.line_of(index, number) + 1
+            if clock is None:
+                yield Problem("note", name, place, "journal.time_missing", f"{entry.title[:40]!r} has no time")
+            elif int(clock[1]) > 23 or int(clock[2]) > 59 or int(clock[3] or 0) > 59:
+                yield Problem("error", name, place, "journal.time", f"the time {clock[0]} does not exist")
+
+
+def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+    """Yield the decisions whose date does not exist."""
+    for item in snapshot.knowledge.items:
+        if item.date and (message := date_problem(item.date, snapshot.zone)) is not None:
+            yield Problem("error", name, item.line + 1, "knowledge.date", message)
+
+
+def monitor_file_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
+    """Yield the findings of monitors.md."""
+    for monitor in snapshot.monitors.monitors:
+        yield from MONITORS.problems(name, monitor.entry, monitor.line + 1, snapshot.zone)
+        need = {"http": "url", "command": "command"}.get(monitor.type or "")
+        if monitor.type is None or (need is not None and need not in monitor.entry.fields):
+            message = f"the monitor {monitor.name[:40]!r} has no {need or 'type'}"
+            yield Problem("note", name, monitor.line + 1, "monitor.incomplete", message)
+
+
+def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    """Yield the findings of orchestration.md or of an archive of it."""
+    known = [index for index, part in document.all_sections() if section_of(part)]
+    why = "is read as active: it is in no section of plans"
+    yield from (one.of(name) for one in unread_entries(document, known, "error", "plan.unknown_section", why))
+    for plan in snapshot.view(name, Plans).plans:
+        yield from (one.of(name) for one in plan.problems)
+        yield from PLANS.problems(name, plan.entry, plan.line + 1, snapshot.zone)
+        missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]
+        if plan.section == "completed" and plan.completed is None:
+            missing.append("completed")
+        if missing:
+            message = f"the plan {plan.title[:40]!r} has no {', '.join(missing)}"
+            yield Problem("note", name, plan.line + 1, "plan.incomplete", message)
+
+
+def contact_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    """Yield the people in another form, and the cells and columns of tables that nothing reads."""
+    for person in snapshot.contacts.people:
+        if person.plain:
+            message = f"{person.name[:40]!r} is not written as **Name** (Role): text"
+            yield Problem("warning", name, person.line + 1, "contact.form", message)
+    for index, section in enumerate(document.sections):
+        top = document.line_of(index) + 2
+        for table in section.tables:
+            names = [title.casefold() for title in table.header if title]
+            if len(set(names)) != len(names):
+                message = "two columns have the same name; the first counts"
+                yield Problem("warning", name, top + table.line, "contact.column", message)
+            for row in table.rows:
+                if len(row.cells) > len(table.header):
+                    message = "the row has more cells than the table columns"
+                    yield Problem("warning", name, top + row.line, "contact.cells", message)
+
+
+def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+    config = snapshot.config
+    doubtful = config.doubtful
+    yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
+    said = {line for line, _, _ in doubtful}
+    again = set(map(id, config.duplicates))
+    # Two in one section are already reported as duplicate fields.
+    found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
+    for setting in config.settings:
+        if id(setting) in again:
+            if setting.line in found:
+                continue
+            first = config.setting(setting.key)
+            message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
+            yield Problem("warning", name, setting.line + 1, "config.twice", message)
+            continue
+        wrong = value_problem(setting.key, setting.value)
+        if wrong is not None:
+            yield Problem("error", name, setting.line + 1, "config.value", wrong)
+        elif setting.line not in said and (meant := meant_key(setting.key, _MISSPELLED)) is not None:
+            words = unknown_key_words(setting.key, meant)
+            yield Problem("warning", name, setting.line + 1, "config.unknown_key", words)
+
+
+# -- one table for check, its fixes, panes and search ------------------------------------------------------------------
+
+
+class FileKind(NamedTuple):
+    """What `check` and `check --fix` do with a kind of file: what finds the lines that are not plain, what is wrong
+    with its entries, and what writes it plainly (None: such lines are only told).
+    """
+
+    findings: Callable[[Document], Iterable[LineFinding]]
+    problems: Callable[[Snapshot, str, Document], Iterable[Problem]]
+    plain: Callable[[Document], Document] | None = None
+
+
+KINDS = {
+    "tasks": FileKind(task_findings, task_problems, plain_tasks),
+    "journal": FileKind(journal_findings, journal_problems, plain_journal),
+    "knowledge": FileKind(knowledge_findings, knowledge_problems, plain_knowledge),
+    "contacts": FileKind(contact_findings, contact_problems, plain_contacts),
+    "plans": FileKind(partial(entry_findings, schema=PLANS), plan_file_problems, partial(plain_entries, schema=PLANS)),
+    "monitors": FileKind(monitor_findings, monitor_file_problems),
+    "config": FileKind(config_findings, config_problems),
+}
+
+
+def kind_of_file(name: str) -> FileKind | None:
+    """Return the kind of a memory file or of an archive; None for other files."""
+    return KINDS.get(kind_of(name) or name.removesuffix(".md"))
+
+
+def line_findings(name: str, document: Document) -> list[LineFinding]:
+    """Return what was found in the lines of a file that are not plain; lines count from 0."""
+    kind = kind_of_file(name)
+    return [] if kind is None else list(kind.findings(document))
+
+
+_LONGEST = 2000
+"""The most characters of a section that is not read."""
+
+
+class UnreadLine(NamedTuple):
+    """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0.
+
+    Of a section that is not read `line` is that of its heading, and the text what is below it.
+    """
+
+    heading: str
+    title: str
+    line: int
+
+
+def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
+    """Return the lines of a file that no entry, list, table or setting takes, in file order."""
+    found = sorted({one.line for one in line_findings(name, document) if one.code in UNREAD_CODES})
+    lines = [line.strip() for line, _ in split_lines(decode(document.dump()))] if found else []
+    headings = document.headings()
+    titles = {line: title for line, _, title in headings}
+    sections = {line: title for line, level, title in headings if level < 3}
+    starts, tops = [*titles, len(lines)], [*sections]
+    unread = []
+    for line in found:
+        text = titles.get(line, lines[line])
+        if line in sections:
+            end = starts[bisect_right(starts, line)]
+            text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
+        above = bisect_right(tops, line)
+        unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line))
+    return tuple(unread)
+
+
+def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:
+    """Write what is read in another form in its plain form, in some files or in all; what is only told stays.
+
+    Reading the files gives the same entries before and after. A file that cannot be read is left out, and so is one in
+    which an unclosed code fence would swallow what is written.
+    """
+    looked = snapshot.readable()
+    documents = {}
+    for name in names or (*MEMORY_FILES, *snapshot.archive_names):
+        kind, document = kind_of_file(name), looked.found(name)
+        if kind is None or kind.plain is None or document is None:
+            continue
+        if not any(one.code == READ for one in kind.findings(document)):
+            continue
+        with suppress(UsageError):
+            plain = kind.plain(document)
+            if plain.dump() != document.dump():
+                documents[name] = plain
+    return Edit(documents, f"wrote {plural(len(documents), 'file')} in the plain form")
+
 
 _WARNINGS = frozenset(
     {

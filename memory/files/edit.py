@@ -1,4 +1,4 @@
-"""Common parts of edits of memory files: their result, fields that read as written, lines at the end of a body.
+"""Common parts of edits of memory files: their result, fields and bullets that read as written.
 
 Also the checks before files are written: for files that must not be written, and for secrets.
 """
@@ -13,18 +13,18 @@ from typing import NamedTuple
 from memory.base.problems import Problem
 from memory.base.secrets import find_secrets, secret_lines
 from memory.base.values import CONFIG_NUMBERS, is_absent, join_remark, split_field
-from memory.document import Document, Entry, Section, parse
+from memory.document import Bullet, Document, Entry, Section, parse
 from memory.document.compare import Region
-from memory.document.lines import conflict_at, decode, split_lines
+from memory.document.lines import conflict_at, decode, insert_line, read_bullets, split_lines
 from memory.document.nodes import B
 from memory.errors import MemdeckError, RefusedError, UsageError
 
-from .dress import without_twins
-from .merging import merge_changed_entry
+from . import template_files
+from .fields.dress import plain_bullets, without_twins
+from .fields.values import Schema
 from .refs import EntryItem
 from .snapshot import Snapshot
-from .templates import template_files
-from .values import Schema
+from .versions.merging import merge_changed_entry
 
 
 class Edit(NamedTuple):
@@ -339,3 +339,89 @@ def _found(data: bytes) -> list[tuple[int, str, str]]:
     """Return line (from 0), kind and text of the secrets in some bytes; the text is for comparing only."""
     text = decode(data)
     return [(text.count("\n", 0, one.start), one.kind, text[one.start : one.end]) for one in find_secrets(text)]
+
+
+# -- bullets of a list: every other one reads as before -------------------------------------------------------------
+
+_PREFIX = re.compile(r"[-*+](?:[ \t]{1,4}|$)")
+
+
+def with_bullets(
+    document: Document, index: int, number: int | None, texts: Sequence[str], code: str, source: str = ""
+) -> Document:
+    """Return the document with bullets behind the last one of a section, or of an entry of it, or at its end.
+
+    `texts` are those of the bullets, with line feeds, `source` is how they are written elsewhere. Raises UsageError
+    `code` where one would not stay one bullet.
+    """
+    block = document.block(index, number)
+    body = block.body
+    bullets = read_bullets(body)
+    if bullets:
+        last = bullets[-1]
+        prefix = _prefix(body[last.start : last.end])
+        source = source or "\n".join(_written(prefix, text, "\n") for text in texts)
+        lines = document.newline.join(line for line, _ in split_lines(source))
+        new = insert_line(body, last.end, lines, document.newline)
+    else:
+        source = source or "\n".join(_written("- ", text, "\n") for text in texts)
+        new = with_end(body, source, document, index, number)
+    _check(bullets, new, len(bullets), texts, code)
+    return document.with_block(index, number, block.with_body(new))
+
+
+def with_bullet(document: Document, at: tuple[int, int | None, int], text: str | None, code: str) -> Document:
+    """Return the document with another text in a bullet, or (None) without it; the others of its list become plain.
+
+    `at` is (section, entry or None, bullet). UsageError `code` as in `with_bullets`.
+    """
+    index, number, place = at
+    block = document.block(index, number)
+    body = plain_bullets(block.body).body
+    bullets = read_bullets(body)
+    bullet = bullets[place]
+    if text == bullet.text:
+        return document
+    source = body[bullet.start : bullet.end]
+    written = ""
+    if text is not None:
+        written = _written(_prefix(source), text, document.newline) + source[len(source.rstrip("\r\n")) :]
+    new = body[: bullet.start] + written + body[bullet.end :]
+    _check(bullets, new, place, [] if text is None else [text], code)
+    return document.with_block(index, number, block.with_body(new))
+
+
+def bullet_source(document: Document, at: tuple[int, int | None, int]) -> str:
+    """Return how a bullet of a list in plain bullets is written; `at` as in `with_bullet`."""
+    index, number, place = at
+    body = plain_bullets(document.block(index, number).body).body
+    bullet = read_bullets(body)[place]
+    return body[bullet.start : bullet.end]
+
+
+def _prefix(source: str) -> str:
+    """Return the marker of a bullet with the blanks behind it."""
+    found = _PREFIX.match(source)
+    prefix = found[0] if found else "- "
+    return prefix if prefix[-1:].isspace() else f"{prefix} "
+
+
+def _written(prefix: str, text: str, newline: str) -> str:
+    first, *rest = text.split("\n")
+    indent = " " * max(2, len(prefix))
+    return newline.join([prefix + first, *(indent + line if line.strip() else "" for line in rest)])
+
+
+def _check(old: Sequence[Bullet], new: str, place: int, texts: Sequence[str], code: str) -> None:
+    """Raise UsageError unless a body reads as the old bullets, with these texts at a place instead of the one there."""
+    before = [bullet.text for bullet in old]
+    after = [bullet.text for bullet in read_bullets(new)]
+    are_read = [one.split() for one in after[place : place + len(texts)]] == [one.split() for one in texts]
+    del before[place : place + 1], after[place : place + len(texts)]
+    if are_read and before == after:
+        return
+    if not texts:
+        raise UsageError(code, "without this bullet others would read differently", "use an editor")
+    raise UsageError(
+        code, "the text would not stay one bullet of the list", "leave out HTML and code fences that stay open"
+    )

@@ -15,9 +15,9 @@ from typing import Any
 from memory.base.recurrence_words import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files import config
-from memory.files.config_operations import config as settings
-from memory.files.config_operations import set_setting, unset_setting
+from memory.files.config import model as config
+from memory.files.config.operations import config as settings
+from memory.files.config.operations import set_setting, unset_setting
 from memory.files.contacts.edits import contacts
 from memory.files.contacts.model import KINDS as CONTACT_KINDS
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup

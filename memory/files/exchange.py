@@ -17,10 +17,10 @@ from memory.document import Document, Entry
 from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
-from memory.files.bullets import bullet_source
 from memory.files.contacts.edits import add_contact
 from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tables_of
-from memory.files.edit import started_document
+from memory.files.edit import bullet_source, started_document
+from memory.files.fields.values import moment_or_none, read_progress
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import section_for
 from memory.files.journal.model import JournalEntry, read_lines, write_line, write_lines
@@ -34,7 +34,6 @@ from memory.files.tasks.edits import heading, with_section, with_text
 from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import Head
 from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags
-from memory.files.values import moment_or_none, read_progress
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 

@@ -17,7 +17,7 @@ from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 from .contacts.model import Contact, channel_id
 from .journal.model import JournalEntry
 from .knowledge.model import KnowledgeItem
-from .monitors import Monitor
+from .monitors.model import Monitor
 from .plans.model import Plan
 from .refs import SHORT, fits, read_ref, short
 from .snapshot import Snapshot

@@ -13,12 +13,12 @@ from memory.errors import MemdeckError
 from memory.files.journal.model import identity_of as journal_identity
 from memory.storage.safe_open import Unlisted
 
-from .config import Config
+from .config.model import Config
 from .contacts.model import Contacts
 from .journal.model import Journal
 from .journal.reading import read_date, split_heading
 from .knowledge.model import Knowledge
-from .monitors import Monitors
+from .monitors.model import Monitors
 from .plans.model import Plans
 from .refs import Past, identity_hex
 from .tasks.model import TaskList

@@ -16,7 +16,7 @@ from memory.base.problems import Problem
 
 from .check import check_files
 from .journal.model import JournalEntry
-from .monitors import Monitor
+from .monitors.model import Monitor
 from .snapshot import Snapshot
 from .tasks.model import SECTIONS, Task
 

@@ -35,7 +35,7 @@ from .check import check_files
 from .edit import Edit
 from .exchange import DraftDocuments, items_of
 from .knowledge.model import KnowledgeItem
-from .monitors import FILE
+from .monitors.model import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from memory.base.clock import exact_utc
-from memory.files.diff import ChangeView, change_views
 from memory.files.snapshot import plain_title
+from memory.files.versions.diff import ChangeView, change_views
 from memory.review.model import entry_rows, subject
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord, RecordedFile, file_name

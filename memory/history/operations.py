@@ -8,8 +8,8 @@ from typing import Any
 
 from memory.base.clock import format_local
 from memory.errors import MemdeckError
-from memory.files.diff import ChangeView
-from memory.files.restore import restore_entry
+from memory.files.versions.diff import ChangeView
+from memory.files.versions.restore import restore_entry
 from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
 from memory.review.inbox import refuse_agents

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.document import Entry
-from memory.files import restore
-from memory.files.diff import ChangeView, change_views
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
+from memory.files.versions import restore
+from memory.files.versions.diff import ChangeView, change_views
 from memory.storage.changes import ChangeRecord, file_name
 from memory.storage.merging import MergedChange
 from memory.storage.store import SharedLog
@@ -81,7 +81,7 @@ def bring_back(snapshot: Snapshot, versions: Sequence[EntryVersion], version: En
     """Give the entry of some versions (newest first) the text of one of them, at its current or last place.
 
     Raises UsageError `document.structure` for a text that is not an entry, and as
-    `memory.files.restore.restore_version`.
+    `memory.files.versions.restore.restore_version`.
     """
     last = next(one.view for one in versions if one.view is not None)
     names = [name for one in versions if one.view is not None for name in (one.view.entry, one.view.title)]

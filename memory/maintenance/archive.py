@@ -14,8 +14,8 @@ from memory.base.clock import format_utc
 from memory.document import Document, parse
 from memory.document.lines import blank_end, encode, ends_line, scan, with_line_end, without_blank_end
 from memory.document.nodes import Entry, Section
-from memory.files.templates import TYPES
-from memory.files.values import moment_or_none
+from memory.files import TYPES
+from memory.files.fields.values import moment_or_none
 
 from .rules import PLANS, TASKS, section_date
 

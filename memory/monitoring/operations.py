@@ -11,8 +11,8 @@ from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.find import find_monitor
-from memory.files.monitor_edits import add_monitor, edit_monitor, remove_monitor, replace_monitor_text
-from memory.files.monitors import FIELD_KEYS, Monitor
+from memory.files.monitors.edits import add_monitor, edit_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors.model import FIELD_KEYS, Monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.deliver import ping_at_end, send_message

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from memory.base.clock import say_span
 from memory.base.safe_text import cut, one_line, plural
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 
 from .checks.result import Result
 

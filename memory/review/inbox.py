@@ -10,8 +10,8 @@ from memory.base.retry import retry
 from memory.document import Entry
 from memory.document.match import units_of
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
-from memory.files.diff import ChangeView, change_views
 from memory.files.edit import entry_of_text
+from memory.files.versions.diff import ChangeView, change_views
 from memory.storage.changes import Change, ChangeRecord, FileChange, file_name, may_need_review
 from memory.storage.merging import MergedChange, Take, merge_change
 from memory.storage.store import SharedLog, Store

@@ -12,7 +12,7 @@ from memory.base.clock import exact_utc
 from memory.storage.changes import Touched, file_name
 
 if TYPE_CHECKING:
-    from memory.files.diff import ChangeView
+    from memory.files.versions.diff import ChangeView
     from memory.storage.merging import MergedChange
     from memory.storage.merging import State as Standing
 

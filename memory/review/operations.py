@@ -7,7 +7,7 @@ from typing import Literal
 
 from memory.base.clock import format_local
 from memory.errors import UsageError
-from memory.files.diff import ChangeView
+from memory.files.versions.diff import ChangeView
 from memory.history.changes import row as change_row
 from memory.history.operations import ID_LENGTH, head_lines, view_lines, within
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under

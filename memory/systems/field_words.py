@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from memory.errors import UsageError
-from memory.files.monitors import SCHEMA as MONITORS
+from memory.files.fields.values import Schema, Value
+from memory.files.monitors.model import SCHEMA as MONITORS
 from memory.files.plans.model import SCHEMA as PLANS
 from memory.files.tasks.reading import LEVELS
 from memory.files.tasks.values import SCHEMA as TASKS
-from memory.files.values import Schema, Value
 
 _READERS = {"tasks": TASKS, "monitors": MONITORS, "plans": PLANS}
 """What the readers of files understand, which is understood here, too."""

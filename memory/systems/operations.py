@@ -13,11 +13,11 @@ from memory.base.clock import format_local, format_utc, humanize, read_moment
 from memory.base.problems import Problem
 from memory.errors import MemdeckError, UsageError
 from memory.files import MEMORY_FILES
-from memory.files.dress import READ
-from memory.files.plain import line_findings, write_plainly
+from memory.files.check import line_findings, write_plainly
+from memory.files.fields.dress import READ
+from memory.files.fields.values import moment_or_none
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
-from memory.files.values import moment_or_none
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.overview import standings

@@ -13,11 +13,11 @@ from memory.base.safe_text import escape, visible
 from memory.base.values import alike, is_absent, split_remark
 from memory.document import Entry
 from memory.document.nodes import field_line
-from memory.files.monitors import Monitor
+from memory.files.fields.values import text_or_none
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
 from memory.files.tasks.reading import Head
-from memory.files.values import text_or_none
 from memory.trust.pins import PRIVATE
 
 MONITORS = "monitors.md"

@@ -17,7 +17,7 @@ from memory.base.dates import parse_when
 from memory.errors import MemdeckError
 from memory.facts.model import read_line, time_key
 from memory.facts.model import read_settings as fact_settings
-from memory.files.plans.parts import read_plan_json
+from memory.files.plans.model import read_plan_json
 from memory.monitoring.alerts.options import parse_windows
 from memory.monitoring.checks.measures import read_json, value_at
 from memory.monitoring.thresholds.threshold import parse_threshold

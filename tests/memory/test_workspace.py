@@ -16,8 +16,8 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.find import find_task
-from memory.files.merging import MergeConflict
 from memory.files.snapshot import Snapshot
+from memory.files.versions.merging import MergeConflict
 from memory.history.undo import undo_in
 from memory.workspace import Workspace
 from tests.fixture_files import sample

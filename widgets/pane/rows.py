@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from memory.base.safe_text import visible
-from memory.files.plain import UnreadLine, unread_lines
+from memory.files.check import UnreadLine, unread_lines
 from widgets.list.rows import Heading, Note
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from textual.message import Message
 
 from memory.base.clock import Moment
 from memory.base.problems import Problem
+from memory.files.fields.values import moment_or_none
 from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
 from memory.files.tasks.order import sort_key
-from memory.files.values import moment_or_none
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import Notice

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 from memory.base.clock import BadMoment
 from memory.base.dates import time_bound
-from memory.files.diff import ChangeView
 from memory.files.snapshot import Snapshot, plain_title
+from memory.files.versions.diff import ChangeView
 from widgets.detail import Caption, DetailLine, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane

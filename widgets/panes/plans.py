@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, ClassVar
 
-from memory.files.plans.model import STATUSES, Plan
-from memory.files.plans.parts import PlanTask, progress_of
+from memory.files.plans.model import STATUSES, Plan, PlanTask, progress_of
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec

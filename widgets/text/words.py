@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment, format_local, humanize, late_words
 from memory.base.safe_text import cell_width, visible
-from memory.files.values import moment_or_none
+from memory.files.fields.values import moment_or_none
 from widgets.text.styled_text import Column, Columns
 
 from .glyphs import Glyphs

@@ -12,7 +12,7 @@ from widgets.panes.brief import TASK_GROUPS
 
 if TYPE_CHECKING:
     from app.tui.state import State
-    from memory.files.monitors import Monitor
+    from memory.files.monitors.model import Monitor
     from memory.files.tasks.model import Task
     from memory.history.outside import OutsideRemoval
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.shell import ACTOR
-from memory.files.diff import ChangeView
-from memory.files.restore import restore_entry
+from memory.files.versions.diff import ChangeView
+from memory.files.versions.restore import restore_entry
 from memory.history.logs import find_change
 from memory.history.logs import revert as revert_change
 from memory.history.outside import OutsideRemoval, keep_removal

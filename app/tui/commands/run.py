@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.files.tasks.model import Task
 from memory.monitoring.checks.action import ActionRun, run_action
 from memory.monitoring.run.ledger import key_of, ledger_of

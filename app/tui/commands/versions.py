@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from memory.base.safe_text import visible
-from memory.files.diff import ChangeView, line_changes
 from memory.files.snapshot import plain_title
+from memory.files.versions.diff import ChangeView, line_changes
 from memory.history.versions import EntryVersion, bring_back, versions_of
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.pick import Pick, PickOption

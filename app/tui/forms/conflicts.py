@@ -8,7 +8,7 @@ from typing import Any
 from app.tui.spine import Spine
 from memory.document import Entry
 from memory.errors import MemdeckError, UsageError
-from memory.files.merging import open_entry
+from memory.files.versions.merging import open_entry
 from memory.storage.merging import Choice, FileConflict, Key, Take, Written, taking_each
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.dialogs.three_way import Answers, Sides, ThreeWay, ThreeWayQuestion

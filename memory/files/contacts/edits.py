@@ -10,8 +10,7 @@ from memory.document import Document
 from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
-from memory.files.bullets import with_bullet, with_bullets
-from memory.files.edit import Edit, one_line, started_document, with_end, with_named_section
+from memory.files.edit import Edit, one_line, started_document, with_bullet, with_bullets, with_end, with_named_section
 from memory.files.find import find_contact
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.files.snapshot import Snapshot

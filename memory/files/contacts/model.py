@@ -11,7 +11,7 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import encode, read_bullets, split_lines
 from memory.document.tables import Table
-from memory.files.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
+from memory.files.fields.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
 from memory.files.refs import NamedItem, name_all
 
 FILE = "contacts.md"

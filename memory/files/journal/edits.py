@@ -12,8 +12,8 @@ from memory.base.dates import parse_when
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
-from memory.files.dress import with_items
 from memory.files.edit import Edit, beside_others, entry_of_text, started_document
+from memory.files.fields.dress import with_items
 from memory.files.find import find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
 from memory.files.refs import short

@@ -10,7 +10,7 @@ from functools import lru_cache
 from memory.document.lines import encode, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
-from memory.files.dress import (
+from memory.files.fields.dress import (
     Item,
     Lead,
     LineFinding,

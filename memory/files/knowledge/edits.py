@@ -10,8 +10,7 @@ from memory.base.values import folded, split_remark
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
-from memory.files.bullets import with_bullet, with_bullets
-from memory.files.edit import Edit, one_line, started_document
+from memory.files.edit import Edit, one_line, started_document, with_bullet, with_bullets
 from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
 from memory.files.refs import short

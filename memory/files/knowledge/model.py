@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
-from memory.files.dress import LineFinding, loose_lines, plain_bullets
+from memory.files.fields.dress import LineFinding, loose_lines, plain_bullets
 from memory.files.refs import NamedItem, name_all
 
 FILE = "knowledge.md"

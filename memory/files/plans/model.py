@@ -2,17 +2,266 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from memory.base.problems import Level
+from memory.base.values import is_absent
+from memory.document import Entry
+from memory.document.lines import split_lines
 from memory.document.nodes import bare
-from memory.files.dress import LineFinding, plain_entry
+from memory.document.tables import Table
+from memory.files.fields.dress import LineFinding, plain_entry
+from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
 from memory.files.refs import EntryItem, FieldText, name_all
-from memory.files.values import Schema, Value, moment, one_of, read_progress
 
-from .parts import PlanPhase, PlanTask, phases_of, plan_problems, progress_of, read_plan_json, tasks_of
+TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
+"""The columns of a plan's table of tasks, in the order in which a new table has them."""
+MAX_CHARACTERS = 512 * 1024
+MAX_TASKS = 5000
+_DONE = frozenset({"completed", "done"})
+_SEPARATOR = re.compile(r"[,;\s]+")
+_FENCED = re.compile(
+    r"^ {0,3}(?P<fence>`{3,20}|~{3,20})[ \t]*(?P<info>[^`\n]*)\n(?P<text>.*?)^ {0,3}(?P=fence)[`~]*[ \t]*$", re.M | re.S
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTask:
+    """One task of a plan; `minutes` is the estimate, `line` (from 0) that of its row, -1 if it is only in the JSON."""
+
+    id: str
+    project: str | None
+    title: str
+    phase: str | None
+    depends_on: tuple[str, ...]
+    status: str | None
+    progress: int | None
+    minutes: float | None
+    line: int
+
+    @property
+    def share(self) -> int:
+        """How much of it is done, 0 to 100; a completed task is done whatever its progress says."""
+        return 100 if (self.status or "").casefold() in _DONE else self.progress or 0
+
+    def json(self) -> dict[str, Any]:
+        """Return the task under the keys of the interface."""
+        keys = ("id", "project", "title", "phase", "depends_on", "status", "progress", "minutes")
+        values = {key: getattr(self, key) for key in keys}
+        depends_on, minutes = list(values.pop("depends_on")), values.pop("minutes")
+        return {**values, "dependsOn": depends_on, "estimatedMinutes": minutes}
+
+
+class JsonPlan(NamedTuple):
+    """What the JSON block of a plan says; `line` (from 0, in the entry's body) is where it begins.
+
+    `phases` are the ids of their tasks, `problems` lines of the body with a sentence each.
+    """
+
+    line: int
+    plan_id: str | None = None
+    tasks: tuple[PlanTask, ...] = ()
+    phases: tuple[tuple[str, ...], ...] = ()
+    problems: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def phase_of(self) -> Mapping[str, str]:
+        """The number of the first phase of each id."""
+        return {name: str(number) for number, ids in reversed([*enumerate(self.phases, 1)]) for name in ids}
+
+
+class PlanPhase(NamedTuple):
+    """One phase, in the order in which phases run; tasks of no phase are in the last one, named empty."""
+
+    name: str
+    tasks: tuple[PlanTask, ...]
+
+
+def task_table(entry: Entry) -> Table | None:
+    """Return the table of a plan's tasks: the first one with the columns id and title."""
+    return next((one for one in entry.tables if None not in (one.column("id"), one.column("title"))), None)
+
+
+def tasks_of(entry: Entry, top: int, plan: JsonPlan | None) -> tuple[PlanTask, ...]:
+    """Return the tasks of a plan, those of its table first; `top` is the line of the first line of its body."""
+    table = task_table(entry)
+    tasks = [] if table is None else list(_rows(table, top, plan))
+    seen = {task.id for task in tasks}
+    return (*tasks, *(task for task in (plan.tasks if plan else ()) if task.id not in seen or not task.id))
+
+
+def _rows(table: Table, top: int, plan: JsonPlan | None) -> Iterator[PlanTask]:
+    said = {task.id: task for task in plan.tasks if task.id} if plan else {}
+    phase_of = plan.phase_of if plan else {}
+    columns = {key: table.column(key) for key in TASK_KEYS}
+    for row in table.rows:
+        cells = {key: None if at is None or is_absent(row.text(at)) else row.text(at) for key, at in columns.items()}
+        name = cells["id"] or ""
+        other = said.get(name)
+        depends = tuple(part for part in _SEPARATOR.split(cells["dependsOn"] or "") if part)
+        if columns["dependsOn"] is None and other is not None:
+            depends = other.depends_on
+        yield PlanTask(
+            name, cells["project"], cells["title"] or "", cells["phase"] or phase_of.get(name), depends,
+            cells["status"], read_progress(cells["progress"]), other.minutes if other else None, top + row.line,
+        )  # fmt: skip
+
+
+def phases_of(tasks: Sequence[PlanTask], plan: JsonPlan | None) -> tuple[PlanPhase, ...]:
+    """Return the phases that have tasks: numbered ones by their number, the others in the order of the plan."""
+    groups: dict[str, list[PlanTask]] = {str(at): [] for at in range(1, len(plan.phases) + 1)} if plan else {}
+    for task in tasks:
+        groups.setdefault(task.phase or "", []).append(task)
+    order = {name: at for at, name in enumerate(groups)}
+
+    def rank(name: str) -> tuple[int, int]:
+        if not name:
+            return 2, 0
+        return (0, int(name)) if name.isascii() and name.isdigit() and len(name) < 9 else (1, order[name])
+
+    return tuple(PlanPhase(name, tuple(groups[name])) for name in sorted(groups, key=rank) if groups[name])
+
+
+def progress_of(tasks: Sequence[PlanTask]) -> int | None:
+    """Return the share of tasks that is done, 0 to 100, weighted by their minutes; None for none."""
+    if not tasks:
+        return None
+    known = [task.minutes for task in tasks if task.minutes is not None]
+    # A task without an estimate counts like an average one.
+    usual = sum(known) / len(known) if known else 1.0
+    weights = [usual if task.minutes is None else task.minutes for task in tasks]
+    done = sum(weight * task.share for weight, task in zip(weights, tasks, strict=True))
+    return int(done / sum(weights) + 0.5)
+
+
+# -- the plan that an agent left as fenced JSON: read behind a guard, never written ----------------------------------
+
+
+def read_plan_json(body: str) -> JsonPlan | None:
+    """Return the first fenced JSON block of an entry's body, None where there is none; never fails.
+
+    What the guard refuses (size, depth, no JSON, no object) is an empty plan with a problem.
+    """
+    if "```" not in body and "~~~" not in body:
+        return None
+    lines = "\n".join(line for line, _ in split_lines(body))
+    for block in _FENCED.finditer(lines):
+        info = block["info"].strip().casefold().split(" ")[0]
+        if info in ("json", "jsonc") or (not info and block["text"].lstrip().startswith("{")):
+            return _read(block["text"].removesuffix("\n"), lines.count("\n", 0, block.start()))
+    return None
+
+
+def _read(text: str, line: int) -> JsonPlan:
+    data: Any = None
+    wrong, at = "", line
+    if len(text) > MAX_CHARACTERS:
+        wrong = f"is longer than {MAX_CHARACTERS // 1024} KB"
+    else:
+        try:
+            data = json.loads(text, parse_constant=_refuse)
+            wrong = "" if isinstance(data, dict) else "is not an object"
+        except json.JSONDecodeError as error:
+            wrong, at = f"does not parse: {error.msg}", line + error.lineno
+        except (ValueError, RecursionError):
+            wrong = "holds a number that is none, or is nested too deep"
+    if wrong:
+        return JsonPlan(line, problems=((at, f"the JSON plan {wrong}"),))
+    order = [
+        one.get("tasks", one.get("taskIds")) if isinstance(one, dict) else one for one in _list(data, "executionOrder")
+    ]
+    plan = JsonPlan(line, _word(data.get("planId")), phases=tuple(map(_words, order[:MAX_TASKS])))
+    listed = [one for one in _list(data, "tasks") if isinstance(one, dict)]
+    more = ((line, f"the JSON plan has more than {MAX_TASKS} tasks; the rest is not read"),)
+    phase_of = plan.phase_of
+    tasks = tuple(_task(one, phase_of) for one in listed[:MAX_TASKS])
+    return plan._replace(tasks=tasks, problems=more if len(listed) > MAX_TASKS else ())
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _task(data: Mapping[str, Any], phase_of: Mapping[str, str]) -> PlanTask:
+    minutes = data.get("estimatedMinutes")
+    usable = isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e9
+    name, title = _word(data.get("id")) or "", _word(data.get("title")) or ""
+    project, status = _word(data.get("project")), _word(data.get("status"))
+    estimate = float(minutes) if usable and minutes is not None else None
+    return PlanTask(name, project, title, phase_of.get(name), _words(data.get("dependsOn")), status, None, estimate, -1)
+
+
+def _list(data: Mapping[str, Any], key: str) -> Sequence[Any]:
+    found = data.get(key)
+    return found if isinstance(found, list) else []
+
+
+def _words(data: Any) -> tuple[str, ...]:
+    found = map(_word, [data] if isinstance(data, str) else data if isinstance(data, list) else [])
+    return tuple(word for word in found if word)
+
+
+def _word(data: Any) -> str | None:
+    if isinstance(data, str):
+        return data or None
+    return str(data) if isinstance(data, int) and not isinstance(data, bool) and abs(data) < 10**15 else None
+
+
+# -- what is wrong with a plan ---------------------------------------------------------------------------------------
+
+
+def plan_problems(
+    tasks: Sequence[PlanTask], plan: JsonPlan | None, title_line: int, plan_id: str | None
+) -> tuple[LineFinding, ...]:
+    """Return the findings of one plan in line order; lines from 0 in the file, `title_line` that of its heading.
+
+    Wrong are cycles, unknown dependencies, tasks of no phase, and JSON that does not parse.
+    """
+    body = title_line + 1
+    json_line = body + plan.line if plan else title_line
+    found: list[LineFinding] = []
+
+    def add(line: int, level: Level, code: str, message: str) -> None:
+        found.append(LineFinding(json_line if line < 0 else line, level, f"plan.{code}", message))
+
+    known = {task.id for task in tasks}
+    seen: set[str] = set()
+    if plan is not None:
+        for line, message in plan.problems:
+            add(body + line, "error", "json", message)
+        if plan.plan_id and plan_id and plan.plan_id != plan_id:
+            message = f"the JSON plan calls itself {plan.plan_id[:40]!r}, the field says {plan_id[:40]!r}"
+            add(-1, "warning", "id_differs", message)
+        for at, names in enumerate(plan.phases, 1):
+            for name in names:
+                if name not in known:
+                    add(-1, "warning", "unknown_task", f"phase {at} names {name[:40]!r}, which is not in the plan")
+    for task in tasks:
+        if not task.id:
+            add(task.line, "warning", "task_id", f"the task {task.title[:60]!r} has no id")
+        elif task.id in seen:
+            add(task.line, "warning", "task_twice", f"the task {task.id[:40]!r} stands in the plan twice")
+        seen.add(task.id)
+        for name in task.depends_on:
+            if name not in known:
+                message = f"{task.id[:40]!r} depends on {name[:40]!r}, which is not in the plan"
+                add(task.line, "error", "unknown_dependency", message)
+        if task.phase is None:
+            add(task.line, "warning", "no_phase", f"the task {task.id[:40]!r} is in no phase")
+    try:
+        TopologicalSorter({task.id: task.depends_on for task in reversed(tasks)}).prepare()
+    except CycleError as error:
+        cycle = [task for task in tasks if task.id in error.args[1]]
+        words = ", ".join(task.id[:40] for task in cycle[:8]) + (", …" if len(cycle) > 8 else "")
+        add(cycle[0].line, "error", "cycle", f"these tasks wait for each other: {words}")
+    return tuple(sorted(found, key=lambda one: one.line))
+
 
 if TYPE_CHECKING:
     from memory.document import Document, Section

@@ -9,7 +9,7 @@ from typing import Literal
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import last_day
-from memory.files.values import moment_or_none
+from memory.files.fields.values import moment_or_none
 
 from .model import Task
 

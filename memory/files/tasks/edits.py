@@ -14,7 +14,6 @@ from memory.base.cron import check_cron
 from memory.base.values import folded, is_absent
 from memory.document import Document, Entry, Section
 from memory.errors import UsageError
-from memory.files.dress import plain_name, without_twins
 from memory.files.edit import (
     Edit,
     beside_others,
@@ -22,6 +21,7 @@ from memory.files.edit import (
     entry_of_text,
     with_named_section,
 )
+from memory.files.fields.dress import plain_name, without_twins
 from memory.files.find import find_task
 from memory.files.journal.edits import with_note
 from memory.files.refs import short

@@ -15,8 +15,8 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
 from memory.document.nodes import Entry, bare
+from memory.files.fields.values import moment_or_none, read_progress, text_or_none
 from memory.files.refs import FieldText, PlacedEntry, tell_apart
-from memory.files.values import moment_or_none, read_progress, text_or_none
 
 from .reading import Head, SectionName, is_checked, plain_section
 from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags

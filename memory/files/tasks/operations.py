@@ -13,6 +13,7 @@ from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit, started_document
+from memory.files.fields.values import moment_or_none
 from memory.files.find import find_task
 from memory.files.operations import (
     UNSET,
@@ -27,7 +28,6 @@ from memory.files.operations import (
 )
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
-from memory.files.values import moment_or_none
 from memory.operations import (
     DUE,
     RECURRING,

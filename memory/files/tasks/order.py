@@ -10,7 +10,7 @@ from typing import Any
 
 from memory.base.clock import read_moment
 from memory.base.dates import parse_when, read_date
-from memory.files.values import moment_or_none
+from memory.files.fields.values import moment_or_none
 
 from .model import Task, TaskList
 from .values import PRIORITIES

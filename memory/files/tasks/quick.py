@@ -16,7 +16,7 @@ from memory.base.clock import format_local, humanize, read_moment
 from memory.base.dates import parse_when
 from memory.base.recurrence_words import BadRecurrence, Recurrence, read_recurrence, says_recurrence
 from memory.errors import UsageError
-from memory.files.values import moment_or_none
+from memory.files.fields.values import moment_or_none
 
 from .values import PRIORITIES
 

@@ -10,7 +10,7 @@ from memory.document.lines import encode, read_fields, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section, field_line
 from memory.errors import UsageError
-from memory.files.dress import (
+from memory.files.fields.dress import (
     READ,
     Item,
     Lead,
@@ -27,8 +27,8 @@ from memory.files.dress import (
     visible_lines,
     with_items,
 )
+from memory.files.fields.values import text_or_none
 from memory.files.refs import identity_hex
-from memory.files.values import text_or_none
 
 from .values import SCHEMA, split_priority
 

@@ -13,7 +13,7 @@ from memory.base.cron import BadCron, check_cron, next_runs
 from memory.base.values import ABSENT, is_absent, split_remark
 from memory.document.nodes import Entry
 from memory.errors import UsageError
-from memory.files.values import Schema, Value, moment, moment_or_none, percent, text_or_none
+from memory.files.fields.values import Schema, Value, moment, moment_or_none, percent, text_or_none
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 _PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)

@@ -18,7 +18,7 @@ from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
 from memory.errors import UsageError
-from memory.files.monitors import PRIORITIES, Monitor
+from memory.files.monitors.model import PRIORITIES, Monitor
 from memory.monitoring.alerts.state import AlertSettings
 from memory.monitoring.thresholds.units import read_duration
 from memory.monitoring.words import plain

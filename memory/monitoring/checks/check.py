@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from memory.errors import MemdeckError
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import Quantity, say_number, say_size

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.errors import RefusedError
-from memory.files.monitors import FILE as MONITORS
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import FILE as MONITORS
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.run.ledger import key_of, ledger_of
 from memory.trust.asks import Ask

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState

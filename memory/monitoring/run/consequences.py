@@ -17,7 +17,7 @@ from memory.document import Document, Entry
 from memory.errors import MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.journal.edits import with_notes
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring import words
 from memory.monitoring.alerts.channels import AlertRoute, read_route

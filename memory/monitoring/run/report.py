@@ -9,7 +9,7 @@ from typing import Any
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.alerts.deliver import Delivery
 from memory.monitoring.alerts.state import Happening
 from memory.monitoring.checks.result import Result

@@ -17,7 +17,7 @@ from functools import partial
 from memory.base.clock import format_utc
 from memory.errors import BusyError, MemdeckError
 from memory.files.find import find_monitor
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.check import run_checks
 from memory.monitoring.checks.result import Result, State, last_status, one_line

@@ -21,7 +21,7 @@ from memory.base.clock import format_utc
 from memory.base.cron import BadCron, describe, latest_run, missed_twice, next_runs
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.run.heartbeat import KEY as BEAT
 from memory.monitoring.run.heartbeat import NOTE

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
+from memory.files import template_files
 from memory.files.find import find_knowledge
 from memory.files.knowledge.edits import add_knowledge, edit_knowledge
-from memory.files.templates import template_files
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, UsageError
+from memory.files import template_files
 from memory.files.find import find_monitor
-from memory.files.monitor_edits import add_monitor, edit_monitor, replace_monitor_text
-from memory.files.templates import template_files
+from memory.files.monitors.edits import add_monitor, edit_monitor, replace_monitor_text
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
 

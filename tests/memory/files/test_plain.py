@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
-from memory.files.check import check_files
-from memory.files.dress import UNREAD
+from memory.files.check import KINDS, check_files, line_findings, write_plainly
+from memory.files.fields.dress import UNREAD
 from memory.files.journal.model import Journal
-from memory.files.plain import KINDS, line_findings, write_plainly
 from memory.files.tasks.model import TaskList
 from tests.examples import examples
 from tests.fixture_files import sample, sample_names

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memory.files import MEMORY_FILES
+from memory.files import MEMORY_FILES, template_files
 from memory.files.check import check_files
-from memory.files.templates import template_files
 from tests.memory_files import NOW, snapshot_of
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import check
 from memory.monitoring.checks.result import Around, Result

@@ -9,9 +9,9 @@ import pytest
 
 from memory.document import Entry
 from memory.errors import ConflictError
-from memory.files.merging import open_entry
 from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import add_task, progress_task, remove_task
+from memory.files.versions.merging import open_entry
 from memory.history.undo import revert_in
 from memory.history.versions import bring_back, rehearse_revert, versions_of
 from memory.storage.merging import Written, taking_each

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.history.overview import MonitorStanding
 from tests.widgets.panes.looking import NOW, Files, showing, shown

@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.history.overview import MonitorStanding, Past
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold

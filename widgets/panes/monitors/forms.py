@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from memory.files.monitors import Monitor
+from memory.files.monitors.model import Monitor
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import DEFAULTS, parse_threshold
 from widgets.input.date_fields import cron_field

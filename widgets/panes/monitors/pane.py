@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.files.monitor_edits import replace_monitor_text
-from memory.files.monitors import Monitor
-from memory.files.plain import unread_lines
+from memory.files.check import unread_lines
+from memory.files.monitors.edits import replace_monitor_text
+from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.history.overview import MonitorStanding
 from memory.monitoring.settings import runnable

@@ -15,10 +15,9 @@ from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.nodes import bare
-
-from .dress import LineFinding, entry_findings, plain_entry, unread_entries
-from .refs import EntryItem, FieldText, name_all
-from .values import Schema, Value, cron, moment, moment_or_none, one_of
+from memory.files.fields.dress import LineFinding, entry_findings, plain_entry, unread_entries
+from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
+from memory.files.refs import EntryItem, FieldText, name_all
 
 FILE = "monitors.md"
 KIND = "monitors"

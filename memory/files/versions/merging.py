@@ -9,10 +9,9 @@ from memory.document import Document, Entry
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
 from memory.document.merge.merge_entry import merge_entry
 from memory.errors import ConflictError
-
-from .journal.model import identity_of
-from .journal.reading import read_date, split_heading
-from .refs import identity_hex
+from memory.files.journal.model import identity_of
+from memory.files.journal.reading import read_date, split_heading
+from memory.files.refs import identity_hex
 
 _SHOWN = 3
 

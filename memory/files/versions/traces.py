@@ -9,11 +9,10 @@ from datetime import tzinfo
 from memory.base.clock import exact_utc, format_local
 from memory.document.match import Unit, units_of
 from memory.document.nodes import bare
+from memory.files.refs import SHORT, RefTrace, tell_apart
+from memory.files.snapshot import plain_title, ref_of
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.log import ChangeLog
-
-from .refs import SHORT, RefTrace, tell_apart
-from .snapshot import plain_title, ref_of
 
 MOST = 200
 """The most changes of entries of one identity that are read."""

@@ -13,9 +13,8 @@ from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.lines import count_line_ends
 from memory.errors import ConfigError
-
-from .dress import LineFinding, plain_body, regex, visible_lines
-from .values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
+from memory.files.fields.dress import LineFinding, plain_body, regex, visible_lines
+from memory.files.fields.values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 FILE = "config.md"
 _CRON, _TRUTH = Value(cron), Value(truth)

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from memory.document import Entry
 from memory.errors import UsageError
-
-from .edit import (
+from memory.files.edit import (
     Edit,
     EntryEdits,
     TitleRule,
@@ -18,9 +17,9 @@ from .edit import (
     with_changes,
     with_named_section,
 )
-from .find import find_monitor
-from .monitors import FIELDS, FILE, SCHEMA, SECTION, Monitors
-from .snapshot import Snapshot
+from memory.files.find import find_monitor
+from memory.files.monitors.model import FIELDS, FILE, SCHEMA, SECTION, Monitors
+from memory.files.snapshot import Snapshot
 
 _TITLE = TitleRule(("name", "title"), "monitor.name", "the name of a monitor")
 

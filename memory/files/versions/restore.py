@@ -7,18 +7,17 @@ from datetime import datetime
 
 from memory.document import Document, Entry
 from memory.errors import ConflictError, MemdeckError, NotFoundError
-
-from .edit import Edit, started_document
-from .find import ENTRIES, PLANS, TASKS, Lookup
-from .journal.edits import section_for, without_entry
-from .journal.model import Journal, JournalEntry
-from .journal.reading import read_date, split_heading
-from .plans.edits import with_plan_section
-from .plans.model import Plan, Plans
-from .refs import read_ref, short
-from .snapshot import Snapshot, kind_of, ref_of
-from .tasks.edits import with_section
-from .tasks.model import Task, TaskList
+from memory.files.edit import Edit, started_document
+from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
+from memory.files.journal.edits import section_for, without_entry
+from memory.files.journal.model import Journal, JournalEntry
+from memory.files.journal.reading import read_date, split_heading
+from memory.files.plans.edits import with_plan_section
+from memory.files.plans.model import Plan, Plans
+from memory.files.refs import read_ref, short
+from memory.files.snapshot import Snapshot, kind_of, ref_of
+from memory.files.tasks.edits import with_section
+from memory.files.tasks.model import Task, TaskList
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""

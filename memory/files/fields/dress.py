@@ -18,8 +18,7 @@ from memory.document.lines import Field, count_lines, encode, hidden_lines, may_
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
-
-from .values import Schema
+from memory.files.fields.values import Schema
 
 N = TypeVar("N", bound=str)
 READ, UNREAD, UNCLEAR = "line.read_as", "line.unread", "line.unclear"

@@ -11,9 +11,8 @@ from memory.document.compare import Region, differences
 from memory.document.lines import decode, read_fields
 from memory.document.match import Unit, pair, units_of
 from memory.document.nodes import bare
+from memory.files.snapshot import ref_of
 from memory.storage.changes import is_by_place
-
-from .snapshot import ref_of
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]
