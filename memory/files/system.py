@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from heapq import nsmallest
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
@@ -38,10 +39,13 @@ from .knowledge.model import KnowledgeItem
 from .monitors.model import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
+from .tasks.model import Task
+from .tasks.order import sort_key
 
 _RULES = ("preference", "rule", "convention", "guideline", "polic", "standing", "style")
 """Parts of the names of sections that hold rules."""
 _MOST_NEWS = 40
+_MOST_OPEN = 30
 
 
 class WorkspaceMemory(System):
@@ -201,6 +205,16 @@ def _tasks(found: Brief) -> Iterator[Contribution]:
     ):
         for task in tasks:
             yield _of(task_record(task), part, reason, assigned=task.assigned or "")
+    for task in _later(found):
+        yield _of(task_record(task), "open", "it is open", assigned=task.assigned or "")
+
+
+def _later(found: Brief) -> list[Task]:
+    """Return the first pending tasks that are due later than in a week or have no due date, by priority and date."""
+    soon = {task.at for task in (*found.overdue, *found.due_today, *found.due_week)}
+    by_priority, by_due = (sort_key(name, found.snapshot.zone) for name in ("priority", "due"))
+    pending = (task for task in found.snapshot.tasks.in_section("pending") if task.at not in soon)
+    return nsmallest(_MOST_OPEN, pending, key=lambda task: (by_priority(task), by_due(task)))
 
 
 def _is_routine(title: str) -> bool:

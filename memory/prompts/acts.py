@@ -26,7 +26,8 @@ _ACTS = (
 _ASKED = {
     "due overdue late deadline deadlines agenda today tonight tomorrow week": ("overdue", "today", "due", "week"),
     "happened changed new news recently yesterday": ("news",),
-    "next": ("overdue", "today", "next"),
+    "next": ("overdue", "today", "next", "week", "open"),
+    "pending task tasks todo todos backlog": ("overdue", "today", "week", "running", "open"),
     "progress running": ("running",),
     "gotcha gotchas trap traps pitfall pitfalls": ("gotchas",),
     "rule rules preference preferences convention conventions": ("rules",),

@@ -44,6 +44,7 @@ SECTIONS = {
     "week": "Due this week",
     "running": "In progress",
     "news": "News",
+    "open": "Open tasks",
     "rest": "Also known",
 }
 """The headings of a prompt by the part that they introduce, in their order."""
@@ -58,7 +59,7 @@ _DOUBT = 160
 """Characters of what is in doubt about an entry."""
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
 _LEAST_WORDS = 3
-_ASSIGNED = ("overdue", "today", "week", "running")
+_ASSIGNED = ("overdue", "today", "week", "running", "open")
 _GUESS = 0.15
 """The score from which an entry may answer a question that no entry is about."""
 

@@ -38,6 +38,8 @@ def team(workspace: Place) -> Place:
             "--notes",
             "Danes pay no VAT",
         ),
+        ("tasks", "add", "Translate the tickets"),
+        ("tasks", "add", "Draw the floor plan", "--priority", "HIGH", "--due", "2026-04-01"),
         ("journal", "add", "Call with the festival", "--line", "They expect 40,000 visitors"),
         ("journal", "add", "Heartbeat", "--line", "3 tasks"),
         ("facts", "store", FRIDAY),
@@ -48,7 +50,7 @@ def team(workspace: Place) -> Place:
 
 
 def test_a_session_begins_with_what_is_of_use(team: Place) -> None:
-    """Rules, decisions with reasons, the agent's tasks first and with notes, news with content, then the rest."""
+    """Rules, decisions with reasons, the agent's due tasks first and with notes, news, open tasks, then the rest."""
     told = hook(team, "session-start")
     order = [
         RULE,
@@ -56,6 +58,8 @@ def test_a_session_begins_with_what_is_of_use(team: Place) -> None:
         "Danes pay no VAT",
         "Offer of the data centre",
         "40,000 visitors",
+        "Draw the floor plan",
+        "Translate the tickets",
         "CI takes eight",
     ]
     places = [told.find(words) for words in order]
@@ -98,6 +102,8 @@ def test_whole_entries_are_cut_and_it_says_how_to_get_them(team: Place) -> None:
         ("how long does the scanner work offline? and how many people does the festival expect?", "twelve hours", "CI"),
         ("What is due today?", "Danes pay no VAT", "visitors"),
         ("hi, what's next?", "Offer of the data centre", FRIDAY),
+        ("hi, what's next?", "Draw the floor plan", "visitors"),
+        ("which tasks are open?", "Translate the tickets", "visitors"),
         ("what happened yesterday?", "They expect 40,000 visitors", "VAT"),
         ("which rules should I know?", RULE, "VAT"),
         ("what is new? and why is there no Kafka?", "40,000", "VAT"),
