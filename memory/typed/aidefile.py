@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tomlkit
 
@@ -21,6 +21,9 @@ from memory.errors import ConfigError, MemdeckError
 from .sizes import read_size
 
 NAME = "Aidefile"
+LOCK = ".lock"
+"""The ending of the sentinel file beside a locked file."""
+PRIVATE = ".memdeck"
 SECTIONS = ("memory", "persona", "budget", "hooks", "skills", "trigger", "vault", "output", "workspace")
 """The sections that an Aidefile may have."""
 PROCEDURAL, EPISODIC = "memory/procedural", "memory/episodic"
@@ -29,30 +32,35 @@ _KEYS = ("compact_after", "core_files", "procedural_dir", "episodic_dir")
 _LONGEST_PATH = 4096
 
 
+class Place(NamedTuple):
+    """A path in an agent's folder, with `/`: as it is written, and with its links resolved, by which it is compared."""
+
+    written: str
+    real: str
+
+
 @dataclass(frozen=True, slots=True)
 class Aidefile:
-    """What an Aidefile says about memory; paths are relative to the agent's folder, with `/`, as written.
-
-    `core` and the `_real` folders are the same paths with their links resolved; files are compared and opened by these.
-    `compact_after` is in tokens, None where the file does not set it.
-    """
+    """What an Aidefile says about memory. `compact_after` is in tokens, None where the file does not set it."""
 
     compact_after: int | None
-    core_files: tuple[str, ...]
-    procedural_dir: str
-    episodic_dir: str
-    core: tuple[str, ...]
-    procedural_real: str
-    episodic_real: str
+    core: tuple[Place, ...]
+    procedural: Place
+    episodic: Place
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The core files and the two folders."""
+        return (*self.core, self.procedural, self.episodic)
 
     def is_core(self, path: str) -> bool:
         """Return whether a path (links resolved) is a core file or is in a folder that is listed as one."""
-        return path in self.core or any(path.startswith(core + "/") for core in self.core)
+        return any(path == one.real or path.startswith(f"{one.real}/") for one in self.core)
 
     def holds(self, path: str) -> bool:
         """Return whether a path (links resolved) is in the agent's memory: core, procedural or episodic."""
-        return self.is_core(path) or path.startswith((f"{self.procedural_real}/", f"{self.episodic_real}/"))
+        return self.is_core(path) or path.startswith((f"{self.procedural.real}/", f"{self.episodic.real}/"))
 
 
 def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
@@ -62,17 +70,11 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     `typed.outside` (a path that leads out of the folder), each with `file` and `line`.
     """
     toml = read_toml(data or b"", NAME)
-    values = toml.values
-    for name, value in values.items():
+    for name, value in toml.values.items():
         if name not in SECTIONS and _is_section(value):
-            raise config_error(
-                "typed.section",
-                f"[{name[:60]}] is no section of an Aidefile",
-                NAME,
-                toml.line_of(name),
-                f"the sections are {', '.join(SECTIONS)}",
-            )
-    section = values.get("memory", {})
+            words, hint = f"[{name[:60]}] is no section of an Aidefile", f"the sections are {', '.join(SECTIONS)}"
+            raise config_error("typed.section", words, NAME, toml.line_of(name), hint)
+    section = toml.values.get("memory", {})
     if not isinstance(section, Mapping):
         raise config_error("typed.value", "memory is no section", NAME, toml.line_of("memory"))
     top = os.path.realpath(folder)
@@ -80,8 +82,7 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     def wrong(key: str, message: str, code: str = "typed.value", hint: str = "") -> ConfigError:
         return config_error(code, message, NAME, toml.line_of("memory", key), hint)
 
-    def path_of(key: str, path: object) -> tuple[str, str]:
-        """Return a path as written and the path with its links resolved, both relative to the agent's folder."""
+    def place_of(key: str, path: object) -> Place:
         if not isinstance(path, str):
             raise wrong(key, f"{key} takes {'a list of paths' if key == 'core_files' else 'one path'}")
         if not path.strip() or "\0" in path or len(path.encode()) > _LONGEST_PATH:
@@ -90,24 +91,22 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
             real = inside(top, path)
         except MemdeckError as error:
             raise wrong(key, f"{key}: {error.message}", "typed.outside") from None
-        return os.path.relpath(os.path.normpath(os.path.join(top, path)), top), real
+        return Place(os.path.relpath(os.path.normpath(os.path.join(top, path)), top), real)
 
-    procedural = path_of("procedural_dir", section.get("procedural_dir", PROCEDURAL))
-    episodic = path_of("episodic_dir", section.get("episodic_dir", EPISODIC))
-    if procedural[1] == episodic[1]:
+    procedural = place_of("procedural_dir", section.get("procedural_dir", PROCEDURAL))
+    episodic = place_of("episodic_dir", section.get("episodic_dir", EPISODIC))
+    if procedural.real == episodic.real:
         key = "episodic_dir" if "episodic_dir" in section else "procedural_dir"
         raise wrong(key, "procedural_dir and episodic_dir are one folder")
     listed = section.get("core_files", [])
-    core = [path_of("core_files", path) for path in (listed if isinstance(listed, list) else [None])]
+    core = [place_of("core_files", path) for path in (listed if isinstance(listed, list) else [None])]
     size = section.get("compact_after")
     try:
         limit = None if size is None else read_size(size)
     except ValueError:
         hint = 'write a size such as "200k", "1m" or 200000'
         raise wrong("compact_after", f"compact_after does not take {str(size)[:40]!r}", hint=hint) from None
-    core_files, core_real = ([pair[at] for pair in core] for at in (0, 1))
-    return Aidefile(limit, tuple(core_files), procedural[0], episodic[0], tuple(core_real), procedural[1], episodic[1],
-                    _problems(toml))  # fmt: skip
+    return Aidefile(limit, tuple(core), procedural, episodic, _problems(toml))
 
 
 def _problems(toml: Toml) -> tuple[Problem, ...]:
@@ -170,16 +169,11 @@ def _with_core_files(text: str, path: str | None, gone: Sequence[int]) -> bytes:
     """Return a text whose list of core files has one more path, or lacks those at some positions."""
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     document = tomlkit.parse(text)
-    section: Any = document.get("memory")
+    files: Any = document.setdefault("memory", tomlkit.table()).setdefault("core_files", tomlkit.array())
     if path is not None:
-        if section is None:
-            section = tomlkit.table()
-            document["memory"] = section
-        if "core_files" not in section:
-            section["core_files"] = tomlkit.array()
-        section["core_files"].append(path)
+        files.append(path)
     for index in reversed(gone if path is None else ()):
-        del section["core_files"][index]
+        del files[index]
     made = tomlkit.dumps(document)
     if "\r\n" in text:
         made = made.replace("\r\n", "\n").replace("\n", "\r\n")

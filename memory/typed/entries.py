@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from memory.document import parse
-from memory.document.lines import decode, encode, newline_of
+from memory.document import Section, parse
+from memory.document.lines import decode, encode
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
 from memory.search.entries import (
     Changes,
     Check,
     EntryCall,
+    EntryItem,
     EntryKind,
     Made,
     item_of,
@@ -24,9 +25,9 @@ from memory.search.entries import (
 from memory.search.records import Record, derived_ref
 from memory.systems import system_of
 from memory.typed import ops
-from memory.typed.exchange import agent_for, new_block
-from memory.typed.merging import behind
-from memory.typed.pruning import AgentLook
+from memory.typed.exchange import agent_for
+from memory.typed.files import AgentLook
+from memory.typed.merging import block_of, in_place_of, section_of, with_blocks
 from memory.typed.registry import path_in
 from memory.typed.system import TypedMemory
 
@@ -72,82 +73,80 @@ class TypedBlocks:
         heading = one_line("typed.title", "the title of a block", title)
         store = _system(call).store(look.agent)
         assert look.aidefile is not None
-        path = f"{look.aidefile.procedural_real}/{_NOTES}"
+        path = f"{look.aidefile.procedural.real}/{_NOTES}"
         if fields.get("path"):
             path = path_in(store, text_of("path", fields["path"]))
         body = (text or "").strip("\n")
-        block = new_block(heading, f"\n{body}\n" if body else "", "typed.heading")
+        block = block_of(heading, f"\n{body}\n" if body else "", "typed.heading")
         words = f"added {heading[:60]} to {path}"
-        how = ops.How(store=store, now=call.now, actor=call.actor)
-        change = ops.rewrite(path, lambda data: behind(data, [block]), "typed.add", words, **how)
-        shown = store.shown(path)
-        found = [record for record in _system(call).records() if record.file == shown and record.title == heading]
-        return Made(item_of(found[-1]) if found else None, change.id, change.summary)
+        how = ops.How(now=call.now, actor=call.actor)
+        change = ops.rewrite(store, path, lambda data: with_blocks(data, [block]), "typed.add", words, how)
+        return Made(_item(call, store.shown(path), heading), change.id, change.summary)
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Replace the text of a block, heading included, or set its `title`."""
         values = changes.values
-        if changes.append is not None:
-            grown = self.find(call, ref).text.rstrip("\r\n")
-            changes = Changes(text=f"{grown}\n\n{changes.append}")
         refuse_unknown(values, ("title",), "a block")
         title = text_of("title", values["title"]) if values.get("title") else None
-        if (changes.text is None) == (title is None):
+        sent = changes.text is not None or changes.append is not None
+        if sent == (title is not None):
             raise UsageError("entry.arguments", "a block takes a text or a title", "send one of them")
 
-        def new(block: bytes) -> bytes:
-            source = decode(block)
-            newline = newline_of(block)
-            heading, mark, rest = source.partition(newline)
+        def new(block: Section) -> Section:
             if title is not None:
-                level = heading.split(" ", 1)[0]
-                return encode(f"{level} {one_line('typed.title', 'the title of a block', title)}{mark}{rest}")
-            text = unescaped(str(changes.text), source)
+                return block.with_title(one_line("typed.title", "the title of a block", title))
+            source = decode(block.raw)
+            text = changes.text if changes.append is None else f"{source.rstrip()}\n\n{changes.append}"
+            text = unescaped(str(text), source)
             if not text.lstrip().startswith(("# ", "## ")):
-                text = f"{heading.rstrip()}\n\n{text}"
-            kept = source[len(source.rstrip("\r\n")) :]
-            written = encode(text.strip("\r\n").replace("\r\n", "\n").replace("\n", newline) + kept)
-            if len(_pieces(written)) != 2:
-                raise UsageError("typed.heading", "the text is more than one block", "send one, with one heading ##")
-            return written
+                text = f"{decode(block.heading).rstrip()}\n\n{text}"
+            text = text.strip("\r\n").replace("\r\n", "\n").replace("\n", block.newline)
+            return in_place_of(block, section_of(encode(text), "typed.heading"))
 
-        return self._rewritten(call, ref, check, new, "edit", title)
+        return self._rewritten(call, ref, check, new, "edit")
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Remove a block from its file; the file stays."""
-        return self._rewritten(call, ref, check, lambda _: b"", "remove", None)
+        return self._rewritten(call, ref, check, lambda _: None, "remove")
 
     def _rewritten(
-        self, call: EntryCall, ref: str, check: Check, new: Callable[[bytes], bytes], word: str, title: str | None
+        self, call: EntryCall, ref: str, check: Check, new: Callable[[Section], Section | None], word: str
     ) -> Made:
-        """Replace the bytes of one block, which is located under the lock."""
+        """Replace or remove one block, which is located under the lock."""
         record = self.find(call, ref)
         check(item_of(record))
-        look = _agent(call, record.item.agent)
-        store = _system(call).store(look.agent)
+        store = _system(call).store(_agent(call, record.item.agent).agent)
         path = record.file.removeprefix(store.prefix).lstrip("/")
         if record.title == path.rpartition("/")[2]:
             raise RefusedError(
                 "typed.whole_file", f"{record.file} is a file without blocks", "a person edits whole files"
             )
+        made: list[Section] = []
 
         def build(data: bytes) -> bytes:
-            pieces = _pieces(data)
-            places = [at for at, (name, _) in enumerate(pieces) if name == record.title]
+            document = parse(data)
+            places = [at for at, block in enumerate(document.sections) if block.title == record.title]
             if len(places) != 1:
                 raise NotFoundError("typed.not_found", f"{record.file} has no such block any more", "read it again")
-            before = pieces[places[0]][1]
-            check(item_of(record._replace(text=decode(before))))
-            return b"".join(new(block) if at == places[0] else block for at, (_, block) in enumerate(pieces))
+            before = document.section(places[0])
+            check(item_of(record._replace(text=decode(before.raw))))
+            after = new(before)
+            made[:] = [] if after is None else [after]
+            return (
+                document.remove_section(places[0]) if after is None else document.with_section(places[0], after)
+            ).dump()
 
         words = {"edit": "changed", "remove": "removed"}[word]
         summary = call.because(f"{words} {record.title[:60]} in {path}")
-        change = ops.rewrite(path, build, f"typed.{word}", summary, store=store, now=call.now, actor=call.actor)
-        if word == "remove":
-            return Made(None, change.id if change.files else None, change.summary)
-        wanted = title or record.title
-        found = [one for one in _system(call).records() if one.file == record.file and one.title == wanted]
-        return Made(item_of(found[0]) if found else None, change.id if change.files else None, change.summary)
+        change = ops.rewrite(store, path, build, f"typed.{word}", summary, ops.How(now=call.now, actor=call.actor))
+        item = _item(call, record.file, made[0].title) if made else None
+        return Made(item, change.id if change.files else None, change.summary)
+
+
+def _item(call: EntryCall, file: str, title: str) -> EntryItem | None:
+    """Return the last block of a file that has a title."""
+    found = [record for record in _system(call).records() if record.file == file and record.title == title]
+    return item_of(found[-1]) if found else None
 
 
 def _agent(call: EntryCall, name: Any) -> AgentLook:
@@ -156,16 +155,6 @@ def _agent(call: EntryCall, name: Any) -> AgentLook:
 
 def _system(call: EntryCall) -> TypedMemory:
     return system_of(call.workspace, "typed", TypedMemory)
-
-
-def _pieces(data: bytes) -> list[tuple[str, bytes]]:
-    """Return the parts of a file, which joined are its bytes, each with its title; a part that is no block has ""."""
-    sections = parse(data).sections
-    top = len(data) - sum(len(section.raw) for section in sections)
-    found = [("", data[:top]), *((section.title, section.raw) for section in sections)]
-    if b"".join(block for _, block in found) != data:
-        raise RefusedError("typed.structure", "the file cannot be taken apart", "edit it with an editor")
-    return found
 
 
 KINDS: dict[str, EntryKind] = {"typed": TypedBlocks()}

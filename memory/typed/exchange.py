@@ -9,14 +9,13 @@ from memory.base.items import Committed, Item, Skipped, Taken, comma_losses
 from memory.base.safe_text import plural
 from memory.document import parse
 from memory.document.item_block import body_of, item_of_block
-from memory.document.lines import encode
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.storage import Store
 
 from . import ops
 from .aidefile import NAME
-from .merging import behind
-from .pruning import AgentLook
+from .files import AgentLook
+from .merging import block_of, with_blocks
 from .reading import records_of
 
 FILE = "converted.md"
@@ -50,14 +49,14 @@ def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
 def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:
     """Convert items to blocks at the end of `converted.md`, with all fields as bullets; in one change."""
     assert look.aidefile is not None
-    path = f"{look.aidefile.procedural_real}/{FILE}"
+    path = f"{look.aidefile.procedural.real}/{FILE}"
     before = store.read(path).data
     there = {section.raw.strip() for section in parse(before).sections}
     converted: list[Item] = []
     skipped: list[Skipped] = []
     for item in items:
         try:
-            block = block_of(item)
+            block = _block(item)
         except MemdeckError as error:
             skipped.append(Skipped(item.what, error.message))
             continue
@@ -68,9 +67,6 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         converted.append(item)
 
     def commit() -> Committed:
-        def build(data: bytes) -> bytes:
-            return behind(data, [block_of(item) for item in converted])
-
         if not converted:
             return Committed(())
         begun = []
@@ -78,29 +74,20 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
             with store.transaction("typed.convert", actor=actor, now=now) as transaction:
                 transaction.write(NAME, b"[memory]\n", base=None)
                 begun.append(transaction.commit(f"made an agent of {look.agent.name}"))
+        blocks = [_block(item) for item in converted]
         summary = f"converted {plural(len(converted), 'entry')}"
-        change = ops.rewrite(path, build, "typed.convert", summary, store=store, now=now, actor=actor)
+        how = ops.How(now=now, actor=actor)
+        change = ops.rewrite(store, path, lambda data: with_blocks(data, blocks), "typed.convert", summary, how)
         return Committed([one.id for one in (*begun, change) if one.files])
 
     return Taken(converted, skipped, [loss for item in converted for loss in comma_losses(item)], commit)
 
 
-def block_of(item: Item) -> bytes:
+def _block(item: Item) -> bytes:
     """Return an item as one block; UsageError `convert.block` where it would not be read back as the same item."""
     body = body_of(item)
-    raw = new_block(item.title, f"\n{body}", "convert.block")
+    raw = block_of(item.title, f"\n{body}", "convert.block")
     back = item_of_block("", item.title, body, "")
     if (back.kind, back.text.strip("\r\n")) != (item.kind, item.text.strip("\r\n")):
         raise UsageError("convert.block", "its text would be read as something else", "mend it there")
-    return raw
-
-
-def new_block(title: str, body: str, code: str) -> bytes:
-    """Return a `##` block; UsageError with the code where it would not be read back as one block."""
-    raw = encode(f"## {title}\n{body}")
-    document = parse(raw + b"\n## next\n")
-    if b"\0" in raw:
-        raise UsageError(code, "a NUL in it would make the file no text", "leave it out")
-    if [section.title for section in document.sections] != [title, "next"] or document.head.raw.strip():
-        raise UsageError(code, "its title or text holds a heading, or leaves a fence open", "use ### for headings")
     return raw

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.clock import read_utc
 from memory.base.words import overlap
 from memory.document import Section, parse
-from memory.document.lines import blank_end, ends_line, newline_of
-
-from .merging import close_end
+from memory.document.lines import blank_end, ended, newline_of
 
 STATUSES = ("partial", "timeout")
 """The final statuses of a run that are noted as failures."""
@@ -50,11 +48,6 @@ class Failure:
         year, week, _ = self.time.isocalendar()
         return f"{year:04}-W{week:02}"
 
-    @property
-    def title(self) -> str:
-        """The line shown in lists and search results."""
-        return f"{self.reason}: {self.snippet}"
-
     def json(self) -> dict[str, Any]:
         """Return the note for programs; `line` counts from 1."""
         about = {"issue": self.issue, "task": self.snippet, "tokens": self.tokens, "reason": self.reason}
@@ -76,43 +69,46 @@ def note_of(status: str, task: str, tokens: int, issue: str, now: datetime) -> s
 def with_note(existing: bytes, note: str) -> bytes:
     """Return a failure log with one more note at its end; the existing content stays as it is.
 
-    A code fence or HTML block left open would swallow the note, so it is closed first.
+    Behind a code fence or HTML block that was left open, the note is read once that is closed; `check` says so.
     """
-    newline = newline_of(existing)
-    newline = "\r\n" if newline == "\r\n" else "\n"
+    newline = "\r\n" if newline_of(existing) == "\r\n" else "\n"
     text = note.replace("\n", newline).encode("utf-8", "surrogateescape")
-    data = close_end(existing, newline)
-    if not data:
+    if not existing:
         return text
-    if not ends_line(data):
-        data += newline.encode()
+    data = ended(existing, newline)
     return data + (b"" if blank_end(data) else newline.encode()) + text
 
 
-def read_failures(data: bytes, *, agent: str = "", file: str = FILE) -> tuple[Failure, ...]:
-    """Return the notes of a failure log in file order; sections that are not notes are left out."""
-    return tuple(one for one in _sections(data, agent, file) if isinstance(one, Failure))
+class FailureLog(NamedTuple):
+    """What a failure log holds: the notes in file order, and the line (from 0) and title of each block that is none."""
+
+    notes: tuple[Failure, ...]
+    unread: tuple[tuple[int, str], ...]
 
 
-def unread_blocks(data: bytes) -> tuple[tuple[int, str], ...]:
-    """Return the blocks of a failure log that are no notes: the line (from 0) of each, and its title."""
-    return tuple(one for one in _sections(data, "", "") if not isinstance(one, Failure))
-
-
-def _sections(data: bytes, agent: str, file: str) -> Iterator[Failure | tuple[int, str]]:
+def read_failures(data: bytes, *, agent: str = "", file: str = FILE) -> FailureLog:
+    """Return what a failure log holds; a note is a `##` block that says why a run failed."""
     document = parse(data)
+    notes: list[Failure] = []
+    unread: list[tuple[int, str]] = []
     for index, section in enumerate(document.sections):
         line = document.line_of(index)
-        found = _failure(section, agent, file, line)
-        if found is not None or section.level == 2:
-            yield found or (line, section.title)
+        found = _failure(section, agent, file, line) if section.level == 2 else None
+        if found is not None:
+            notes.append(found)
+        elif section.level == 2:
+            unread.append((line, section.title))
+    return FailureLog(tuple(notes), tuple(unread))
 
 
 def _failure(section: Section, agent: str, file: str, line: int) -> Failure | None:
-    fields = {key.replace("*", "").strip().casefold(): value for key, value in _pairs(section.body)}
-    if section.level != 2 or "why it failed" not in fields:
+    fields = {}
+    for bullet in section.bullets:
+        key, _, value = bullet.text.partition(":")
+        fields[key.strip("* ").casefold()] = value.removeprefix("**").strip()
+    if "why it failed" not in fields:
         return None
-    tokens = fields.get("tokens", "").replace(",", "").replace("_", "").strip()
+    tokens = fields.get("tokens", "").replace(",", "").replace("_", "")
     return Failure(
         agent=agent,
         file=file,
@@ -124,13 +120,6 @@ def _failure(section: Section, agent: str, file: str, line: int) -> Failure | No
         tokens=int(tokens) if tokens.isascii() and tokens.isdigit() and len(tokens) < 19 else None,
         reason=fields["why it failed"] or "unknown",
     )
-
-
-def _pairs(body: str) -> Iterable[tuple[str, str]]:
-    for line in body.split("\n"):
-        found = re.match(r"\s*[-*+]\s+\*\*(.+?)\*\*\s*:(.*)|\s*[-*+]\s+([^:*]+?)\s*:(.*)", line.rstrip("\r"))
-        if found:
-            yield found[1] or found[3], (found[2] if found[1] else found[4]).strip()
 
 
 # -- looking at many --------------------------------------------------------------------------------------------

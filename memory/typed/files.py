@@ -1,38 +1,28 @@
-"""The memory files of one agent, none of which is opened: type, size and age of each; and their advisory locks.
-
-A lock is a sentinel `<path>.lock` beside a file, made by the first program that asks. Locks are cooperative: a program
-that does not check for the sentinel is not stopped by it. memdeck checks before it writes. The content of the sentinel
-is for people; only its existence counts.
-"""
+"""The memory files of one agent, none of which is opened: type, size and age of each, and what is beside them."""
 
 from __future__ import annotations
 
 import os
 import stat as st
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from memory.base.programs import is_alive
-from memory.base.safe_text import visible
 from memory.base.sync_copies import original_of
-from memory.errors import BusyError, RefusedError, UsageError, file_kind, write_failed
-from memory.storage import Store, fsio
+from memory.errors import MemdeckError, RefusedError, file_kind
 from memory.storage import safe_open as beneath
-from memory.storage.safe_open import read_start
 
-from .aidefile import NAME, Aidefile, read_aidefile
-from .sizes import span_ns, tokens_of
+from .aidefile import LOCK, NAME, PRIVATE, Aidefile, read_aidefile
+from .locks import Holder, holder_of
+from .registry import Agent
+from .sizes import BYTES_PER_TOKEN, span_ns
 
 Type = Literal["core", "procedural", "episodic"]
 TYPES: tuple[Type, ...] = get_args(Type)
 MAX_AGE: Mapping[Type, timedelta] = {"procedural": timedelta(days=90), "episodic": timedelta(days=7)}
 """The greatest age of files of a type; core files have no limit."""
-LOCK = ".lock"
-"""The ending of the sentinel file beside a locked file."""
-PRIVATE = ".memdeck"
 MARKDOWN = (".md", ".markdown")
 """The endings of Markdown files."""
 _HOME = "memory"
@@ -76,19 +66,24 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentFiles:
-    """All memory files of an agent by type and path; what was skipped, and what failed.
+class AgentLook:
+    """A snapshot of one agent: all memory files by type and path, what was skipped, and what failed.
 
-    `sentinels` are the `.lock` files, `missing` the listed core files that do not exist, `copies` the files that
-    another program left beside the one they are a copy of, each with that: they are no memory.
+    `error` says why the agent could not be read, and then all else is empty. `sentinels` are the `.lock` files in the
+    two folders, `locks` the holders of all locks, `missing` the listed core files that do not exist, `copies` the files
+    that another program left beside the one they are a copy of, each with that: they are no memory.
     """
 
-    files: tuple[MemoryFile, ...]
+    agent: Agent
+    aidefile: Aidefile | None = None
+    files: tuple[MemoryFile, ...] = ()
     passed: tuple[LeftOut, ...] = ()
     failed: tuple[LeftOut, ...] = ()
     sentinels: tuple[str, ...] = ()
+    locks: tuple[Holder, ...] = ()
     missing: tuple[str, ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
+    error: MemdeckError | None = field(default=None, compare=False)
 
     def of(self, kind: Type) -> tuple[MemoryFile, ...]:
         """Return the files of one type."""
@@ -100,8 +95,18 @@ class AgentFiles:
 
     @property
     def tokens(self) -> int:
-        """Roughly how many tokens all files have together."""
-        return tokens_of(self.size())
+        """Roughly how many tokens all files have together, rounded up."""
+        return -(-self.size() // BYTES_PER_TOKEN)
+
+    @property
+    def limit(self) -> int | None:
+        """How many tokens the Aidefile allows before memory should be compacted; None where it sets no limit."""
+        return self.aidefile.compact_after if self.aidefile else None
+
+    @property
+    def fill(self) -> float | None:
+        """The used fraction of the limit; 1.0 is all of it."""
+        return None if self.limit is None else self.tokens / self.limit
 
 
 def aidefile_of(folder: Path) -> Aidefile:
@@ -119,10 +124,8 @@ def refuse_foreign(folder: Path, path: str) -> None:
     its path is hidden or a link. Every operation that writes checks this, for every caller.
     """
     aidefile = aidefile_of(folder)
-    written = (*aidefile.core_files, aidefile.procedural_dir, aidefile.episodic_dir)
-    real = (*aidefile.core, aidefile.procedural_real, aidefile.episodic_real)
     # A place that the Aidefile reaches through a link may be anything: sources, the settings of a program.
-    places = [_HOME, *(one for one, other in zip(real, written, strict=True) if one == os.path.normpath(other))]
+    places = [_HOME, *(place.real for place in aidefile.places if place.real == place.written)]
     parts = path.split("/")
     inside = any(path.startswith(place + "/") for place in places) or path in places
     if (
@@ -134,18 +137,25 @@ def refuse_foreign(folder: Path, path: str) -> None:
         raise RefusedError(
             "typed.not_memory",
             f"{path[:80]!r} is no Markdown file of the agent's memory",
-            f"name one in {_HOME}/, {aidefile.procedural_real}/ or {aidefile.episodic_real}/",
+            f"name one in {_HOME}/, {aidefile.procedural.real}/ or {aidefile.episodic.real}/",
             path=path,
         )
 
 
-def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
-    """Return the memory files of an agent; links are not followed, and failures are recorded and skipped.
+def look_at(agent: Agent) -> AgentLook:
+    """Read which files an agent has; a fault of the agent as a whole is returned as `error`.
 
-    One of the two folders may be inside the other; a file in both has the type of the inner one.
+    Links are not followed, and failures are recorded and skipped. One of the two folders may be inside the other; a
+    file in both has the type of the inner one.
     """
-    top = os.path.realpath(folder)
-    kinds: dict[str, Type] = {aidefile.procedural_real: "procedural", aidefile.episodic_real: "episodic"}
+    try:
+        if not agent.folder.is_dir():
+            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
+        aidefile = aidefile_of(agent.folder)
+    except MemdeckError as error:
+        return AgentLook(agent, error=error)
+    top = os.path.realpath(agent.folder)
+    kinds: dict[str, Type] = {aidefile.procedural.real: "procedural", aidefile.episodic.real: "episodic"}
     found: dict[str, MemoryFile] = {}
     passed: list[LeftOut] = []
     failed: list[LeftOut] = []
@@ -161,10 +171,7 @@ def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
                 sentinels.append(path)
             else:
                 found[path] = _file(top, path, "core" if aidefile.is_core(path) else kinds[start], status)
-    missing = []
-    for written, real in zip(aidefile.core_files, aidefile.core, strict=True):
-        if not os.path.lexists(os.path.join(top, real)):
-            missing.append(written)
+    for _, real in aidefile.core:
         for path, status in _below(top, real, (), [], []):
             if st.S_ISREG(status.st_mode) and path not in found and not path.endswith(LOCK):
                 found[path] = _file(top, path, "core", status)
@@ -173,7 +180,19 @@ def look(folder: Path, aidefile: Aidefile) -> AgentFiles:
         del found[path]
         passed.append(LeftOut(path, f"it is a copy of {original} that another program left"))
     files = sorted(found.values(), key=lambda file: (TYPES.index(file.type), file.path))
-    return AgentFiles(tuple(files), tuple(passed), tuple(failed), tuple(sentinels), tuple(missing), tuple(copies))
+    # The locks of core files may be outside of the two folders.
+    held = {path.removesuffix(LOCK) for path in sentinels} | {file.path for file in files if file.locked}
+    return AgentLook(
+        agent,
+        aidefile,
+        files=tuple(files),
+        passed=tuple(passed),
+        failed=tuple(failed),
+        sentinels=tuple(sentinels),
+        locks=tuple(holder for path in sorted(held) if (holder := holder_of(top, path)) is not None),
+        missing=tuple(written for written, real in aidefile.core if not os.path.lexists(os.path.join(top, real))),
+        copies=tuple(copies),
+    )
 
 
 def _original(path: str, known: Collection[str]) -> str | None:
@@ -214,120 +233,3 @@ def _below(
             passed.append(LeftOut(path, "a hidden folder holds no memory"))
         else:
             yield from _below(top, path, apart, passed, failed)
-
-
-# -- locks -----------------------------------------------------------------------------------------------------------
-
-_SHOWN = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """The holder of a lock according to its sentinel: process, host, and time as written."""
-
-    path: str
-    pid: int | None
-    host: str
-    time: str
-
-    @property
-    def dead(self) -> bool:
-        """Whether the process was one of this machine and no longer exists, so that it will never remove the lock."""
-        return self.pid is not None and self.host == host_name() and not is_alive(self.pid)
-
-    def text(self) -> str:
-        """Return the holder for people to read."""
-        if self.pid is None:
-            return "an unknown program"
-        where = f" on {self.host}" if self.host != host_name() else ""
-        since = f" since {self.time}" if self.time else ""
-        return visible(f"process {self.pid}{where}{since}{', which is gone' if self.dead else ''}")
-
-    def json(self) -> dict[str, Any]:
-        """Return the lock for programs."""
-        return {"path": self.path, "pid": self.pid, "host": self.host, "time": self.time, "stale": self.dead}
-
-
-def host_name() -> str:
-    """Return the name of this machine as sentinels name it."""
-    return os.uname().nodename
-
-
-def holder_of(folder: Path | str, path: str) -> Holder | None:
-    """Return the holder of the lock of a file (`path` from the folder on), None where it is not locked.
-
-    A link or anything else under the sentinel's name counts as a lock, and is not read.
-    """
-    place = os.path.join(folder, path + LOCK)
-    if not os.path.lexists(place):
-        return None
-    try:
-        words = read_start(place, _SHOWN, follow=False).decode("utf-8", "replace").split()
-    except (OSError, RefusedError):
-        words = []
-    number = words[0] if words else ""
-    usable = number.isascii() and number.isdigit() and len(number) < 11 and 0 < int(number) < 1 << 31
-    pid = int(number) if usable else None
-    return Holder(path, pid, words[1] if len(words) > 1 else "", words[2] if len(words) > 2 else "")
-
-
-def refuse_locked(folder: Path | str, path: str, owner: int | None = None) -> None:
-    """Raise BusyError `typed.locked` where another process holds the lock of a file.
-
-    `owner` is the process that makes the change (default: this one); its own lock does not block it.
-    """
-    holder = holder_of(folder, path)
-    own = (os.getpid() if owner is None else owner, host_name())
-    if holder is not None and (holder.pid, holder.host) != own:
-        raise held(holder)
-
-
-def held(holder: Holder) -> BusyError:
-    """Return the error for a lock that another process holds."""
-    hint = "unlock it if that is so" if holder.dead else "wait until it is unlocked"
-    return BusyError("typed.locked", f"{visible(holder.path)} is locked by {holder.text()}", hint, **holder.json())
-
-
-def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = None) -> Holder:
-    """Make the sentinel of a file, which need not exist; BusyError `typed.locked` names the holder.
-
-    The sentinel is made in one step that only one caller can win. It is not a change of memory, so no history has it.
-    """
-    if path.endswith(LOCK):
-        raise UsageError("typed.lock", f"{path} is a lock itself", "lock the file that it belongs to")
-    refuse_foreign(store.root, path)
-    pid = os.getpid() if owner is None else owner
-    time = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    text = f"{pid} {host_name()} {time}\n".encode()
-    try:
-        _beside(store, path, lambda name, folder: os.close(fsio.write_new(name, folder, text, durable=False)), made=[])
-    except FileExistsError:
-        raise held(holder_of(store.root, path) or Holder(path, None, "", "")) from None
-    except OSError as error:
-        raise write_failed(error, store.shown(path) + LOCK) from error
-    return holder_of(store.root, path) or Holder(path, pid, "", "")
-
-
-def unlock_file(store: Store, path: str) -> bool:
-    """Remove the sentinel of a file, also that of another process, and return whether it existed."""
-    refuse_foreign(store.root, path)
-    if not os.path.lexists(store.root / (path + LOCK)):
-        return False
-    try:
-        _beside(store, path, fsio.remove)
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise write_failed(error, store.shown(path) + LOCK) from error
-    return True
-
-
-def _beside(store: Store, path: str, act: Callable[[str, int], object], made: list[str] | None = None) -> None:
-    """Do something with the sentinel of a file: `act` gets its name and its open folder."""
-    store.check_path(path)
-    *parents, name = store.shown(path).split("/")
-    folder = fsio.open_folder(parents, store.workspace, made=made)
-    try:
-        act(name + LOCK, folder)
-    finally:
-        os.close(folder)

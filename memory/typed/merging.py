@@ -1,20 +1,18 @@
 """Merge text into a Markdown file: append it, append only new lines, or replace blocks by their headings.
 
-All three accept the bytes of the file and a text, and return bytes. Added text gets the file's line ends.
+All three accept the bytes of the file and a text, and return bytes. Added text gets the file's line ends. A block is a
+section of `memory.document`: a heading of level 1 or 2 with everything up to the next one.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from memory.document import parse
-from memory.document.lines import LINE_END, decode, encode, ends_line, newline_of, scan
-from memory.document.model import BOM, front_end
-from memory.errors import MemdeckError, UsageError
-
-_HTML_ENDS = (b"-->", b"</script>", b"</pre>", b"</style>", b"</textarea>", b"?>", b"]]>", b">")
+from memory.document import Document, Section, parse
+from memory.document.lines import decode, encode, ends_line, heading_line, newline_of, without_blank_end
+from memory.document.model import BOM
+from memory.errors import UsageError
 
 
 def merged(existing: bytes, content: str, dedupe: str) -> bytes:
@@ -82,128 +80,105 @@ def _lines(text: str) -> list[str]:
 
 
 def blocks_replaced(existing: bytes, content: str, newline: str) -> bytes:
-    """Replace each block whose `##` heading the content also has, and append the other blocks in their order.
+    """Replace each block whose heading the content also has, and append the other blocks in their order.
 
-    A block ends at the next heading of level 1 or 2. Headings in code fences and HTML blocks do not count, and titles
-    are compared trimmed and with case. Of several equal headings in the file the first is replaced and the rest are
-    removed. Text before the first `##` of the content is added to the file's own, unless the file has it already. A
-    fence that is left open is closed.
+    Headings in code fences and HTML blocks do not count, and titles are compared trimmed and with case. Of several
+    equal headings in the file the first is replaced and the rest are removed. Text before the first `##` of the content
+    is added to the file's own, unless the file has it already.
 
     Raises UsageError `typed.headings` for a heading that occurs twice in the content, because it is unclear which block
-    counts; and MemdeckError `typed.merge` where the result would not have the expected headings.
+    counts, and `document.unclosed` where an open fence or HTML block would swallow what follows it.
     """
-    # Only the last block of a text can be left open: it would hide the headings after it.
-    (_, preamble), *coming = _parts(close_end(encode(content), newline))
-    _refuse_equal(coming)
-    (_, top), *blocks = _parts(existing)
-    newest = {title: _cut(raw) for title, raw in coming if title is not None}
-    placed: dict[str | None, bytes] = {}
-    made: list[_Part] = [(None, _with_text(top, _trimmed(preamble), newline, last=not blocks))]
-    for title, raw in blocks:
-        if title is None or title not in newest:
-            made.append((title, raw))
-        elif title not in placed:
-            placed[title] = newest[title] + raw[len(_cut(raw)) :]
-            made.append((title, placed[title]))
-    data = b"".join(raw for _, raw in made)
-    titles = [title for title, _ in made]
-    for title, raw in coming:
-        if title not in placed if title is not None else not _contains(data, raw):
-            data = behind(data, [_cut(raw) + newline.encode()])
-            titles.append(title)
-    if [title for title, _ in _parts(data)] != titles:
-        raise MemdeckError(
-            "typed.merge",
-            "merged by blocks, text of one block would change which headings the file has",
-            "close the code fences and HTML blocks of both, or append instead",
-        )
-    return data
-
-
-_Part = tuple["str | None", bytes]
-"""The title and the source of a `##` block; other text has no title."""
-
-
-def _refuse_equal(coming: Sequence[_Part]) -> None:
-    """Raise UsageError `typed.headings` where two blocks have the same heading."""
-    counts = Counter(title for title, _ in coming if title is not None)
-    twice = [title for title, count in counts.items() if count > 1]
+    data = encode(content).removeprefix(BOM)
+    blocks = _from_first_block(parse(data))
+    twice = [title for (_, title), count in Counter(map(_name, blocks)).items() if count > 1]
     if twice:
         raise UsageError(
             "typed.headings",
-            f"the content has the heading {'## ' + twice[0][:60]!r} {counts[twice[0]]} times",
+            f"the content has the heading {'## ' + twice[0][:60]!r} more than once",
             "write one block of each heading, or append with the mode none",
             headings=twice,
         )
+    preamble = data[: len(data) - sum(len(block.raw) for block in blocks)].strip(b"\r\n")
+    document = parse(_with_text(existing, preamble, newline.encode()))
+    for block in blocks:
+        same = [at for at, one in enumerate(document.sections) if _name(one) == _name(block)]
+        for at in reversed(same[1:]):
+            document = document.remove_section(at)
+        if same:
+            document = document.with_section(same[0], in_place_of(document.section(same[0]), block))
+        else:
+            document = document.insert_section(len(document.sections), block)
+    return document.dump()
 
 
-def _parts(data: bytes) -> list[_Part]:
-    """Return the text before the first `##`, then the blocks and `#` parts; joined they are the original bytes."""
-    sections = parse(data).sections
-    first = next((at for at, section in enumerate(sections) if section.level == 2), len(sections))
-    top = len(data) - sum(len(section.raw) for section in sections[first:])
-    blocks = [(section.title if section.level == 2 else None, section.raw) for section in sections[first:]]
-    return [(None, data[:top]), *blocks]
+def _name(block: Section) -> tuple[int, str]:
+    return block.level, block.title
 
 
-def _with_text(top: bytes, text: bytes, newline: str, *, last: bool) -> bytes:
-    """Return the text before the first block with more text appended, unless it contains that already."""
-    text = text.removeprefix(BOM)
-    if not text or _contains(top, text):
-        return top
-    end = newline.encode()
-    if top.removeprefix(BOM).strip():
-        return behind(top, [text]) + (end if last else end + end)
-    return top + (b"" if ends_line(top.removeprefix(BOM)) else end) + text + (end if last else end + end)
+def _from_first_block(document: Document) -> Sequence[Section]:
+    """Return the sections from the first `##` on."""
+    sections = document.sections
+    return sections[next((at for at, one in enumerate(sections) if one.level == 2), len(sections)) :]
 
 
-def behind(data: bytes, blocks: Sequence[bytes]) -> bytes:
-    """Return a file with blocks appended, a blank line before each, with the file's own line ends.
+def _with_text(existing: bytes, text: bytes, end: bytes) -> bytes:
+    """Return a file with a text added before its first `##`, unless that part has these lines already."""
+    document = parse(existing)
+    blocks = _from_first_block(document)
+    size = len(existing) - sum(len(block.raw) for block in blocks)
+    top, rest = existing[:size], existing[size:]
+    if not text.strip() or end + text + end in end + top.removeprefix(BOM) + end:
+        return existing
+    above = top.rstrip(b"\r\n") + end + end if top.removeprefix(BOM).strip() else top
+    made = above + text + end + (end + rest if rest else b"")
+    if len(_from_first_block(parse(made))) != len(blocks):
+        raise UsageError(
+            "document.unclosed",
+            "a code fence or HTML block before the first ## is never closed",
+            "close it, or it swallows the following text",
+        )
+    return made
 
-    A code fence or HTML block that the file leaves open would swallow them, so it is closed first.
+
+def in_place_of(old: Section, new: Section) -> Section:
+    """Return a section with the blank lines at the end of the one that it replaces."""
+    raw = _without_end(new.raw) + old.raw[len(_without_end(old.raw)) :]
+    return parse(raw).sections[0]
+
+
+def _without_end(raw: bytes) -> bytes:
+    return without_blank_end(raw).rstrip(b"\r\n")
+
+
+def with_blocks(data: bytes, blocks: Iterable[bytes]) -> bytes:
+    """Return a file with blocks added at its end, with its line ends and its style of blank lines.
+
+    UsageError `document.unclosed` where the file ends inside a code fence or an HTML block.
     """
-    newline = newline_of(data) if data else "\n"
-    text = b"\n".join(blocks)
-    if newline != "\n":
-        text = encode(decode(text).replace("\r\n", "\n").replace("\n", newline))
-    data = close_end(data, newline)
-    return data.rstrip(b"\r\n") + newline.encode() * 2 + text if data.strip() else text
+    document = parse(data)
+    for block in blocks:
+        (section,) = parse(block.replace(b"\n", document.newline.encode())).sections
+        document = document.insert_section(len(document.sections), section)
+    return document.dump()
 
 
-def _cut(raw: bytes) -> bytes:
-    """Return a source without its last line end and the blank lines behind it."""
-    stripped = raw.rstrip(b" \t\r\n")
-    found = LINE_END.search(raw, len(stripped))
-    return raw[: found.start()] if stripped and found else raw if stripped else b""
+def block_of(title: str, body: str, code: str) -> bytes:
+    """Return a `##` block; UsageError with the code where it would not be read back as one block."""
+    raw = encode(f"{heading_line(title, 2)}\n{body}")
+    if section_of(raw, code).title != title:
+        raise UsageError(code, "its title would be read as another one", "mend it there")
+    return raw
 
 
-def _trimmed(raw: bytes) -> bytes:
-    """Return a source without blank lines at its start and end; the last line has no line end."""
-    return re.sub(rb"\A(?:[ \t]*(?:\r\n|\n|\r))+", b"", _cut(raw))
-
-
-def close_end(data: bytes, newline: str) -> bytes:
-    """Return a source to which a heading can be appended: a fence or HTML block open at its end is closed."""
-    if not _is_open(data):
-        return data
-    end = newline.encode()
-    longest = {mark: max(map(len, re.findall(mark + b"{3,}", data)), default=3) for mark in (b"`", b"~")}
-    closers = (b"", *(mark * length for mark, length in longest.items()), *_HTML_ENDS)
-    before = data + (b"" if ends_line(data) else end)
-    return next((made for mark in closers if not _is_open(made := before + mark + end)), data)
-
-
-def _is_open(raw: bytes) -> bool:
-    return scan(raw, front_end(raw, len(BOM) if raw.startswith(BOM) else 0)).open_end
-
-
-def _contains(data: bytes, text: bytes) -> bool:
-    """Return whether a source contains some lines one after the other, with any line ends."""
-    return b"\n" + _plain(_trimmed(text)) + b"\n" in b"\n" + _plain(data.removeprefix(BOM)) + b"\n"
-
-
-def _plain(data: bytes) -> bytes:
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+def section_of(raw: bytes, code: str) -> Section:
+    """Return the one section that a text is; UsageError with the code for any other text."""
+    if b"\0" in raw:
+        raise UsageError(code, "a NUL in it would make the file no text", "leave it out")
+    document = parse(raw)
+    if len(document.sections) != 1 or document.open_end or document.head.raw or document.front_raw:
+        raise UsageError(code, "its title or text holds a heading, or leaves a fence open", "use ### for headings")
+    return document.sections[0]
 
 
 _MODES: dict[str, Callable[[bytes, str, str], bytes]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from memory.storage.own_folders import home, state_home
 
 from . import ops
 from .failures import summarise
-from .files import TYPES, aidefile_of
+from .files import TYPES, aidefile_of, look_at
 from .ops import How, agent_folder
-from .pruning import AgentPrune, AgentStatus, look_at
+from .pruning import AgentPrune, AgentStatus, status_of
 from .pruning import prune as run
 from .reading import failures_of
 from .registry import Agent, find_agent, path_in, read_registry, store_of
@@ -75,19 +75,18 @@ def _how(context: Context, store: Store, *, ignore_lock: bool = False) -> How:
     return How(now=context.now, store=store, actor=context.actor, owner=os.getppid(), ignore_lock=ignore_lock)
 
 
-def _of_path(context: Context, path: str, named: str | None) -> tuple[Store, str]:
-    """Return the store of a file, and its path in it."""
+def _of_paths(context: Context, named: str | None, *paths: str) -> tuple[Store, Sequence[str]]:
+    """Return the store of a file, and its path in it; further paths are those of other files of the agent."""
     if named is not None:
         store = _store(context, _agents(context, named)[0])
-        return store, path_in(store, path)
-    full = os.path.abspath(os.path.join(context.folder or ".", path))
-    folder = agent_folder(full)
-    if folder is None or not _reached(context, folder):
-        raise UsageError(
-            "typed.no_agent_here", f"{path} is in no folder with an Aidefile", "name the agent with --agent"
-        )
-    store = _store(context, Agent(os.path.basename(folder), Path(folder), registered=False))
-    return store, path_in(store, full)
+    else:
+        paths = tuple(os.path.abspath(os.path.join(context.folder or ".", path)) for path in paths)
+        folder = agent_folder(paths[0])
+        if folder is None or not _reached(context, folder):
+            words = f"{paths[0]} is in no folder with an Aidefile"
+            raise UsageError("typed.no_agent_here", words, "name the agent with --agent")
+        store = _store(context, Agent(os.path.basename(folder), Path(folder), registered=False))
+    return store, [path_in(store, path) for path in paths]
 
 
 def _done(context: Context, store: Store, change: Change, document: dict[str, Any], words: str) -> Result:
@@ -103,7 +102,7 @@ def _done(context: Context, store: Store, change: Change, document: dict[str, An
 def status(context: Context, agent: str | None) -> Result:
     """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
     approvals = state_home(context.environ)
-    found = [look_at(one).at(context.now, approvals) for one in _agents(context, agent, here=True)]
+    found = [status_of(look_at(one), context.now, approvals) for one in _agents(context, agent, here=True)]
     return listing("agents", lambda: (one.json() for one in found), lambda paint: _status_lines(paint, found))
 
 
@@ -112,32 +111,33 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
         yield _NO_AGENTS
     for number, one in enumerate(found):
         yield from [""] if number else []
-        note = "" if one.agent.registered else "  (not registered, so never pruned by itself)"
-        yield paint.line(f"{one.agent.name}  {one.agent.folder}{note}")
-        if one.look.error is not None:
-            yield paint.alert(paint.line(f"{one.look.error.code}: {one.look.error.message}", "  "))
+        look = one.look
+        note = "" if look.agent.registered else "  (not registered, so never pruned by itself)"
+        yield paint.line(f"{look.agent.name}  {look.agent.folder}{note}")
+        if look.error is not None:
+            yield paint.alert(paint.line(f"{look.error.code}: {look.error.message}", "  "))
             continue
         ages = ((kind, one.oldest(kind)) for kind in TYPES)
         yield from paint.columns(
             (
                 kind,
-                plural(len(one.found.of(kind)), "file"),
-                bytes_text(one.found.size(kind)),
+                plural(len(look.of(kind)), "file"),
+                bytes_text(look.size(kind)),
                 "" if oldest is None else f"oldest {age_text(oldest)}",
             )
             for kind, oldest in ages
         )
-        tokens = f"  {one.found.tokens:,} tokens"
-        if one.limit is not None and one.fill is not None:
-            tokens += f" of {one.limit:,} ({one.fill:.0%})"
-        yield paint.alert(f"{tokens}: compact it") if (one.fill or 0) > 1 else tokens
+        tokens = f"  {look.tokens:,} tokens"
+        if look.limit is not None and look.fill is not None:
+            tokens += f" of {look.limit:,} ({look.fill:.0%})"
+        yield paint.alert(f"{tokens}: compact it") if (look.fill or 0) > 1 else tokens
         if one.prune.error is not None:
             yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
             yield f"  the next prune takes {plural(len(one.prune.deleted), 'file')}, {bytes_text(one.prune.freed)}"
-        for path in one.found.missing:
+        for path in look.missing:
             yield paint.notice(paint.line(f"the core file {path} is not there", "  "))
-        for holder in one.look.locks:
+        for holder in look.locks:
             line = paint.line(f"{holder.path} is locked by {holder.text()}", "  ")
             yield paint.notice(line) if holder.dead else line
 
@@ -217,7 +217,7 @@ def fail(context: Context, agent: str, status_: str, task: str, tokens: int, iss
 def failures(context: Context, agent: str | None) -> Result:
     """Sum up the agents' failure notes by reason, by issue and by week, similar tasks together."""
     agents = _agents(context, agent, here=True)
-    found = summarise(failure for one in agents for failure in failures_of(look_at(one)))
+    found = summarise(failure for one in agents for failure in failures_of(look_at(one)).notes)
     return Result(lambda: found, lambda paint: _failure_lines(paint, found))
 
 
@@ -264,12 +264,12 @@ _force = option("--force", is_flag=True, help="Replace a file that exists under 
 @_ignoring_lock
 def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str | None, ignore_lock: bool) -> Result:
     """Append TEXT (default: stdin) to a file of an agent, which is made where it is missing."""
-    store, inside = _of_path(context, path, agent)
+    store, (inside,) = _of_paths(context, agent, path)
     if text is None:
         raise UsageError("usage.value", "there is no text", "give it as an argument or on stdin")
     if found := find_secrets(text):
         context.tell(f"warning: what goes to {inside} looks like a secret ({found[0].kind})")
-    change = ops.merge_into(inside, text, dedupe, **_how(context, store, ignore_lock=ignore_lock))
+    change = ops.merge(inside, text, dedupe, **_how(context, store, ignore_lock=ignore_lock))
     words = change.summary if change.files else f"nothing to merge: {inside} already has all of it"
     return _done(context, store, change, {"path": inside, "changed": bool(change.files)}, words)
 
@@ -285,7 +285,8 @@ def promote(
     context: Context, source: str, target: str, core: bool, force: bool, agent: str | None, ignore_lock: bool
 ) -> Result:
     """Move a file up, typically from episodic to core: all or nothing, with its mode and its time."""
-    return _move(context, source, target, "typed.promote", "add" if core else None, force, agent, ignore_lock)
+    move = partial(ops.promote, core=core, force=force)
+    return _moved(context, move, source, target, agent, ignore_lock, hint="promote with --core lists it")
 
 
 @typed.change("demote", "memory/rule.md memory/episodic/rule.md --agent ada")
@@ -296,32 +297,28 @@ def promote(
 @_ignoring_lock
 def demote(context: Context, source: str, target: str, force: bool, agent: str | None, ignore_lock: bool) -> Result:
     """Move a file down, the opposite of promote; a core file leaves core_files of the Aidefile with it."""
-    return _move(context, source, target, "typed.demote", "remove", force, agent, ignore_lock)
+    return _moved(context, partial(ops.demote, force=force), source, target, agent, ignore_lock)
 
 
-def _move(
+def _moved(
     context: Context,
+    move: Callable[..., Change],
     source: str,
     target: str,
-    operation: str,
-    core: str | None,
-    force: bool,
     agent: str | None,
     ignore_lock: bool,
+    hint: str = "",
 ) -> Result:
-    store, inside = _of_path(context, source, agent)
-    there = path_in(
-        store, target if agent is not None else os.path.abspath(os.path.join(context.folder or ".", target))
-    )
+    """Move a file, and say whether the Aidefile lists it as core now; a target that is a folder gets the file."""
+    store, (inside, there) = _of_paths(context, agent, source, target)
     if target.endswith("/") or (store.root / there).is_dir():
         there = f"{there}/{inside.rpartition('/')[2]}"
-    how = _how(context, store, ignore_lock=ignore_lock)
-    change = ops.move(inside, there, operation, force=force, core=core, **how)
+    change = move(inside, there, **_how(context, store, ignore_lock=ignore_lock))
     listed = aidefile_of(store.root).is_core(there)
     document = {"from": inside, "to": there, "core": listed}
     result = _done(context, store, change, document, change.summary)
-    if operation == "typed.promote" and not listed:
-        context.tell(f"{there} is not listed under core_files; promote with --core lists it")
+    if hint and not listed:
+        context.tell(f"{there} is not listed under core_files; {hint}")
     return result
 
 
@@ -332,9 +329,8 @@ def _move(
 @_ignoring_lock
 def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> Result:
     """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
-    age = ops.age_of(max_age)
-    store, inside = _of_path(context, path, agent)
-    gone = ops.expire(inside, age, **_how(context, store, ignore_lock=ignore_lock))
+    store, (inside,) = _of_paths(context, agent, path)
+    gone = ops.expire(inside, max_age, **_how(context, store, ignore_lock=ignore_lock))
     context.made = f"deleted {inside}" if gone else None
     words = f"deleted {inside}" if gone else f"{inside} stays: it is no older than {max_age}"
     if not gone and not os.path.lexists(store.root / inside):
@@ -347,7 +343,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
 @_of_agent
 def lock(context: Context, path: str, agent: str | None) -> Result:
     """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
-    store, inside = _of_path(context, path, agent)
+    store, (inside,) = _of_paths(context, agent, path)
     holder = ops.lock(inside, **_how(context, store))
     return said({"locked": holder.json()}, f"locked {inside}")
 
@@ -357,7 +353,7 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
 @_of_agent
 def unlock(context: Context, path: str, agent: str | None) -> Result:
     """Remove the lock of a file, also that of another program; unlocking twice is fine."""
-    store, inside = _of_path(context, path, agent)
+    store, (inside,) = _of_paths(context, agent, path)
     was = ops.unlock(inside, store=store)
     words = f"unlocked {inside}" if was else f"{inside} was not locked"
     return said({"path": inside, "unlocked": was}, words)

@@ -24,9 +24,10 @@ from memory.storage.transaction import Transaction
 
 from . import failures
 from .aidefile import NAME, with_core_file
-from .files import Holder, aidefile_of, lock_file, refuse_foreign, refuse_locked, unlock_file
+from .files import aidefile_of, refuse_foreign
+from .locks import Holder, lock_file, refuse_locked, unlock_file
 from .merging import merged
-from .registry import Agent, find_agent, path_in, read_registry, store_of
+from .registry import Agent, find_agent, path_in, store_of
 from .sizes import nanoseconds, read_age, span_ns
 
 AnyPath = str | os.PathLike[str]
@@ -45,95 +46,72 @@ class How(TypedDict, total=False):
     ignore_lock: bool
 
 
-def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How]) -> bool:
-    """Append content to a file, leaving out what the file already has, and return whether the file changed.
+def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How]) -> Change:
+    """Append content to a file, leaving out what the file already has; the change names no file where nothing is new.
 
     `dedupe` is `none`, `line_hash` or `section_replace`; see `memory.typed.merging`. The file and its folders are made
     where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
-    return bool(merge_into(path, content, dedupe, **how).files)
-
-
-def merge_into(path: AnyPath, content: str, dedupe: str, **how: Unpack[How]) -> Change:
-    """Do what `merge` does, and return the change."""
-    how["store"], inside = _place(path, how)
-    words = f"merged into {inside} ({dedupe})"
-    return rewrite(inside, lambda data: merged(data, content, dedupe), "typed.merge", words, **how)
-
-
-def rewrite(path: AnyPath, build: Callable[[bytes], bytes], operation: str, summary: str, **how: Unpack[How]) -> Change:
-    """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made."""
     store, inside = _place(path, how)
-    refuse_foreign(store.root, inside)
+    words = f"merged into {inside} ({dedupe})"
+    return rewrite(store, inside, lambda data: merged(data, content, dedupe), "typed.merge", words, how)
+
+
+def rewrite(store: Store, path: str, build: Callable[[bytes], bytes], operation: str, summary: str, how: How) -> Change:
+    """Write the bytes that `build` returns for a file's bytes (none: no file); no empty file is made."""
+    refuse_foreign(store.root, path)
 
     def attempt() -> Change:
         with _transaction(store, operation, how) as transaction:
-            _refuse_locked(store, inside, how)
-            stored = transaction.read(inside)
+            _refuse_locked(store, how, path)
+            stored = transaction.read(path)
             data = build(stored.data)
             if data != stored.data:
-                transaction.write(inside, data, base=stored.base)
+                transaction.write(path, data, base=stored.base)
             return transaction.commit(summary)
 
     return retry(attempt)
 
 
-def promote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
-    """Move a file up, typically from episodic to core, and return its new path; see `move`.
+def promote(src: AnyPath, dst: AnyPath, *, force: bool = False, core: bool = False, **how: Unpack[How]) -> Change:
+    """Move a file up, typically from episodic to core: all or nothing, with its mode and its time; folders are made.
 
-    The Aidefile is not changed: `memdeck typed promote --core` does that too.
+    With `core` the Aidefile lists it under `core_files` in the same change. NotFoundError `typed.no_file` for a missing
+    source, RefusedError `typed.exists` for a target that exists, unless `force`; UsageError `typed.same` for the same
+    path twice.
     """
-    return _moved(src, dst, "typed.promote", force, how)
+    return _move(src, dst, "typed.promote", force, core, how)
 
 
-def demote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Path:
-    """Move a file down, the opposite of `promote`; arguments and errors are the same.
+def demote(src: AnyPath, dst: AnyPath, *, force: bool = False, **how: Unpack[How]) -> Change:
+    """Move a file down, the opposite of `promote`; errors are the same. A core file leaves `core_files` with it.
 
     It keeps its time, so the next prune may delete a file that was not changed for long.
     """
-    return _moved(src, dst, "typed.demote", force, how)
+    return _move(src, dst, "typed.demote", force, False, how)
 
 
-def _moved(src: AnyPath, dst: AnyPath, operation: str, force: bool, how: How) -> Path:
+def _move(src: AnyPath, dst: AnyPath, operation: str, force: bool, core: bool, how: How) -> Change:
     store, source = _place(src, how)
     target = path_in(store, dst if how.get("store") else os.path.abspath(dst))
-    how["store"] = store
-    move(source, target, operation, force=force, **how)
-    return store.root / target
-
-
-def move(
-    source: str, target: str, operation: str, *, force: bool = False, core: str | None = None, **how: Unpack[How]
-) -> Change:
-    """Move a file of an agent (`store`), all or nothing, with its mode and its time; folders are made.
-
-    `core` is `add` to list the target in the Aidefile's `core_files` in the same change, `remove` to remove the source
-    from that list. NotFoundError `typed.no_file` for a missing source, RefusedError `typed.exists` for a target that
-    exists, unless `force`; UsageError `typed.same` for the same path twice.
-    """
-    store = _place(source, how)[0]
     if source == target:
         raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
-    if NAME in (source, target):
-        raise RefusedError("typed.aidefile", f"the {NAME} itself is not moved, nor moved over", "name another path")
     for path in (source, target):
         refuse_foreign(store.root, path)
 
     def attempt() -> Change:
         with _transaction(store, operation, how) as transaction:
-            _refuse_locked(store, source, how)
-            _refuse_locked(store, target, how)
+            _refuse_locked(store, how, source, target)
             base = transaction.read(source).base
             if base is None:
-                raise NotFoundError(
-                    "typed.no_file", f"there is no file {source}", "name a file that exists", path=source
-                )
+                words = f"there is no file {source}"
+                raise NotFoundError("typed.no_file", words, "name a file that exists", path=source)
             over = transaction.read(target).base
             if over is not None and not force:
                 raise RefusedError("typed.exists", f"{target} exists already", "force it, or name another path")
             transaction.move(source, target, base=base, over=over)
-            if core is not None:
-                _list_core(transaction, source, target if core == "add" else None)
+            if core or operation == "typed.demote":
+                _list_core(transaction, source, target if core else None)
             return transaction.commit(f"moved {source} to {target}")
 
     return retry(attempt)
@@ -155,7 +133,10 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
     `max_age` is a timedelta, a number of seconds, or text such as `7d`; UsageError `typed.age` for anything else. A
     missing file is no error, a folder is. `memdeck undo` restores the bytes.
     """
-    limit = nanoseconds(_now(how)) - span_ns(age_of(max_age))
+    try:
+        limit = nanoseconds(_now(how)) - span_ns(read_age(max_age))
+    except ValueError as error:
+        raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
     if how.get("store") is None and not os.path.lexists(path):
         return False
     store, inside = _place(path, how)
@@ -168,20 +149,12 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
             stored = transaction.read(inside)
             if stored.base is None or stored.version.mtime_ns >= limit:
                 return False
-            _refuse_locked(store, inside, how)
+            _refuse_locked(store, how, inside)
             transaction.remove(inside, base=stored.base)
             transaction.commit(f"expired {inside}")
             return True
 
     return retry(attempt)
-
-
-def age_of(value: timedelta | float | str) -> timedelta:
-    """Return an age as `expire` takes it; UsageError `typed.age`."""
-    try:
-        return read_age(value)
-    except ValueError as error:
-        raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
 
 
 def lock(path: AnyPath, **how: Unpack[How]) -> Holder:
@@ -190,12 +163,15 @@ def lock(path: AnyPath, **how: Unpack[How]) -> Holder:
     The path itself need not exist. `owner` holds the lock.
     """
     store, inside = _place(path, how)
+    refuse_foreign(store.root, inside)
     return lock_file(store, inside, now=_now(how), owner=how.get("owner"))
 
 
 def unlock(path: AnyPath, **how: Unpack[How]) -> bool:
     """Remove `<path>.lock` and return whether it existed; unlocking twice is fine."""
-    return unlock_file(*_place(path, how))
+    store, inside = _place(path, how)
+    refuse_foreign(store.root, inside)
+    return unlock_file(store, inside)
 
 
 def record_failure(
@@ -227,32 +203,19 @@ def write_failure(
 ) -> str | None:
     """Do what `record_failure` does, and return the log's path from the agent's folder on; this function raises.
 
-    NotFoundError `typed.no_agent` for a name that is not in the registry, `typed.no_folder` for a path that leads to no
-    folder.
+    NotFoundError `typed.no_agent` for what is no agent, `typed.no_folder` for a registered one without a folder.
     """
     if status not in failures.STATUSES:
         return None
-    folder = _agent_folder(agent)
+    folder = (agent if isinstance(agent, Agent) else find_agent(os.fspath(agent), home(os.environ))).folder
     if not folder.is_dir():
         raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
-    store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
-    path = f"{aidefile_of(folder).procedural_real}/{failures.FILE}"
+    path = f"{aidefile_of(folder).procedural.real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
-    how["store"] = store
-    rewrite(path, lambda data: failures.with_note(data, note), "typed.fail", f"noted a failure in {path}", **how)
+    store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
+    words = f"noted a failure in {path}"
+    rewrite(store, path, lambda data: failures.with_note(data, note), "typed.fail", words, how)
     return path
-
-
-def _agent_folder(agent: Agent | AnyPath) -> Path:
-    """Return the folder of an agent; names of the registry come first, as on the command line."""
-    if isinstance(agent, Agent):
-        return agent.folder
-    named = os.fspath(agent)
-    if isinstance(agent, str) and "/" not in named:
-        known = read_registry(home(os.environ))
-        if any(one.name == named for one in known) or not os.path.isdir(named):
-            return find_agent(named, home(os.environ), known).folder
-    return Path(os.path.abspath(named))
 
 
 def agent_folder(path: str) -> str | None:
@@ -286,6 +249,6 @@ def _transaction(store: Store, operation: str, how: How) -> Transaction:
     return store.transaction(operation, actor=actor, now=_now(how))
 
 
-def _refuse_locked(store: Store, path: str, how: How) -> None:
-    if not how.get("ignore_lock"):
+def _refuse_locked(store: Store, how: How, *paths: str) -> None:
+    for path in () if how.get("ignore_lock") else paths:
         refuse_locked(store.root, path, how.get("owner"))

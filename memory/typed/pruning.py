@@ -20,13 +20,12 @@ from memory.storage.safe_open import MOST_BYTES, allow
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
 
-from .aidefile import EPISODIC, NAME, PROCEDURAL, Aidefile
-from .files import LOCK, MARKDOWN, TYPES, AgentFiles, Holder, LeftOut, MemoryFile, Type, aidefile_of, holder_of, look
+from .aidefile import EPISODIC, LOCK, NAME, PROCEDURAL
+from .files import MARKDOWN, TYPES, AgentLook, LeftOut, MemoryFile, Type, look_at
 from .registry import Agent, root_of
 from .sizes import nanoseconds
 
-USUAL = f'procedural_dir = "{PROCEDURAL}"\nepisodic_dir = "{EPISODIC}"'
-"""The folders of an Aidefile that names none, in the form of `folders_text`."""
+_FOLDERS = 'procedural_dir = "{}"\nepisodic_dir = "{}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +67,6 @@ class AgentPrune:
 
 
 @dataclass(frozen=True, slots=True)
-class AgentLook:
-    """A snapshot of one agent's files; `error` says why it could not be read, and then all else is empty."""
-
-    agent: Agent
-    aidefile: Aidefile | None
-    found: AgentFiles
-    locks: tuple[Holder, ...] = ()
-    error: MemdeckError | None = None
-
-    def at(self, now: datetime, approvals: Path | None = None) -> AgentStatus:
-        """Return the agent's status at an aware time; `approvals` as in `plan_prune`."""
-        return AgentStatus(self, plan_prune(self, now, approvals), nanoseconds(now))
-
-
-@dataclass(frozen=True, slots=True)
 class AgentStatus:
     """One agent at one moment; `prune` is what a prune would do now."""
 
@@ -90,57 +74,39 @@ class AgentStatus:
     prune: AgentPrune
     now_ns: int
 
-    @property
-    def agent(self) -> Agent:
-        """The agent."""
-        return self.look.agent
-
-    @property
-    def found(self) -> AgentFiles:
-        """Its files."""
-        return self.look.found
-
     def oldest(self, kind: Type | None = None) -> float | None:
         """Return the age of the oldest file of a type, or of all, in seconds; None without files."""
-        ages = [file.age_ns(self.now_ns) for file in self.found.files if kind in (None, file.type)]
+        ages = [file.age_ns(self.now_ns) for file in self.look.files if kind in (None, file.type)]
         return max(ages) / 1e9 if ages else None
-
-    @property
-    def limit(self) -> int | None:
-        """How many tokens the Aidefile allows before memory should be compacted; None where it sets no limit."""
-        return self.look.aidefile.compact_after if self.look.aidefile else None
-
-    @property
-    def fill(self) -> float | None:
-        """The used fraction of the limit; 1.0 is all of it."""
-        return None if self.limit is None else self.found.tokens / self.limit
 
     def json(self) -> dict[str, Any]:
         """Return the status for programs; ages are in seconds."""
+        look = self.look
         return {
-            "agent": self.agent.name,
-            "path": str(self.agent.folder),
-            "registered": self.agent.registered,
+            "agent": look.agent.name,
+            "path": str(look.agent.folder),
+            "registered": look.agent.registered,
             "types": {
-                kind: {
-                    "files": len(self.found.of(kind)),
-                    "bytes": self.found.size(kind),
-                    "oldest_seconds": self.oldest(kind),
-                }
+                kind: {"files": len(look.of(kind)), "bytes": look.size(kind), "oldest_seconds": self.oldest(kind)}
                 for kind in TYPES
             },
-            "bytes": self.found.size(),
+            "bytes": look.size(),
             "oldest_seconds": self.oldest(),
-            "tokens": self.found.tokens,
-            "compact_after": self.limit,
-            "fill": None if self.fill is None else round(self.fill, 4),
-            "over": self.fill is not None and self.fill > 1,
+            "tokens": look.tokens,
+            "compact_after": look.limit,
+            "fill": None if look.fill is None else round(look.fill, 4),
+            "over": (look.fill or 0) > 1,
             "next_prune": {"files": len(self.prune.deleted), "bytes": self.prune.freed},
             "not_pruned": None if self.prune.error is None else self.prune.error.message,
-            "missing_core": list(self.found.missing),
-            "locks": [holder.json() for holder in self.look.locks],
-            "error": _error(self.look.error),
+            "missing_core": list(look.missing),
+            "locks": [holder.json() for holder in look.locks],
+            "error": _error(look.error),
         }
+
+
+def status_of(look: AgentLook, now: datetime, approvals: Path | None = None) -> AgentStatus:
+    """Return the status of an agent at an aware time; `approvals` as in `plan_prune`."""
+    return AgentStatus(look, plan_prune(look, now, approvals), nanoseconds(now))
 
 
 def _error(error: MemdeckError | None) -> dict[str, str] | None:
@@ -153,26 +119,26 @@ def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) ->
     An agent that cannot be read, because its Aidefile is wrong or its folder is missing, gives a report with `error`;
     so does one whose folders are refused, or not approved: `approvals` is the state folder, None for no question.
     """
-    agent, found = look.agent, look.found
+    agent = look.agent
     if look.aidefile is None:
         return AgentPrune(agent, error=look.error)
-    wrong: MemdeckError | None = folder_refusal(look.aidefile, found)
+    wrong: MemdeckError | None = folder_refusal(look)
     if wrong is None and approvals is not None:
-        wrong = _not_approved(approvals, agent, look.aidefile, found)
+        wrong = _not_approved(approvals, look)
     if wrong is not None:
         return AgentPrune(agent, error=wrong)
     moment = nanoseconds(now)
-    deleted, errors, skipped = [], list(found.failed), list(found.passed)
-    skipped += [LeftOut(path, "a lock is never pruned") for path in found.sentinels]
+    deleted, errors, skipped = [], list(look.failed), list(look.passed)
+    skipped += [LeftOut(path, "a lock is never pruned") for path in look.sentinels]
+    held = {holder.path: holder.text() for holder in look.locks}
     kept = 0
-    for file in found.files:
+    for file in look.files:
         if not file.too_old(moment):
             kept += 1
         elif not file.path.casefold().endswith(MARKDOWN):
             skipped.append(LeftOut(file.path, "it is no Markdown"))
-        elif file.locked:
-            holder = holder_of(agent.folder, file.path)
-            skipped.append(LeftOut(file.path, f"locked by {holder.text()}" if holder else "locked"))
+        elif file.path in held:
+            skipped.append(LeftOut(file.path, f"locked by {held[file.path]}"))
         elif reason := _refusal(agent, file):
             errors.append(LeftOut(file.path, reason))
         else:
@@ -196,26 +162,20 @@ def _refusal(agent: Agent, file: MemoryFile) -> str | None:
     return None if os.access(place, os.R_OK) else "it cannot be read, so that no copy can be kept"
 
 
-def folders_text(aidefile: Aidefile) -> str:
-    """Return the two folders for the question to the user: their real paths, with links resolved."""
-    return f'procedural_dir = "{aidefile.procedural_real}"\nepisodic_dir = "{aidefile.episodic_real}"'
-
-
-def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None:
+def folder_refusal(look: AgentLook) -> RefusedError | None:
     """Return why the folders can never be pruned: one is hidden, or what it holds is not memory.
 
     A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, even if an Aidefile says so.
     """
-    folders = (
-        ("procedural_dir", aidefile.procedural_dir, aidefile.procedural_real, PROCEDURAL),
-        ("episodic_dir", aidefile.episodic_dir, aidefile.episodic_real, EPISODIC),
-    )
-    for key, written, real, usual in folders:
-        names = [part for part in (*written.split("/"), *real.split("/")) if part not in ("", ".", "..")]
-        inside = [file.path for file in found.files if file.path.startswith(real + "/")]
-        if any(part.startswith(".") for part in names):
+    assert look.aidefile is not None
+    for key, (written, real), usual in (
+        ("procedural_dir", look.aidefile.procedural, PROCEDURAL),
+        ("episodic_dir", look.aidefile.episodic, EPISODIC),
+    ):
+        inside = [file.path.casefold() for file in look.files if file.path.startswith(real + "/")]
+        if any(part.startswith(".") and part.strip(".") for part in (*written.split("/"), *real.split("/"))):
             why = "and a folder whose name begins with a dot is never pruned"
-        elif real != usual and inside and not any(path.casefold().endswith(MARKDOWN) for path in inside):
+        elif real != usual and inside and not any(path.endswith(MARKDOWN) for path in inside):
             why = "which holds no Markdown, so it is no memory and is not pruned"
         else:
             continue
@@ -223,50 +183,36 @@ def folder_refusal(aidefile: Aidefile, found: AgentFiles) -> RefusedError | None
     return None
 
 
-def look_at(agent: Agent) -> AgentLook:
-    """Read the files of an agent; a fault of the agent as a whole is returned as `error`."""
-    try:
-        if not agent.folder.is_dir():
-            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
-        aidefile = aidefile_of(agent.folder)
-    except MemdeckError as error:
-        return AgentLook(agent, None, AgentFiles(()), error=error)
-    found = look(agent.folder, aidefile)
-    # Sentinels of core files may be outside of the two folders.
-    sentinels = {file.path + LOCK for file in found.files if file.locked} | set(found.sentinels)
-    locks = [holder_of(agent.folder, path.removesuffix(LOCK)) for path in sorted(sentinels)]
-    return AgentLook(agent, aidefile, found, tuple(holder for holder in locks if holder is not None))
-
-
 # -- consent ---------------------------------------------------------------------------------------------------------
 
 
-def ask_of(agent: Agent, aidefile: Aidefile, found: AgentFiles) -> Ask:
-    """Return an agent's ask; it does not depend on the workspace from which the agent is seen."""
-    text = folders_text(aidefile)
-    refusal = folder_refusal(aidefile, found)
+def ask_of(look: AgentLook) -> Ask:
+    """Return an agent's ask for its two folders, links resolved; it does not depend on the workspace that shows it."""
+    assert look.aidefile is not None
+    agent, refusal = look.agent, folder_refusal(look)
+    text = _FOLDERS.format(look.aidefile.procedural.real, look.aidefile.episodic.real)
     hidden = hidden_in(text) or hidden_in_name(agent.name)
     why = refusal.message if refusal is not None else f"it holds the hidden character {hidden}" if hidden else ""
     file = os.path.relpath(agent.folder / NAME, root_of(agent.folder))
-    usual = "the folders of every agent without settings" if text == USUAL else ""
+    usual = "the folders of every agent without settings" if text == _FOLDERS.format(PROCEDURAL, EPISODIC) else ""
     return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
 
 
-def _not_approved(approvals: Path, agent: Agent, aidefile: Aidefile, found: AgentFiles) -> MemdeckError | None:
+def _not_approved(approvals: Path, look: AgentLook) -> MemdeckError | None:
     """Return why the folders of an agent may not be pruned, None where they may; `approvals` is the state folder.
 
     The folders of an agent without settings may be pruned. Others need an approval, and so do the usual ones once
     others were approved: BlockedError `trust.blocked`.
     """
-    ask = ask_of(agent, aidefile, found)
-    root = root_of(agent.folder)
+    assert look.aidefile is not None
+    ask, root = ask_of(look), root_of(look.agent.folder)
     decision = Trust(approvals, root).decide(ask)
     if decision.allowed:
         return None
-    folders = f"{aidefile.procedural_real[:80]!r} and {aidefile.episodic_real[:80]!r}"
+    folders = f"{look.aidefile.procedural.real[:80]!r} and {look.aidefile.episodic.real[:80]!r}"
     return BlockedError(
         "trust.blocked",
-        f"the folders of {agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
+        f"the folders of {look.agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
         f"`memdeck trust list -w {root}` shows what waits for an approval",
         blocked=[blocked_json(ask, decision)],
     )

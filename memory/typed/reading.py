@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +18,9 @@ from memory.errors import ConfigError, MemdeckError, RefusedError
 from memory.search.records import Record
 from memory.storage import safe_open as beneath
 
-from .aidefile import NAME
-from .failures import FILE, Failure, read_failures, unread_blocks
-from .files import LOCK, MemoryFile
-from .pruning import AgentLook
+from .aidefile import LOCK, NAME
+from .failures import FILE, FailureLog, read_failures
+from .files import MARKDOWN, AgentLook, MemoryFile
 from .registry import REGISTRY, read_registry
 
 KIND = "typed"
@@ -60,7 +60,7 @@ def records_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]
 
     `passed` is called with the path of each file that is left out, and the reason: too large, or unreadable.
     """
-    for file in look.found.files:
+    for file in look.files:
         path = shown + file.path
         text = read_text(look.agent.folder, file.path) if file.size <= SEARCHED else None
         if text is None:
@@ -85,24 +85,13 @@ def _blocks(name: str, text: str) -> Iterator[tuple[str, str, int]]:
         yield section.title or name, decode(section.raw), document.line_of(index)
 
 
-def failures_of(look: AgentLook) -> tuple[Failure, ...]:
-    """Return the failures in an agent's log, in its order, which is oldest first."""
-    path, data = _log(look)
+def failures_of(look: AgentLook) -> FailureLog:
+    """Return what an agent's failure log holds, oldest first; nothing where it cannot be read."""
+    path = "" if look.aidefile is None else f"{look.aidefile.procedural.real}/{FILE}"
+    data = b""
+    with suppress(MemdeckError):
+        data = beneath.read(path, look.agent.folder).data if path else b""
     return read_failures(data, agent=look.agent.name, file=path)
-
-
-def no_failures(look: AgentLook) -> tuple[tuple[int, str], ...]:
-    """Return the blocks of an agent's failure log that are no notes: the line (from 0) of each, and its title."""
-    return unread_blocks(_log(look)[1])
-
-
-def _log(look: AgentLook) -> tuple[str, bytes]:
-    """Return the path and the bytes of an agent's failure log; no bytes where it cannot be read."""
-    path = "" if look.aidefile is None else f"{look.aidefile.procedural_real}/{FILE}"
-    try:
-        return path, beneath.read(path, look.agent.folder).data if path else b""
-    except MemdeckError:
-        return path, b""
 
 
 # -- problems --------------------------------------------------------------------------------------------------------
@@ -130,25 +119,29 @@ def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
     assert look.aidefile is not None
     for problem in look.aidefile.problems:
         yield Problem(problem.level, shown + NAME, problem.line, problem.code, problem.message)
-    for path in look.found.missing:
+    for path in look.missing:
         yield Problem("warning", shown + NAME, 0, "typed.no_core_file", f"the core file {path} is not there")
-    for left in look.found.failed:
+    for left in look.failed:
         yield Problem("warning", shown + left.path, 0, "typed.unreadable", left.reason)
     for holder in look.locks:
         if holder.dead:
             words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` takes it away"
             yield Problem("warning", shown + holder.path + LOCK, 0, "typed.stale_lock", words)
-    yield from (copy_problem(shown + path, original) for path, original in look.found.copies)
-    for file in look.found.files:
+    yield from (copy_problem(shown + path, original) for path, original in look.copies)
+    for file in look.files:
         text = read_text(look.agent.folder, file.path) if file.size <= SEARCHED else None
-        for line, kind in () if text is None or "\0" in text else secret_lines(text):
+        if text is None or "\0" in text:
+            continue
+        for line, kind in secret_lines(text):
             words = f"this looks like a secret: {kind}"
             yield Problem("warning", shown + file.path, line + 1, "typed.secret", words)
-    for line, title in no_failures(look):
-        words = (
-            f"{title[:60]!r} is read by nothing: a note of a failed run is a block with a line `- **Why it failed**: …`"
-        )
-        yield Problem("warning", f"{shown}{look.aidefile.procedural_real}/{FILE}", line + 1, "line.unread", words)
+        if file.path.casefold().endswith(MARKDOWN) and parse(encode(text)).open_end:
+            words = "a code fence or HTML block is never closed: it swallows what is added at the end"
+            yield Problem("warning", shown + file.path, 0, "document.unclosed", words)
+    log = f"{shown}{look.aidefile.procedural.real}/{FILE}"
+    for line, title in failures_of(look).unread:
+        words = "is read by nothing: a note of a failed run is a block with a line `- **Why it failed**: …`"
+        yield Problem("warning", log, line + 1, "line.unread", f"{title[:60]!r} {words}")
 
 
 def _problem(error: MemdeckError, file: str) -> Problem:

@@ -20,8 +20,7 @@ from memory.storage import PrivateState, Store
 from memory.storage.changes import PlainReading
 from memory.storage.safe_open import read_start
 
-from .aidefile import NAME
-from .files import LOCK, PRIVATE
+from .aidefile import LOCK, NAME, PRIVATE
 
 REGISTRY = ".aide/config.toml"
 """The registry, relative to the home folder."""

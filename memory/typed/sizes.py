@@ -54,11 +54,6 @@ def span_ns(span: timedelta) -> int:
     return ((span.days * 86400 + span.seconds) * 1_000_000 + span.microseconds) * 1000
 
 
-def tokens_of(size: int) -> int:
-    """Return roughly how many tokens a number of bytes is, rounded up."""
-    return -(-size // BYTES_PER_TOKEN)
-
-
 def bytes_text(size: int) -> str:
     """Return a size for people: `812 B`, `4.0 KB`, `1.2 MB`."""
     if size < 1000:

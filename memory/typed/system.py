@@ -21,8 +21,8 @@ from memory.workspace import Workspace
 
 from .aidefile import NAME
 from .exchange import agent_for, items_of, take
-from .files import MemoryFile
-from .pruning import AgentLook, AgentPrune, AgentStatus, ask_of, look_at, prune
+from .files import AgentLook, MemoryFile, look_at
+from .pruning import AgentPrune, AgentStatus, ask_of, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
 from .sizes import bytes_text
@@ -38,7 +38,7 @@ class TypedLook(NamedTuple):
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
         """Return the status of each agent at an aware time."""
-        return tuple(agent.at(now) for agent in self.agents)
+        return tuple(status_of(agent, now) for agent in self.agents)
 
 
 class TypedMemory(System):
@@ -104,7 +104,7 @@ class TypedMemory(System):
         for look in self.look().agents:
             shown = self._shown(look.agent)
             yield shown + NAME
-            for file in look.found.files:
+            for file in look.files:
                 if file.type != "episodic" and file.size <= _BASELINE:
                     yield shown + file.path
 
@@ -112,9 +112,9 @@ class TypedMemory(System):
         """Yield the folders with memory files, and the agents' own folders except the workspace itself."""
         for look in self.look().agents:
             shown = self._shown(look.agent)
-            places = {file.path.rpartition("/")[0] for file in look.found.files}
+            places = {file.path.rpartition("/")[0] for file in look.files}
             if look.aidefile is not None:
-                places |= {look.aidefile.procedural_real, look.aidefile.episodic_real}
+                places |= {look.aidefile.procedural.real, look.aidefile.episodic.real}
             yield from sorted(path for path in {(shown + place).rstrip("/") for place in {"", *places}} if path)
 
     def owns(self, name: str) -> bool:
@@ -179,7 +179,7 @@ class TypedMemory(System):
             "agents": [agent.json() for agent in agents],
             "counts": {
                 "agents": len(agents),
-                "files": sum(len(agent.found.files) for agent in agents),
+                "files": sum(len(agent.look.files) for agent in agents),
                 "next_prune": sum(len(agent.prune.deleted) for agent in agents),
             },
         }
@@ -187,13 +187,14 @@ class TypedMemory(System):
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield a line for each agent: how many files, how large, and how many the next prune deletes."""
         for status in self.look().at(now):
-            name, found, gone = status.agent.name, status.found, status.prune.deleted
-            if status.look.error is not None:
-                yield BriefLine(self.name, f"{name}:", name, status.look.error.message, "in trouble")
+            look, gone = status.look, status.prune.deleted
+            name = look.agent.name
+            if look.error is not None:
+                yield BriefLine(self.name, f"{name}:", name, look.error.message, "in trouble")
                 continue
-            words = f"{plural(len(found.files), 'file')}, {bytes_text(found.size())}"
+            words = f"{plural(len(look.files), 'file')}, {bytes_text(look.size())}"
             due = f"{len(gone):,} due for pruning" if gone else ""
-            first = next(iter(gone or found.files), None)
+            first = next(iter(gone or look.files), None)
             yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)
 
     def doctor_lines(self) -> Iterable[Advice]:
@@ -236,7 +237,7 @@ class TypedMemory(System):
         """Yield the folders that a prune would delete from, agent by agent."""
         for look in self.look().agents:
             if look.aidefile is not None:
-                yield ask_of(look.agent, look.aidefile, look.found)
+                yield ask_of(look)
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
@@ -263,4 +264,4 @@ def _changed(file: MemoryFile) -> str:
 
 def _facts(look: TypedLook) -> object:
     """Return what distinguishes two snapshots; errors are compared by their text."""
-    return [(one.agent, one.aidefile, one.found, one.locks, str(one.error or "")) for one in look.agents]
+    return [(one, str(one.error or "")) for one in look.agents]

@@ -38,7 +38,7 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert facts["facts"] == 13
     assert {"user", "workspace", "session"} <= set(facts)
     (agent,) = shop.system("typed").look().at(NOW)
-    assert {file.type for file in agent.found.files} == {"core", "procedural", "episodic"}
+    assert {file.type for file in agent.look.files} == {"core", "procedural", "episodic"}
     assert [file.path for file in agent.prune.deleted] == [
         "scratch/old-flags.md",
         "scratch/spring-campaign.md",
@@ -46,7 +46,7 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     codes = [problem.code for problem in check_all(shop)]
     assert codes.count("fact.alike") == 2
     assert not any(problem.level == "error" for problem in check_all(shop))
-    failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode())
+    failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode()).notes
     assert (len(failures), max(failure.time for failure in failures if failure.time) < NOW) == (6, True)
 
 

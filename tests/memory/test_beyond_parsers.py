@@ -28,7 +28,7 @@ from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
 from memory.trust.records import DamagedRecords, read_book
 from memory.typed.aidefile import read_aidefile
-from memory.typed.files import holder_of
+from memory.typed.locks import holder_of
 from memory.typed.sizes import read_age, read_size
 
 DIGITS = "9" * 5_000

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.document import parse
 from memory.errors import MemdeckError
 from memory.typed import ops
 from memory.typed.failures import Failure, note_of, read_failures, summarise, with_note
@@ -36,14 +37,14 @@ def test_the_log_is_append_only_and_two_in_a_second_are_two(den: Den) -> None:
     folder = den.add("ada")
     path = folder / "memory/procedural/failures.md"
     path.parent.mkdir(parents=True)
-    path.write_text("# Failures\n\n```\nopen")
+    path.write_text("# Failures\n\nby hand")
     store = den.store(den.agent("ada"))
     for _ in range(2):
         assert ops.record_failure(folder, "partial", "Fix the build", 12345, "local", NOW, store=store)
     text = path.read_text()
-    assert text.startswith("# Failures\n\n```\nopen")
+    assert text.startswith("# Failures\n\nby hand")
     assert text.count(BLOCK) == 2
-    assert len(read_failures(text.encode())) == 2
+    assert len(read_failures(text.encode()).notes) == 2
 
 
 @pytest.mark.parametrize(("status", "notes"), [("partial", 1), ("timeout", 1), ("success", 0), ("failed", 0)])
@@ -88,17 +89,18 @@ def test_noting_never_raises(den: Den, tmp_path: Path) -> None:
     st.text(max_size=40),
 )
 def test_a_note_is_read_back_behind_anything(lines: list[str], task: str) -> None:
-    """Whatever stands in the log, the note behind it is found, and the log's own bytes stay."""
+    """The log's own bytes stay, and the note behind them is found, unless a fence is open at their end."""
     data = "\n".join(lines).encode()
     text = with_note(data, note_of("timeout", task, 5, "i", NOW))
     assert text.startswith(data)
-    last = read_failures(text)[-1]
-    assert (last.reason, last.tokens, last.issue, last.time) == ("timeout", 5, "i", NOW)
+    if not parse(data).open_end:
+        last = read_failures(text).notes[-1]
+        assert (last.reason, last.tokens, last.issue, last.time) == ("timeout", 5, "i", NOW)
 
 
 def _failure(task: str, *, days: int = 0, reason: str = "partial", issue: str = "local", tokens: int = 10) -> Failure:
     note = note_of(reason, task, tokens, issue, NOW - timedelta(days=days))
-    return read_failures(note.encode(), agent="ada")[0]
+    return read_failures(note.encode(), agent="ada").notes[0]
 
 
 def test_failures_are_summed_up() -> None:
@@ -130,7 +132,8 @@ def test_notes_of_other_hands_are_read() -> None:
 - **Issue**: x
 """
     found = read_failures(text.encode())
-    assert [(one.at, one.issue, one.tokens, one.week, one.line) for one in found] == [
+    assert found.unread == ((7, "Not a failure"),)
+    assert [(one.at, one.issue, one.tokens, one.week, one.line) for one in found.notes] == [
         ("2026-04-18 10:00", "9", 12345, "2026-W16", 1),
         ("someday", "local", None, "unknown", 5),
     ]

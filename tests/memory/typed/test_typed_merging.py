@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from memory.typed.exchange import new_block
-from memory.typed.merging import behind, merged
+from memory.typed.merging import block_of, merged, with_blocks
 
 
 @pytest.mark.parametrize(
@@ -62,13 +61,12 @@ def test_line_hash_skips_lines_that_are_there(existing: str, content: str, expec
         ("intro\n\n## A\na\n", "more\n\n## A\nnew\n", "intro\n\nmore\n\n## A\nnew\n"),
         ("intro\nmore\n\n## A\na\n", "more\n## A\nb\n", "intro\nmore\n\n## A\nb\n"),
         ("```\n## A\n```\n", "## A\nx\n", "```\n## A\n```\n\n## A\nx\n"),
-        ("## A\n```\n## B\n```\n## C\nc\n", "## B\nb\n", "## A\n```\n## B\n```\n## C\nc\n\n## B\nb\n"),
+        ("## A\n```\n## B\n```\n## C\nc\n", "## B\nb\n", "## A\n```\n## B\n```\n## C\nc\n## B\nb\n"),
         ("## A\na\n# Other\no\n", "## A\nnew\n", "## A\nnew\n# Other\no\n"),
         ("", "## A\na\n", "## A\na\n"),
         ("text", "## A\na", "text\n\n## A\na\n"),
         ("---\nx: 1\n---\n## A\na\n", "## A\nb\n", "---\nx: 1\n---\n## A\nb\n"),
         ("## A\r\na\r\n", "## A\nb\n", "## A\r\nb\r\n"),
-        ("## A\na\n## B\nb\n", "## A\n```\nopen\n", "## A\n```\nopen\n```\n## B\nb\n"),
     ],
 )
 def test_section_replace_replaces_blocks_whose_heading_matches(existing: str, content: str, expected: str) -> None:
@@ -83,11 +81,19 @@ def test_other_modes_are_refused() -> None:
     assert caught.value.code == "typed.dedupe"
 
 
-def test_a_block_is_not_swallowed_by_an_open_fence() -> None:
-    """A fence that the file leaves open is closed before the block; `#` in a fence of the block is no heading."""
-    block = new_block("B", "\n```\n# comment\n```\n", "typed.heading")
-    assert behind(b"## A\n```\nopen\n", [block]) == b"## A\n```\nopen\n```\n\n## B\n\n```\n# comment\n```\n"
+def test_an_open_fence_swallows_nothing() -> None:
+    """Where a fence would swallow a block or its headings, nothing is merged; `#` in a fence is no heading."""
+    block = block_of("B", "\n```\n# comment\n```\n", "typed.heading")
+    assert with_blocks(b"## A\na\n", [block]) == b"## A\na\n\n## B\n\n```\n# comment\n```\n"
+    for existing, content in (
+        ("## A\n```\nopen\n", "## B\nb\n"),
+        ("## A\na\n## B\nb\n", "## A\n```\nopen\n"),
+        ("## A\na\n", "```\nopen\n"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            merged(existing.encode(), content, "section_replace")
+        assert caught.value.code == "document.unclosed"
     for body in ("\n## C\n", "\n```\nopen\n", "\nnul \0\n"):
         with pytest.raises(UsageError) as caught:
-            new_block("B", body, "typed.heading")
+            block_of("B", body, "typed.heading")
         assert caught.value.code == "typed.heading"

@@ -14,7 +14,7 @@ import pytest
 from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import undo_in
 from memory.typed import ops
-from memory.typed.files import Holder, host_name
+from memory.typed.locks import Holder, host_name
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 from tests.patience import PATIENCE
@@ -33,9 +33,9 @@ def ada(den: Den, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_merge_creates_appends_and_is_undone(ada: Path, den: Den) -> None:
     """Parents and file are made; the change is in the history in the agent's name, and undo takes it back."""
     path = ada / "memory/procedural/deep/notes.md"
-    assert ops.merge(path, "one\n")
-    assert ops.merge(path, "two\n", "line_hash")
-    assert not ops.merge(path, "one\ntwo\n", "line_hash")
+    assert ops.merge(path, "one\n").files
+    assert ops.merge(path, "two\n", "line_hash").files
+    assert not ops.merge(path, "one\ntwo\n", "line_hash").files
     assert path.read_text() == "one\ntwo\n"
     workspace = Workspace.open(ada, state_home=den.state)
     records = workspace.store.history.list()
@@ -57,10 +57,11 @@ def test_promote_and_demote_are_moves(ada: Path, den: Den) -> None:
     source = put(ada, "memory/episodic/find.md", "found\n", days=3)
     source.chmod(0o600)
     was = source.stat()
-    target = ops.promote(source, ada / "memory/core/find.md", now=NOW)
+    target = ada / "memory/core/find.md"
+    ops.promote(source, target, now=NOW)
     assert (source.exists(), target.read_text()) == (False, "found\n")
     assert (target.stat().st_mode, target.stat().st_mtime_ns) == (was.st_mode, was.st_mtime_ns)
-    assert ops.demote(target, source) == source
+    ops.demote(target, source)
     assert (target.exists(), source.stat().st_mtime_ns) == (False, was.st_mtime_ns)
     workspace = Workspace.open(ada, state_home=den.state)
     undo_in(workspace.together, actor="agent:ada", now=NOW)

@@ -48,14 +48,14 @@ class TypedPane(RecordPane):
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield a heading for each agent and type, and a row for each file; an agent that cannot be read says why."""
         for status in _agents(snapshot, now):
-            name = status.agent.name
+            name = status.look.agent.name
             if status.look.error is not None:
                 yield Heading(name)
                 yield Record(f"{name}:", status.look.error.message, sign="alert", tone="alert", values={"agent": name})
                 continue
             taken = {file.path for file in status.prune.deleted}
             for kind in TYPES:
-                files = status.found.of(kind)
+                files = status.look.of(kind)
                 if files:
                     yield Heading(f"{name}: {kind}", f"{len(files):,}, {KEPT[kind]}", "age")
                     yield from (_record(status, file, file.path in taken) for file in files)
@@ -69,8 +69,8 @@ class TypedPane(RecordPane):
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
         """Return how many files there are; an agent over its limit or with a broken Aidefile needs attention."""
         agents = _agents(snapshot, now)
-        alert = any(status.look.error is not None or (status.fill or 0) > 1 for status in agents)
-        return Badge(sum(len(status.found.files) for status in agents), alert) if agents else Badge()
+        alert = any(status.look.error is not None or (status.look.fill or 0) > 1 for status in agents)
+        return Badge(sum(len(status.look.files) for status in agents), alert) if agents else Badge()
 
     def sort_key(self, item: Record, name: str) -> Any:
         """Return the sort key: the oldest first, or the largest."""
@@ -92,20 +92,20 @@ class TypedPane(RecordPane):
         limit = MAX_AGE.get(file.type)
         left = 0.0 if limit is None else limit.total_seconds() - seconds
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
-        tokens = f"{status.found.tokens:,}"
-        tokens += f" of {status.limit:,} tokens, {status.fill:.0%}" if status.limit else " tokens"
-        failures = failures_of(status.look) if (file.type, file.name) == ("procedural", FAILURES) else ()
+        tokens = f"{status.look.tokens:,}"
+        tokens += f" of {status.look.limit:,} tokens, {status.look.fill:.0%}" if status.look.limit else " tokens"
+        failures = failures_of(status.look).notes if (file.type, file.name) == ("procedural", FAILURES) else ()
         return {
-            "agent": status.agent.name,
+            "agent": status.look.agent.name,
             "type": f"{file.type}, {KEPT[file.type]}",
             "size": bytes_text(file.size),
             "changed": f"{age_text(seconds)} ago" if seconds >= 60 else "just now",
             "pruned": Piece("by the next prune", "alert") if item.tone == "alert" else
             "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else "is due",
             "locked by": held and Piece(held.text(), "warn"),
-            "agent uses": Piece(tokens, "alert" if (status.fill or 0) > 1 else "plain"),
+            "agent uses": Piece(tokens, "alert" if (status.look.fill or 0) > 1 else "plain"),
             "failures by week": dict(list(summarise(failures)["by_week"].items())[-WEEKS:]),
-            "": preview(status.agent.folder, file),
+            "": preview(status.look.agent.folder, file),
         }  # fmt: skip
 
     def source_text(self, item: Record) -> str | None:
@@ -122,14 +122,14 @@ def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
     seconds = file.age_ns(status.now_ns) / 1e9
     limit = MAX_AGE.get(file.type)
     old = limit is not None and seconds / limit.total_seconds() >= NEARLY
-    name = status.agent.name
+    name = status.look.agent.name
     return Record(
         f"{name}:{file.path}", file.path, about=bytes_text(file.size), when=age_text(seconds),
         sign="alert" if taken else "diamond" if file.locked else "",
         tone="alert" if taken else "warn" if old else "plain",
-        values={"agent": str(status.agent.folder), "type": file.type, "path": file.path, "source": file.path},
+        values={"agent": str(status.look.agent.folder), "type": file.type, "path": file.path, "source": file.path},
         mark=(file, taken),
-        source=f"{status.agent.folder}/{file.path}",
+        source=f"{status.look.agent.folder}/{file.path}",
         thing=(status, file),
     )  # fmt: skip
 
