@@ -1,7 +1,11 @@
-"""The files of a workspace that the words of a command name: an approval covers the bytes of programs and scripts.
+"""The files of a workspace that the words of a command name: an approval covers their bytes.
 
-`Pins.pinned` is the one place that says which they are. What these load or include is not covered: anyone who can write
-to the workspace can change it. The question says so.
+A word names a file by its path: from the folder of the command, from a folder that another word names, or from the root
+of the disk. The words of quoted text count as well, so more may be covered than a shell would open. What a command
+reaches in another way is not covered, and the question says so (`Pinned.reach`).
+
+Files that only known readers get are data, and not covered. That is seen in plain commands only: programs and their
+words, joined by `|`, `;`, `&&` and `||`. In any other command every file that is named is covered.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import escape, iglob
 from hashlib import file_digest
-from itertools import chain
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,36 +31,29 @@ from memory.storage.safe_open import FileVersion, open_beneath
 
 PRIVATE = "-"
 """The folder of a command that runs in an empty private one; any other is a path in the workspace."""
-_PROGRAMMED = {"awk", "gawk", "mawk", "jq", "sed", "sqlite3"}
-"""Readers whose options and quoted words may hold a program."""
-_PLAIN = (
-    "basename cat cksum cmp comm cut date diff dirname du echo egrep exit false fgrep file grep head ls md5sum nl od"
-    " paste printf readlink realpath sha1sum sha256sum sort stat tac tail test tr true uniq wc [ :"
+_PROGRAMMED = frozenset({"awk", "gawk", "mawk", "jq", "sed", "sqlite3"})
+"""Readers whose quoted words, and the words after their options, may hold a program."""
+_READING = (
+    "basename cat cd cksum cmp comm cut date diff dirname du echo egrep exit false fgrep file grep head ls md5sum nl od"
+    " paste printf readlink realpath sha1sum sha256sum sort stat tac tail test tr true uniq wc ["
 )
-_READERS = frozenset((*_PLAIN.split(), *_PROGRAMMED))
+_READERS = _PROGRAMMED.union(_READING.split())
 """Programs that only read the files that they get."""
-_IN_FOLDERS = _READERS | {"cd", "find"}
-_GROUPS = re.compile(r"[(){}`]|\b(?:if|for|while|until|case)\b")
-_RENAMES = re.compile(r"\(\s*\)|\b(?:alias|function)\b|PATH=")
-"""Functions, aliases and paths may give the names of readers to other programs."""
 _TOKEN = re.compile(
-    r"""(?P<operator>`|&?[<>]+&?|[;&|()\n]+)|(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()`<>'"\\]|['"\\])+""", re.S
+    r"""\|\|?|&&|[;\n]|\d?>>?(?:&\d)?(?![>&|(])|\d?<(?![<>&(])|(?:'[^']*'|"[^"$`\\]*"|[\w./:,%+@^~=*?\[\]!-])+"""
 )
-_SUBSTITUTION = re.compile(r"\$\(|`")
-_INNER = re.compile(r"\\+`")
-"""A substitution within another one, or a plain character."""
-_QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.S)
+"""The operators and words of a plain command."""
+_OPERATOR = re.compile(r"[|&;\n]|\d?[<>]")
+_INNER = re.compile(r"""("?)\$\(([^()"'`$\\]*)\)\1""")
+"""A plain command in `$( )`."""
+_WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>`'"\\])+""", re.DOTALL)
+_QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|(\[(?:\[:\w+:\]|[^\]]){1,60}\])""", re.DOTALL)
 _ESCAPED = re.compile(r'\\([$`"\\])')
-_BRACKET = re.compile(r"\[(?:\[:\w+:\]|[^\]])+\]")
-_BEFORE = re.compile(
-    r"\w+=.*|\.?\d[\d.]*[smhd]?|if|then|elif|else|while|until|do|!|\{|time|env|timeout|nice|nohup|command|exec|sudo|doas",
-    re.S,
-)
-"""Words that a program's name may follow: assignments, keywords, programs that start another, and their numbers."""
-_NOWHERE = "/."
-_DOTS = re.compile(r"(?<![^/])\.[.?*]+(?![^/])")
-"""A part of a path that is `..`, or a pattern that some shells let be `..`."""
-_UP = re.compile(r"(?:\.\.(?:/|$))+")
+_HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
+_CHANGING = ". source alias eval export hash enable set declare typeset readonly read builtin command exec"
+"""Commands of shells that may give the name of a reader to another program."""
+_STARTED = re.compile(r"(?:^|[;&|(`\n])\s*([^\s;&|()`/]+)")
+"""The plain names of programs: they are looked up in PATH, where nothing of the workspace is."""
 _OWN_ENDINGS = (".md", ".jsonl", ".json")
 _MOST = 200
 _LARGEST = 256 << 20
@@ -74,13 +71,13 @@ class Script:
 class Pinned:
     """The files that an approval of a command covers, sorted by path.
 
-    `reads` are files of the workspace that only known readers get, and memdeck's own: they are not covered. `inside`:
-    the command runs in the workspace or names something in it.
+    `reads` are files of the workspace that only known readers get, and memdeck's own: they are not covered. `reach` is
+    what the command has to do with the workspace: `runs in`, `names` or `may reach` it, "" for nothing.
     """
 
     scripts: tuple[Script, ...] = ()
     reads: tuple[str, ...] = ()
-    inside: bool = False
+    reach: str = ""
 
 
 NOTHING = Pinned()
@@ -91,18 +88,20 @@ class CannotPin(Exception):
     """A command names files that cannot be covered; the text is the reason."""
 
 
-class _Named(NamedTuple):
-    """Something in the workspace that a word names: its real path there ("" for the workspace itself).
-
-    `full` is its path as named, `word` as written; `data` says that only readers get it, `listed` that a program that
-    works on folders does. `path` is "" as well for a link that leads out.
+class Word(NamedTuple):
+    """One word without its quotes; `pattern` is its glob pattern where a shell would expand it, else empty; `data` says
+    that only readers get it.
     """
 
-    path: str
-    full: str
-    word: str
-    data: bool
-    listed: bool
+    text: str
+    pattern: str
+    data: bool = False
+
+    @property
+    def climbs(self) -> bool:
+        """Whether it may lead out of a private folder: by `..`, a pattern of it, or the home of another user."""
+        parts = (*self.text.split("/"), *self.pattern.split("/"))
+        return self.text.startswith("~") or any(part[:1] == "." and fnmatchcase("..", part) for part in parts)
 
 
 class Pins:
@@ -112,7 +111,6 @@ class Pins:
         """`person` is the user's home folder, for `~`; nothing is read yet."""
         self.root = os.path.realpath(workspace)
         self._names = (self.root, os.path.abspath(workspace))
-        self._above = list(dict.fromkeys(os.fspath(above) for name in self._names for above in Path(name).parents))
         self._home = None if person is None else os.fspath(person)
         self._known: dict[str, tuple[FileVersion, str]] = {}
 
@@ -123,111 +121,99 @@ class Pins:
         """
         scripts: dict[str, Script] = {}
         reads: set[str] = set()
-        inside = folder != PRIVATE
-        for number, named in enumerate(self._named(command, folder)):
+        words = self._words(command)
+        reach = "runs in" if folder != PRIVATE else "may reach" if any(word.climbs for word in words) else ""
+        for number, (word, full) in enumerate(self._named(words, folder)):
             if number >= _MOST:
                 raise CannotPin(f"it names more than {_MOST} files")
-            inside = True
-            script = self._script(named)
-            if script is not None and not named.data and not _is_own(script.path):
+            reach = "names" if folder == PRIVATE else reach
+            script = self._script(word, full)
+            if script is not None and not word.data and not _is_own(script.path):
                 scripts[script.path] = script
             elif script is not None:
                 reads.add(script.path)
         found = sorted(scripts.values(), key=lambda script: script.path)
-        return Pinned(tuple(found), tuple(sorted(reads - scripts.keys())), inside)
+        return Pinned(tuple(found), tuple(sorted(reads - scripts.keys())), reach)
 
     def lost(self, command: str) -> str:
         """Return the first word that names a file of the workspace if the command runs there, and does not in an empty
         private folder; "" for none.
         """
-        known = {(one.path, one.word) for one in self._named(command, PRIVATE)}
-        for one in self._named(command, "."):
-            if (one.path, one.word) not in known and (
-                one.listed or os.path.isfile(one.full) or "/" in one.word or one.word == "."
-            ):
-                return one.word
+        words = self._words(command)
+        started = _STARTED.findall(command)
+        folders = "cd" in started or "find" in started
+        known = {word.text for word, _ in self._named(words, PRIVATE)}
+        for word, full in self._named([word for word in words if word.text not in started], "."):
+            meant = word.data or folders or "/" in word.text or word.text == "." or os.path.isfile(full)
+            if meant and word.text not in known and not word.climbs:
+                return word.text
         return ""
 
     # -- what the words name --------------------------------------------------------------------------------------
 
-    def _named(self, command: str, folder: str) -> Iterator[_Named]:
+    def _words(self, command: str) -> list[Word]:
+        """Return the words of a command that may name a file, `~` and `$HOME` resolved."""
+        home = self._home
+        return [
+            word if home is None else word._replace(text=_HOME.sub(home.replace("\\", r"\\"), word.text, count=1))
+            for word in dict.fromkeys(_words_of(command))
+            if word.text and "\0" not in word.text
+        ]
+
+    def _named(self, words: list[Word], folder: str) -> Iterator[tuple[Word, str]]:
         """Yield what exists in the workspace under the name of a word, from the folder or one that the words name."""
-        words = [one for text in dict.fromkeys((command, _INNER.sub(";", command))) for one in _words(text)]
-        bases = [_NOWHERE if folder == PRIVATE else os.path.join(self.root, folder)]
-        if self._home is not None and re.search(r"\bcd\b", command):
+        bases = [] if folder == PRIVATE else [os.path.join(self.root, folder)]
+        if self._home is not None and any(word.text == "cd" for word in words):
             # Without a folder it leads there.
             bases.append(self._home)
-        seen = {os.path.realpath(base) for base in bases if base != _NOWHERE}
-        for word, _, _ in words:
-            for full in tuple(self._paths(word, bases)):
+        seen = {*map(os.path.realpath, bases)}
+        for word in words:
+            for full in list(self._paths(word, bases)):
                 if os.path.isdir(full) and (real := os.path.realpath(full)) not in seen and len(bases) < _MOST:
                     seen.add(real)
                     bases.append(full)
-        for word, data, listed in words:
+        for word in words:
             for full in self._paths(word, bases):
-                path = _beneath(os.path.realpath(full), self.root)
-                if path is not None or self._inside(os.path.normpath(full)):
-                    yield _Named(path or "", full, word.text, data, listed)
+                if self._inside(os.path.realpath(full)) is not None or self._inside(os.path.normpath(full)) is not None:
+                    yield word, full
 
-    def _paths(self, word: Word, bases: Iterable[str]) -> Iterator[str]:
-        """Yield the existing paths that a word may mean, also behind its first and its last `=`."""
-        behind = {word.text.partition("=")[2], word.text.rpartition("=")[2]} - {word.text}
-        for text, pattern in ((word.text, word.pattern), *((one, "") for one in behind)):
-            text, pattern = (re.sub("^/+", "/", self._with_home(one)) for one in (text, pattern))
-            if not text or "\0" in text:
-                continue
-            for base in ("/",) if text.startswith("/") else bases:
-                if base != _NOWHERE:
-                    yield from self._existing(base, text, pattern)
-                elif _UP.match(path := os.path.normpath(_DOTS.sub("..", pattern or text))):
-                    # A private folder is empty; only `..` leads out of it, to one that may be above the workspace.
-                    rest = _UP.sub("", path, count=1)
-                    for above in self._above:
-                        yield from self._existing(above, rest, rest if pattern else "")
+    def _paths(self, word: Word, bases: list[str]) -> Iterator[str]:
+        """Yield the existing paths that a word may mean; of a pattern, those in the workspace."""
+        for base in ["/"] if word.text.startswith("/") else bases:
+            if os.path.lexists(full := os.path.join(base, re.sub("^/+", "/", word.text))):
+                yield full
+            if word.pattern:
+                parts = os.path.normpath(os.path.join(escape(base), re.sub("^/+", "/", word.pattern))).split("/")
+                for top in (name.rstrip("/").split("/") for name in self._names):
+                    if len(parts) >= len(top) and all(map(fnmatchcase, top, parts)):
+                        yield from iglob("/".join((*map(escape, top), *parts[len(top) :])))
 
-    def _existing(self, base: str, text: str, pattern: str) -> Iterator[str]:
-        """Yield what exists by a text, and in the workspace by a pattern, which may name the folders above it, too."""
-        if pattern:
-            parts = os.path.normpath(os.path.join(escape(base), pattern)).split("/")
-            for name in self._names:
-                top = name.rstrip("/").split("/")
-                if len(parts) >= len(top) and all(map(fnmatchcase, top, parts)):
-                    yield from iglob("/".join((*map(escape, top), *parts[len(top) :])))
-        if os.path.lexists(full := os.path.join(base, text)):
-            yield full
-
-    def _with_home(self, text: str) -> str:
-        for name in ("~", "$HOME", "${HOME}"):
-            if self._home is not None and (text == name or text.startswith(f"{name}/")):
-                return self._home + text.removeprefix(name)
-        return os.path.expanduser(text) if text[1:2] not in ("", "/") else text
-
-    def _inside(self, path: str) -> bool:
-        return any(_beneath(path, name) is not None for name in self._names)
+    def _inside(self, path: str) -> str | None:
+        """Return a path as one in the workspace, "" for the workspace itself; None if it is elsewhere."""
+        return next((found for name in self._names if (found := _beneath(path, name)) is not None), None)
 
     # -- their bytes ----------------------------------------------------------------------------------------------
 
-    def _script(self, named: _Named) -> Script | None:
+    def _script(self, word: Word, full: str) -> Script | None:
         """Return a file with the hash of its bytes, a link out of the workspace with its target; None for a folder."""
-        if os.path.isdir("/proc") and passes(named.full, "/proc"):
-            raise CannotPin(f"{named.word} is a link that leads to another file for each process")
-        real = os.path.realpath(named.full)
-        if _beneath(real, self.root) is None:
-            name = os.path.normpath(named.full)
-            path = next(found for one in self._names if (found := _beneath(name, one)) is not None)
-            return Script(path, f"link to {real}")
+        if os.path.isdir("/proc") and passes(full, "/proc"):
+            raise CannotPin(f"{word.text} is a link that leads to another file for each process")
+        real = os.path.realpath(full)
+        path = _beneath(real, self.root)
+        if path is None:
+            return Script(self._inside(os.path.normpath(full)) or "", f"link to {real}")
         try:
             mode = os.stat(real).st_mode
             if st.S_ISDIR(mode):
                 return None
             if not st.S_ISREG(mode):
-                raise CannotPin(f"{named.path} is a pipe or a device: what it will give cannot be covered")
-            return Script(named.path, "" if named.data else self._hash(named.path))
+                raise CannotPin(f"{path} is a pipe or a device: what it will give cannot be covered")
+            return Script(path, "" if word.data else self._hash(path))
         except FileNotFoundError:
             return None
         except (OSError, MemdeckError) as error:
             why = error.message if isinstance(error, MemdeckError) else error.strerror
-            raise CannotPin(f"{named.path} cannot be read ({why})") from None
+            raise CannotPin(f"{path} cannot be read ({why})") from None
 
     def _hash(self, path: str) -> str:
         with os.fdopen(open_beneath(path, self.root), "rb") as stream:
@@ -260,106 +246,72 @@ def _beneath(path: str, folder: str) -> str | None:
     return "" if path == folder else path.removeprefix(top) if path.startswith(top) else None
 
 
-# -- the words of a command, split as a shell would split them; no variable is known -----------------------------
+# -- the words of a command; no variable is known ------------------------------------------------------------------
 
 
-class Word(NamedTuple):
-    """One word without its quotes; `pattern` is its glob pattern where a shell would expand it, else empty; `after` is
-    the word or operator before it.
-    """
-
-    text: str
-    pattern: str
-    after: str
+def _words_of(command: str) -> Iterator[Word]:
+    for text, data in _plain_words(command) or [(command, False)]:
+        yield from (_word(text)._replace(data=True),) if data else _split(text)
 
 
-def _words(command: str, *, quoted: bool = False) -> Iterator[tuple[Word, bool, bool]]:
-    """Yield the words that may name a file, whether only known readers get it, and whether folders are meant too.
-
-    `quoted`: the command is in the quotes of another one, and no shell expands its patterns.
-    """
-    pipelines = _pipelines(command, quoted)
-    if _GROUPS.search(command):
-        # What a group or a substitution prints may reach any program of the command.
-        pipelines = [list(chain(*pipelines))]
-    for pipeline in pipelines:
-        programs = [_program(words) for words in pipeline]
-        renames = _RENAMES.search(command)
-        reading = all(_is_reader(one.text) for one in programs) and not renames
-        for program, words in zip(programs, pipeline, strict=True):
-            name = program.text.rpartition("/")[2]
-            programmed = name in _PROGRAMMED
-            # What sqlite3 gets on its stdin is a program with commands of the shell.
-            fed = name != "sqlite3" and any(one.text.rpartition("/")[2] == "sqlite3" for one in programs)
-            for word in words:
-                option = word.after.startswith("--" if not programmed else "-") or (
-                    name == "sqlite3" and "<" in word.after
-                )
-                written = ">" in word.after and "<" not in word.after
-                data = written or (reading and not fed and not option and "=" not in word.text)
-                # A plain name of a program is looked up in PATH, where nothing of the workspace is.
-                if word is not program or renames or "/" in word.text or word.text.startswith("-"):
-                    yield word, data, name in _IN_FOLDERS
-                runs = programmed or program.text == ":" or not _is_reader(program.text)
-                if runs and any(char in " \t\n;&|()<>" for char in word.text):
-                    # `sh -c`, `eval` and `env -S` run quoted text.
-                    yield from ((one, False, also) for one, _, also in _words(word.text, quoted=True))
-                elif begin := _SUBSTITUTION.search(word.text):
-                    found = _words(f": {word.text[begin.start() :]}", quoted=True)
-                    yield from ((one, inner and reading, also) for one, inner, also in found)
+def _split(text: str, *, quoted: bool = False) -> Iterator[Word]:
+    """Yield the words of a text, those in their quotes as well, and what they have around `=`, `:` and commas."""
+    for raw in _WORD.findall(text):
+        word = _word(raw)
+        yield Word(word.text, "" if quoted else word.pattern)
+        yield from (Word(part, "") for part in re.split("[=:,]", word.text) if part != word.text)
+        if word.text != raw:
+            yield from _split(word.text, quoted=True)
 
 
-def _pipelines(command: str, quoted: bool) -> list[list[list[Word]]]:
-    """Return the words of a command: by pipelines, and in these by programs."""
-    found: list[list[list[Word]]] = [[[]]]
-    before = ""
-    opened = False
-    for token in _TOKEN.finditer(command.replace("\\\n", "")):
-        operator = token["operator"]
-        if operator is None:
-            found[-1][-1].append(_word(token[0], before, quoted))
-        elif operator == "`":
-            # The older spelling of `$(` and `)`.
-            opened = not opened
-            if opened:
-                found[-1][-1].append(Word("$", "", before))
-            found.append([[]])
-            before = "(" if opened else ")"
-            continue
-        elif operator in ("|", "|&"):
-            found[-1].append([])
-        elif "<" not in operator and ">" not in operator:
-            found.append([[]])
-        before = token[0]
-    return [[words for words in pipeline if words] for pipeline in found]
+def _word(raw: str) -> Word:
+    def inner(found: re.Match[str]) -> str:
+        return _ESCAPED.sub(r"\1", found[3]) if found[3] is not None else found[1] or found[2] or found[4] or ""
+
+    wild = any(char in "*?[" for char in _QUOTED.sub(lambda found: found[4] or "", raw))
+    # Shells disagree about classes and ranges: a bracket counts as any character.
+    pattern = _QUOTED.sub(lambda found: "?" if found[4] else escape(inner(found)), raw)
+    return Word(_QUOTED.sub(inner, raw), pattern if wild else "")
 
 
-def _program(words: Iterable[Word]) -> Word:
-    """Return the first word that is no redirected file and may be a program, an empty one if there is none; `:` after a
-    substitution, where the words are those of the command around it.
-    """
-    for word in words:
-        if word.after.endswith(")"):
-            return Word(":", "", "")
-        if not ("<" in word.after or ">" in word.after or _BEFORE.fullmatch(word.text)):
-            return word
-    return Word("", "", "")
+def _plain_words(command: str) -> list[tuple[str, bool]]:
+    """Return the words of a plain command as written, and whether only readers get them; none of any other command."""
+    inner = [text for _, text in _INNER.findall(command)]
+    plain = "\n".join((_INNER.sub("_", command), *inner))
+    if _TOKEN.sub("", plain).strip(" \t") or "PATH" in plain:
+        return []
+    found: list[tuple[str, bool]] = []
+    for pipeline in _cut(_TOKEN.findall(plain), "||", "&&", ";", "\n"):
+        stages = _cut(pipeline, "|")
+        programs = [_program(stage) for stage in stages]
+        reading = _READERS.issuperset(programs)
+        if not reading and (inner or any(name in _CHANGING.split() or "=" in name for name in programs)):
+            return []
+        for name, stage in zip(programs, stages, strict=True):
+            if name == "sqlite3" and (stage is not stages[0] or any(word.endswith("<") for word in stage)):
+                # What it gets on its stdin is a program.
+                return []
+            option = "-" if name in _PROGRAMMED else "--"
+            for before, word in pairwise(("", *stage)):
+                runs = before.startswith(option) or "=" in word or (name in _PROGRAMMED and word[0] in "'\"")
+                if not _OPERATOR.match(word):
+                    found.append((word, before.endswith(">") or (reading and not runs)))
+    return found
 
 
-def _is_reader(program: str) -> bool:
-    folder, _, name = program.rpartition("/")
-    return name in _READERS and folder in ("", "/bin", "/usr/bin")
+def _cut(tokens: Iterable[str], *at: str) -> list[list[str]]:
+    """Return the parts of a list between some tokens, empty ones left out."""
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if token in at:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return [part for part in parts if part]
 
 
-def _word(token: str, after: str, quoted: bool) -> Word:
-    text, pattern, at = "", "", 0
-    for found in (*_QUOTED.finditer(token), None):
-        # Shells disagree about classes and ranges: a bracket counts as any character.
-        plain = token[at : found.start() if found else None]
-        text, pattern = text + plain, pattern + _BRACKET.sub("?", plain)
-        if found:
-            inner = next(part for part in found.groups() if part is not None)
-            inner = _ESCAPED.sub(r"\1", inner) if found[3] is not None else inner
-            text, pattern, at = text + inner, pattern + escape(inner), found.end()
-    wild = not quoted and any(char in "*?[" for char in _QUOTED.sub("", token))
-    return Word(text, pattern if wild else "", after)
+def _program(stage: Iterable[str]) -> str:
+    """Return the first word that is no redirected file, "" if there is none."""
+    pairs = pairwise(("", *stage))
+    words = (word for before, word in pairs if not (_OPERATOR.match(word) or before.endswith(("<", ">"))))
+    return next((word for word in words if word != "!"), "")

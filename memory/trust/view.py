@@ -112,7 +112,7 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     role = "file" if ask.role == "check" and ask.kind.casefold() == "file" else ask.role
     question = _ROLES.get(role, "Approve {}?").format(f"“{visible(ask.file if role == TOLD else ask.name)}”")
     if ask.runs:
-        warnings = (*_reach(ask, decision), *warnings_of(ask.text))
+        warnings = (*_reach(decision), *warnings_of(ask.text))
     elif role == TOLD:
         warnings = (f"breaks rules of the content scan: {', '.join(rejected_in((ask.shown,), plain_words=True))}",)
     else:
@@ -134,11 +134,11 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
     )
 
 
-def _reach(ask: Ask, decision: ConsentDecision) -> Iterator[str]:
+def _reach(decision: ConsentDecision) -> Iterator[str]:
     """Yield what decides what a command does beside its text and the files that it names."""
-    if decision.pinned.inside:
+    if decision.pinned.reach:
         covered = "only files listed here are covered" if _files(decision) else "none is covered"
-        yield f"{'names' if ask.folder == PRIVATE else 'runs in'} the workspace: {_INSIDE}; {covered}"
+        yield f"{decision.pinned.reach} the workspace: {_INSIDE}; {covered}"
     if decision.pinned.reads:
         yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 
