@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -234,6 +233,8 @@ class VerbGroup(_Common, click.Group):
         if ctx.resilient_parsing or word in names or word.startswith("-"):
             return super().resolve_command(ctx, args)
         other = [name for name in _OTHER_WORDS.get(word, ()) if name in names]
+        from difflib import get_close_matches
+
         near = other or get_close_matches(word, names, 1)
         meant = f". Did you mean {near[0]!r}?" if near else ""
         raise UsageError("usage.verb", f"no such command {word!r}{meant}", f"see {ctx.command_path} --help")

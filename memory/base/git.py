@@ -11,13 +11,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-import subprocess
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .programs import find_program
 from .safe_text import one_line
+
+if TYPE_CHECKING:
+    import subprocess
 
 _SECONDS = 10
 _OFF = (
@@ -117,6 +119,8 @@ def _git(root: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -
 
 def _run(root: str | os.PathLike[str], *words: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
     """Run a command of git on the repository at `root`; None without either, and where it does not end in time."""
+    import subprocess
+
     top = os.path.realpath(root)
     program = find_program("git", os.environ.get("PATH", os.defpath), outside=top)
     if program is None or git_folder(top) is None:

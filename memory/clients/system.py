@@ -19,8 +19,6 @@ from memory.storage.safe_open import version_of
 from memory.system import Advice, BriefLine, System
 from memory.workspace import Workspace
 
-from .care import mends_of, problems_in
-from .exchange import take
 from .folders import ClientFolder, FolderWriter, Lost, folder_named, lost_of, notice, read_folder, record_of
 from .index import holds_text
 from .instructions import Instructions, instructions, with_memory
@@ -154,6 +152,8 @@ class ClientMemories(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the findings about the folders, about copies of what other systems hold, and about deletions."""
+        from .care import problems_in
+
         systems = (system for system in self.workspace.systems() if system.name != self.name)
         others = [record for system in systems for record in system.records(_LASTING, {})]
         found = (*self._deleted(), *problems_in(self.look().folders, others))
@@ -170,6 +170,8 @@ class ClientMemories(System):
 
     def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:
         """Mend the indexes: add missing lines, remove lines that lead nowhere; return the settled findings."""
+        from .care import mends_of
+
         mended: list[Problem] = []
         for folder in self.look().folders:
             for mend in mends_of(folder):
@@ -221,6 +223,8 @@ class ClientMemories(System):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the folder that `place` names (default: Claude Code's of this project)."""
+        from .exchange import take
+
         return take(folder_named(self.look().folders, place or "claude-code"), items, actor=actor, now=now)
 
     def status(self, now: datetime) -> Mapping[str, object]:

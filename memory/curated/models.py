@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.curated.model import Json
 from memory.curated.settings import FILE, CuratedSettings
-from memory.monitoring.process.command import NotInTime, NotUsed, ask_command
-from memory.trust.asks import Ask, command_ask
-from memory.trust.consent import Trust
+from memory.monitoring.process import NotInTime, NotUsed
+
+if TYPE_CHECKING:
+    from memory.trust.asks import Ask
+    from memory.trust.consent import Trust
 
 
 class Model(Protocol):
@@ -60,6 +62,8 @@ _ROLES = {
 
 def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
     """Return the commands of the settings as asks, by role; roles that are not in use are left out."""
+    from memory.trust.asks import command_ask
+
     found = {}
     for role, (command, timeout, enabled) in _ROLES.items():
         text = settings[command].strip()
@@ -82,6 +86,8 @@ class _Command:
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
         """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
+        from memory.monitoring.process.command import ask_command
+
         decision = self._trust.decide(self._ask)
         if not decision.allowed:
             raise ModelError(f"the command is not approved: {decision.why}")

@@ -6,37 +6,29 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.sync_copies import copies_in
 from memory.curated.files.listing import hand_written, index_lines, strangers, suspicious_passages
-from memory.curated.models import model_asks, models_of
 from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
-from memory.maintenance.report import Report
 from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
-from memory.trust.asks import Ask
-from memory.trust.consent import Trust
 from memory.workspace import Outcome, Workspace
 
-from .control.carry_out import WORDS
-from .control.decide import changed_meanwhile
-from .control.propose import propose
 from .curated import Curated
-from .exchange import items_of, take
 from .model import INDEX, Invalid, Memory, OperationCall, Root
-from .operations.memories import CANDIDATES, selector
-from .overview import CuratedOverview, overview
-from .providers.calls import LOCAL, active
-from .providers.minilm import INSTALL, is_installed
-from .recall.find import find_about
-from .sessions import kept_sessions
-from .upkeep import maintain
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from memory.trust.asks import Ask
+    from memory.trust.consent import Trust
+
+    from .overview import CuratedOverview
 
 
 class CuratedLook(NamedTuple):
@@ -53,6 +45,8 @@ class CuratedLook(NamedTuple):
 
     def overview(self, now: datetime) -> CuratedOverview:
         """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
+        from .overview import CuratedOverview, overview
+
         if self.curated is None or self.error is not None:
             return CuratedOverview(error=self.error)
         return overview(self.curated, now)
@@ -86,6 +80,8 @@ class CuratedMemory(System):
 
     def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
+        from .models import models_of
+
         try:
             self.curated.models = models_of(self.curated.settings, trust, environ)
         except MemdeckError:
@@ -182,6 +178,8 @@ class CuratedMemory(System):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
         """Remove old decisions, and dream where the gates are open; see `upkeep`."""
+        from .upkeep import maintain
+
         return maintain(self.curated, now, actor=actor, dry_run=dry_run)
 
     def _read(self, refused: MutableMapping[str, MemdeckError] | None) -> tuple[Memory, ...]:
@@ -238,14 +236,20 @@ class CuratedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
+        from .exchange import items_of
+
         return items_of(self._read(None), self.look().invalid, FOLDER)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
+        from .exchange import take
+
         return take(self.curated, items, place, OperationCall(now, actor))
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
         """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
+        from .sessions import kept_sessions
+
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
         for one in look.memories:
@@ -263,6 +267,8 @@ class CuratedMemory(System):
         Without a message: what people prefer and corrected, then decisions, then where to look. A dream is left out: it
         only repeats memories that are told by themselves.
         """
+        from .recall.find import find_about
+
         if not self.curated.settings["enabled"]:
             return
         if not message.strip():
@@ -282,6 +288,8 @@ class CuratedMemory(System):
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""
+        from .models import model_asks
+
         try:
             yield from model_asks(self.curated.settings).values()
         except MemdeckError:
@@ -297,6 +305,11 @@ class CuratedMemory(System):
         `seen` is the hash of the file that the person saw; RefusedError `memory.changed` if the file has changed since.
         If no file changes, RefusedError `memory.noop` or `memory.rejected`, with the rule that decided and its reason.
         """
+        from .control.carry_out import WORDS
+        from .control.decide import changed_meanwhile
+        from .control.propose import propose
+        from .operations.memories import CANDIDATES, selector
+
         curated, call = self.curated, OperationCall(now, actor)
         curated.finish_interrupted(now)
         given = {key: value for key, value in values.items() if value is not None}
@@ -318,6 +331,10 @@ class CuratedMemory(System):
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield damaged records, how many sessions are kept, and that the model for recall by meaning is missing."""
+        from .providers.calls import LOCAL, active
+        from .providers.minilm import INSTALL, is_installed
+        from .sessions import kept_sessions
+
         try:
             kept = kept_sessions(self.curated)
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]

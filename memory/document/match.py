@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
 from memory.base.values import is_absent
@@ -87,6 +86,8 @@ def alike(one: Entry, other: Entry) -> bool:
         return False
     if shared and (titles[0].startswith(titles[1]) or titles[1].startswith(titles[0])):
         return True
+    from difflib import SequenceMatcher
+
     return SequenceMatcher(None, *titles, autojunk=False).ratio() >= (_SIMILAR if shared else _ALMOST)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
@@ -13,7 +14,6 @@ from memory.base.sync_copies import copies_in
 from memory.base.word_lists import sounds_like_rule
 from memory.document.lines import decode
 from memory.errors import MemdeckError, NotFoundError
-from memory.maintenance.report import Gone, Report, RuleReport
 from memory.search.records import Record, UnreadText
 from memory.storage.changes import PlainReading
 from memory.system import BriefLine, Contribution, System
@@ -21,9 +21,11 @@ from memory.systems.suspects import gate_of
 from memory.workspace import Outcome, Workspace
 
 from . import FactsLook, FactStore
-from .check import problems_of
 from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, read_line, time_key
 from .store import items_of, take
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
 
 RULE = "prune-facts"
 _RULES = frozenset({"preference", "preferences", "rule", "rules", "style", "policy", "convention"})
@@ -63,6 +65,8 @@ class Facts(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the file of facts, the mark beside it, and the settings."""
+        from .check import problems_of
+
         found: list[Problem] = []
         try:
             self.store.settings  # noqa: B018 - asked for its error
@@ -79,6 +83,8 @@ class Facts(System):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:  # noqa: ARG002
         """Remove the oldest facts beyond `max_total`; they stay in the change log."""
+        from memory.maintenance.report import Gone, Report, RuleReport
+
         begun = time.perf_counter()
         before = len(self.store.read().facts)
         if dry_run:

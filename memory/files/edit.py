@@ -24,7 +24,6 @@ from .fields.dress import plain_bullets, without_twins
 from .fields.values import Schema
 from .refs import EntryItem
 from .snapshot import Snapshot
-from .versions.merging import merge_changed_entry
 
 
 class Edit(NamedTuple):
@@ -101,6 +100,8 @@ def beside_others(base: Entry | None, new: Entry, old: Entry, title: str) -> Ent
     """
     if base is None or base.raw == old.raw:
         return new
+    from .versions.merging import merge_changed_entry
+
     return merge_changed_entry(base, new, old, title)
 
 

@@ -14,7 +14,6 @@ from operator import itemgetter
 from memory.base.cron import BadCron, next_runs
 from memory.base.problems import Problem
 
-from .check import check_files
 from .journal.model import JournalEntry
 from .monitors.model import Monitor
 from .snapshot import Snapshot
@@ -70,6 +69,8 @@ class Brief:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """All findings of `check_files`; this reads every file."""
+        from .check import check_files
+
         return check_files(self.snapshot)
 
 

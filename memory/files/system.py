@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
+from typing import TYPE_CHECKING
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.base.word_lists import sounds_like_rule
 from memory.errors import MemdeckError
-from memory.maintenance.report import Report
-from memory.maintenance.run import maintain
-from memory.monitoring.settings import broken, monitor_problems
 from memory.search.records import (
     FILE_KINDS,
     FileRecords,
@@ -28,19 +26,20 @@ from memory.search.records import (
     task_record,
 )
 from memory.system import Contribution, System
-from memory.trust.asks import Ask, monitor_asks, task_asks
 from memory.workspace import MEMORY_FOLDER, Workspace
 
 from . import MEMORY_FILES
-from .check import check_files
 from .edit import Edit
-from .exchange import DraftDocuments, items_of
 from .knowledge.model import KnowledgeItem
 from .monitors.model import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
 from .tasks.model import Task
 from .tasks.order import sort_key
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from memory.trust.asks import Ask
 
 _RULES = ("preference", "rule", "convention", "guideline", "polic", "standing", "style")
 """Parts of the names of sections that hold rules."""
@@ -75,6 +74,10 @@ class WorkspaceMemory(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the memory files."""
+        from memory.monitoring.settings import monitor_problems
+
+        from .check import check_files
+
         snapshot = self._workspace.snapshot()
         found = check_files(snapshot, names)
         if names is not None and FILE not in names:
@@ -86,14 +89,20 @@ class WorkspaceMemory(System):
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Apply the four rules; see `memory.maintenance.run.maintain`."""
+        from memory.maintenance.run import maintain
+
         return maintain(self._workspace, now, actor=actor, dry_run=dry_run, force=force)
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield every entry, archives included."""
+        from .exchange import items_of
+
         return items_of(self._workspace.snapshot())
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:  # noqa: ARG002
         """Convert items to tasks, journal entries, contacts, and the rest to knowledge; in one change."""
+        from .exchange import DraftDocuments
+
         drafts = DraftDocuments(self._workspace.snapshot(), items, now)
 
         def commit() -> Committed:
@@ -123,6 +132,8 @@ class WorkspaceMemory(System):
 
     def wants(self) -> Iterable[Ask]:
         """Return the commands and addresses of monitors, and the actions of open tasks."""
+        from memory.trust.asks import task_asks
+
         snapshot = self._workspace.snapshot()
         return (*monitors_want(snapshot), *task_asks(snapshot.tasks))
 
@@ -147,6 +158,9 @@ def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
 
     The ask of a monitor that could not run cannot be approved, because that would have no effect.
     """
+    from memory.monitoring.settings import broken
+    from memory.trust.asks import monitor_asks
+
     monitors = snapshot.monitors.monitors
     why = {monitor.name: broken(monitor, snapshot.root) for monitor in monitors}
     return tuple(

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory.base.words import content_words
 from memory.errors import MemdeckError
 from memory.proof.findings import findings_of
 from memory.registry import system_name
-from memory.review.proposals import Proposals
 from memory.search.hits import FoundEntry, Hit
 from memory.search.query import plain_query
 from memory.search.records import derived_ref
@@ -20,8 +20,10 @@ from memory.search.searcher import Searcher
 from memory.storage.changes import AGENT
 from memory.system import Contribution
 from memory.systems import contributions_of
-from memory.systems.suspects import Suspect, suspects_of
 from memory.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memory.systems.suspects import Suspect
 
 from .acts import concerns, parts_asked, says_something, without_contractions
 from .choices import read_choices
@@ -147,6 +149,8 @@ def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
 
 def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     """Yield the agent's newest proposals that a person rejected, with the person's note."""
+    from memory.review.proposals import Proposals
+
     name = agent.strip().removeprefix(AGENT)
     for one in Proposals(workspace.together).list(states=("rejected",), actor=AGENT + name, limit=3) if name else ():
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
@@ -244,7 +248,11 @@ def _composed(
     tells_rest: bool = False,
 ) -> AgentPrompt:
     """Return the prompt of blocks, each entry once, pinned ones first, and behind each what is in doubt about it."""
-    suspects = suspects_of(workspace) if any(block.suspicion for block in blocks) else []
+    suspects: Sequence[Suspect] = ()
+    if any(block.suspicion for block in blocks):
+        from memory.systems.suspects import suspects_of
+
+        suspects = suspects_of(workspace)
     doubts: dict[str | None, str] = {}
     with suppress(MemdeckError, OSError):
         for one in findings_of(workspace, _GIT_SECONDS if tells_rest else 0):

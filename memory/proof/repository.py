@@ -10,21 +10,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pathspec import GitIgnoreSpec
-
-from memory.base.ignored import ignored_by
 from memory.base.safe_text import visible
 from memory.document.lines import decode
 from memory.storage.safe_open import read_within
 
 from .claims import Text, lines_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 Band = Literal["holds", "changed", "gone", "unknown"]
 _MOST_BYTES = 1_000_000
@@ -89,6 +88,8 @@ class Repository:
     @cached_property
     def _ignored(self) -> GitIgnoreSpec:
         """What git ignores: such a file is made here, so that the history does not tell whether it exists."""
+        from memory.base.ignored import ignored_by
+
         return ignored_by(self._text(".gitignore"))
 
     def _text(self, name: str) -> str:
@@ -146,6 +147,8 @@ class Repository:
     @cached_property
     def _packages(self) -> dict[str, tuple[str, str]]:
         """The packages that the manifests name, each with its version there and the manifest."""
+        import tomllib
+
         found: dict[str, tuple[str, str]] = {}
         with suppress(AttributeError):
             for group in ("dependencies", "devDependencies"):

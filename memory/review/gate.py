@@ -6,10 +6,6 @@ from memory.errors import BlockedError, RefusedError
 from memory.storage.changes import Change
 from memory.storage.store import SharedLog
 
-from .kinds import kinds_of
-from .policy import read_policy
-from .proposals import Proposals
-
 
 def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
     """Return where a change may be made at once; the lock of its store is held.
@@ -19,9 +15,14 @@ def pass_or_hold(change: Change, folder: str, stores: SharedLog) -> None:
     BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
     `review.policy` where the rules cannot be read, `review.*` where the proposal cannot be stored.
     """
+    from .policy import read_policy
+
     policy = read_policy(stores.state)
     if not policy.covers(change.actor):
         return
+    from .kinds import kinds_of
+    from .proposals import Proposals
+
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with stores.glance():
         kinds = kinds_of(stores, change.actor, files)

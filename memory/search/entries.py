@@ -4,7 +4,6 @@ found and changed, and the hash that an edit has to name.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -153,7 +152,9 @@ def differences(before: EntryItem, after: EntryItem) -> list[Json]:
         if was != now:
             found.append({"field": key, "was": was, "is": now})
     if before.text != after.text and not found:
-        lines = difflib.unified_diff(before.text.splitlines(), after.text.splitlines(), lineterm="", n=0)
+        from difflib import unified_diff
+
+        lines = unified_diff(before.text.splitlines(), after.text.splitlines(), lineterm="", n=0)
         found.append({"field": "text", "diff": [line for line in lines if not line.startswith(("---", "+++", "@@"))]})
     return found
 

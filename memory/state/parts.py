@@ -10,7 +10,6 @@ from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
 from memory.errors import MemdeckError
 from memory.search.records import Record
 
-from .analysis.analyse import analyse
 from .bundles import edit, existing, init
 from .files.json_text import line_of
 from .files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
@@ -155,6 +154,8 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
     def commit() -> Committed:
         changes = []
         if is_new:
+            from .analysis.analyse import analyse
+
             made = init(store, analyse(store.root), actor=actor, now=now).change
             changes += [] if made is None else [made.id]
         for kind, values in new.items():

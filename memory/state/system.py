@@ -6,7 +6,8 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
@@ -15,18 +16,11 @@ from memory.base.sync_copies import copies_in
 from memory.document import Document
 from memory.document.model import BOM
 from memory.errors import MemdeckError
-from memory.maintenance.report import Report
 from memory.search.records import Record
 from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
-from memory.trust.asks import Ask
-from memory.trust.consent import Trust
 from memory.workspace import Outcome, Workspace
 
-from .automate import Cycle, MachineNotes, said
-from .bundles import edit
-from .checks.check import validate
-from .commands import engine_ask, engine_of, validation_asks
 from .files import model
 from .files.model import Json, is_entry_file
 from .files.reading import read_events
@@ -34,8 +28,15 @@ from .files.store import StateStore, entry_path
 from .parts import bundle_records, items_of, records_of, ref_of, take
 from .projections.entry_block import without_blocks
 from .projections.files import NAMES, path_of
-from .recall.recall import Engine
-from .status import StateLook, status_of
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from memory.trust.asks import Ask
+    from memory.trust.consent import Trust
+
+    from .automate import MachineNotes
+    from .recall.recall import Engine
+    from .status import StateLook
 
 _FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG, model.ANALYSED)
 _VIEWS = tuple(map(path_of, NAMES))
@@ -59,7 +60,13 @@ class ProjectState(System):
         self.trust: Trust | None = None
         self.environ: Mapping[str, str] = {}
         self._last: StateLook | None = None
-        self.unattended = MachineNotes(workspace.root, workspace.state.folder, workspace.home)
+
+    @cached_property
+    def unattended(self) -> MachineNotes:
+        """What this machine remembers of the automation."""
+        from .automate import MachineNotes
+
+        return MachineNotes(self._workspace.root, self._workspace.state.folder, self._workspace.home)
 
     def present(self) -> bool:
         """Return whether any file of the format exists: memdeck's own folder alone does not count."""
@@ -91,6 +98,8 @@ class ProjectState(System):
 
     def look(self) -> StateLook:
         """Return a snapshot; the same object as long as the files do not change."""
+        from .status import StateLook
+
         memory = self.store.memory()
         key: list[Any] = [*memory.checkpoint_ids]
         for path in _FILES:
@@ -105,6 +114,8 @@ class ProjectState(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems that `state validate` finds, except those that depend on the time."""
+        from .checks.check import validate
+
         found = [one.problem() for one in validate(self.store.memory(), None) if one.level != "pass"]
         for folder in self.folders():
             found += copies_in(self._workspace.root / folder, folder)
@@ -127,6 +138,8 @@ class ProjectState(System):
 
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return what `state status` reports; MemdeckError if the state or its events cannot be read."""
+        from .status import status_of
+
         status = status_of(self.store.memory(), now)
         events = {"events": status["events"]["all"], "unrecalled": status["unrecalled"]["all"]}
         counts = {**events, "checkpoints": status["checkpoints"], "sources": len(status["sources"])}
@@ -134,6 +147,8 @@ class ProjectState(System):
 
     def brief_lines(self, now: datetime) -> Iterable[BriefLine]:
         """Yield how many checkpoints and events there are, and what `state status` recommends next."""
+        from .status import status_of
+
         status = status_of(self.store.memory(), now)
         words = f"{plural(status['checkpoints'], 'checkpoint')}, {plural(status['events']['all'], 'event')}"
         following = status["next"]["why"] if status["next"]["command"] else ""
@@ -172,6 +187,10 @@ class ProjectState(System):
 
         Every step is in the report. If the cycle cannot run, the report has a warning: it stops no other system.
         """
+        from memory.maintenance.report import Report
+
+        from .automate import Cycle, said
+
         try:
             minutes = self.store.memory().config["automation"]["intervalMinutes"]
             if not force and not self.unattended.is_due(now, minutes):
@@ -193,15 +212,21 @@ class ProjectState(System):
 
     def wants(self) -> tuple[Ask, ...]:
         """Return the commands that it asks to run: the bundle's validation commands, and the engine of the settings."""
+        from .commands import engine_ask, validation_asks
+
         engine = None if self.trust is None else engine_ask(self.trust.settings)
         return (*validation_asks(self.store.memory()), *(() if engine is None else (engine,)))
 
     def engine(self) -> Engine | None:
         """Return the engine of the person's settings, None where there is none."""
+        from .commands import engine_of
+
         return None if self.trust is None else engine_of(self.trust, self.environ)
 
     def edit(self, section: str, value: Any, base: Any, *, actor: str, now: datetime) -> Outcome:
         """Set the value of a section; errors as `memory.state.bundles.edit`."""
+        from .bundles import edit
+
         done = edit(self.store, section, value, base=base, actor=actor, now=now)
         if done.change is None:
             raise MemdeckError("state.unchanged", done.summary)

@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.history.outside import lost_files
-from memory.maintenance.report import Report
-from memory.monitoring.run.schedule import overdue_problems
-from memory.proof.findings import problems_of as doubts
 from memory.registry import REGISTRY, broken
 from memory.search.records import Record
 from memory.search.searcher import Searcher
 from memory.system import BriefLine, Contribution, System, problem_of
-from memory.trust.asks import Ask
-from memory.trust.consent import Trust
-from memory.trust.records import ConsentDecision
-from memory.trust.settings import read_settings
 from memory.workspace import Workspace
 
 from .at_rest import files_at_rest
-from .suspects import suspicious_problems
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report
+    from memory.trust.asks import Ask
+    from memory.trust.consent import Trust
+    from memory.trust.records import ConsentDecision
 
 S = TypeVar("S", bound=System)
 
@@ -66,6 +63,12 @@ def check_all(
     With `now` and no names, all other methods of the systems of other packages are called, too. Each failure is a
     problem, and so is a system that cannot be used. Entries that look suspicious are problems of their files.
     """
+    from memory.history.outside import lost_files
+    from memory.monitoring.run.schedule import overdue_problems
+    from memory.proof.findings import problems_of as doubts
+
+    from .suspects import suspicious_problems
+
     systems = workspace.systems()
     if names is None:
         found = [one.problem() for one in lost_files(workspace)]
@@ -102,6 +105,9 @@ def trust_of(workspace: Workspace, config_home: Path) -> Trust:
 
     `config_home` is `$XDG_CONFIG_HOME`: only the person's own settings there can widen trust.
     """
+    from memory.trust.consent import Trust
+    from memory.trust.settings import read_settings
+
     return Trust(
         workspace.state.folder.home,
         workspace.root,
@@ -164,6 +170,8 @@ def maintain_all(
 
     If a system cannot be maintained, its error is raised after the others are done.
     """
+    from memory.maintenance.report import Report
+
     reports, first = [], None
     for system in workspace.systems():
         try:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import tomlkit
-
 from memory.base.problems import Problem
 from memory.base.toml_text import Toml, config_error, read_toml
 from memory.errors import ConfigError, MemdeckError
@@ -167,6 +165,8 @@ def with_core_file(data: bytes, path: str, *, add: bool) -> bytes:
 
 def _with_core_files(text: str, path: str | None, gone: Sequence[int]) -> bytes:
     """Return a text whose list of core files has one more path, or lacks those at some positions."""
+    import tomlkit
+
     bom, text = ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
     document = tomlkit.parse(text)
     files: Any = document.setdefault("memory", tomlkit.table()).setdefault("core_files", tomlkit.array())

@@ -6,26 +6,27 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
-from memory.maintenance.report import Gone, Report, RuleReport, Stays
 from memory.search.records import Record, derived_ref
 from memory.storage import Store
 from memory.system import Advice, BriefLine, Contribution, System
-from memory.trust.asks import Ask
 from memory.workspace import Workspace
 
 from .aidefile import NAME
-from .exchange import agent_for, items_of, take
 from .files import AgentLook, MemoryFile, look_at
 from .pruning import AgentPrune, AgentStatus, ask_of, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
 from .sizes import bytes_text
+
+if TYPE_CHECKING:
+    from memory.maintenance.report import Report, RuleReport
+    from memory.trust.asks import Ask
 
 RULE = "prune-typed-memory"
 _BASELINE = 1_000_000
@@ -152,6 +153,8 @@ class TypedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
+        from .exchange import items_of
+
         for look in self.look().agents:
             yield from items_of(look, self._shown(look.agent))
 
@@ -159,6 +162,8 @@ class TypedMemory(System):
         """Convert items to blocks of the agent that `place` names, or of the only one. If there is no agent, the
         workspace itself becomes one.
         """
+        from .exchange import agent_for, take
+
         root = self._workspace.root
         looks = self.look().agents or (look_at(Agent(root.name, root, registered=False)),)
         look = agent_for(looks, place)
@@ -212,6 +217,8 @@ class TypedMemory(System):
 
         A failure in one file or agent is a warning and does not stop the rest.
         """
+        from memory.maintenance.report import Report
+
         begun = time.perf_counter()
         rules, warnings, change = [], [], None
         blocked: list[Mapping[str, Any]] = []
@@ -241,6 +248,8 @@ class TypedMemory(System):
 
 
 def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
+    from memory.maintenance.report import Gone, RuleReport, Stays
+
     stays = (*pruned.skipped, *pruned.errors)
     kept = pruned.kept + len(stays)
     return RuleReport(

@@ -195,7 +195,7 @@ def test_a_missing_model_is_told_unless_a_provider_is_active(
 ) -> None:
     """One that `provider select` chose may embed as well as one of the settings."""
     monkeypatch.delenv("AGH_HOME", raising=False)
-    monkeypatch.setattr("memory.curated.system.is_installed", lambda: False)
+    monkeypatch.setattr("memory.curated.providers.minilm.is_installed", lambda: False)
     den.settings("[memory.recall]\nsemantic = true\n")
     with Workspace.open(den.workspace, state_home=den.state, home=den.top / "home") as workspace:
         system = system_of(workspace, "curated", CuratedMemory)

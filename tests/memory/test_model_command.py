@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.process.command import NotUsed, ask_command
+from memory.monitoring.process import NotUsed
+from memory.monitoring.process.command import ask_command
 from memory.trust.consent import Trust
 
 _LIMIT = 1_000_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -250,6 +249,7 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
     same = SCHEMA.meaning(key)
     if same is not None:
         return same
+    from difflib import get_close_matches
 
     names = {name.casefold(): name for name in KNOWN_KEYS}
     near = get_close_matches(key.casefold(), names, 1, likeness)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import ssl
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import clip, visible
 from memory.files.snapshot import Snapshot
 from memory.storage.own_folders import StateFolder
+
+if TYPE_CHECKING:
+    import ssl
 
 State = Literal["healthy", "failing", "error", "blocked", "skipped"]
 """`failing`: the threshold is breached or nothing answers. `error`: it could not be judged, because the monitor is

@@ -32,6 +32,8 @@ from memory.storage.private.run_folder import run_folder
 from memory.trust.consent import Trust
 from memory.trust.pins import PRIVATE
 
+from . import NotInTime, NotUsed
+
 TIMEOUT = 10.0
 """Seconds for a command if its monitor sets no timeout."""
 GRACE = 2.0
@@ -318,14 +320,6 @@ def _is_alive(process: psutil.Process) -> bool:
         return process.is_running() and not ended
     except psutil.Error:
         return False
-
-
-class NotUsed(Exception):
-    """Why the output of a command is not used."""
-
-
-class NotInTime(NotUsed):
-    """A command did not end in time."""
 
 
 def ask_command(
