@@ -53,9 +53,10 @@ _ASKED_FOR = {
 """The words by which people ask for a command, by its kind."""
 _NOTES = (
     *((f"{kind.capitalize()}: ", asked) for kind, asked in _ASKED_FOR.items()),
-    (r"(?:Runs on|Needs|Requires|Uses the|Targets|Compiles for)\b.*\d",
-     "which version is supported, versions, minimum required version, edition, requirement, language version"),
-    ("Continuous integration", "which CI is used, continuous integration, pipeline, workflow"),
+    ("Uses the .* edition", "which edition, language edition"),
+    (r"(?:Runs on|Needs|Requires|Targets|Compiles for)\b.*\d",
+     "which version is supported, versions, minimum required version, requirement, language version"),
+    ("Continuous integration", "which CI, which CI is used, continuous integration, pipeline, workflow"),
     ("Uses [A-Z].* and ", "which languages, ecosystems"),
     ("Further packages", "which packages, other packages of the workspace, monorepo"),
     ("", "architecture, design"),
@@ -168,7 +169,9 @@ def mode_of(question: str) -> Mode:
 def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
     """Return the best items; a question for a mode and nothing else is answered by the items of the mode."""
     texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
-    found = rank(question, texts, limit=len(texts), floor=FLOOR)
+    # The words that ask for steps and traps are in no step and no trap.
+    about = re.sub(dict(_ASKS)[mode], " ", question, flags=re.IGNORECASE) if mode in ("next", "traps") else question
+    found = rank(about, texts, limit=len(texts), floor=FLOOR) if content_words(about) else []
     told = [(items[one.place], one.score, one.words) for one in found]
     told = [one for one in told if one[1] >= _LEAST or _says(one[0], one[2])]
     if mode != "answer" and not any(item.mode == mode for item, _, _ in told):
@@ -223,7 +226,7 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
 
     project, focus = bundle["project"], bundle["currentFocus"]
     name = project["name"]
-    asked = f"what is {name}, what does {name} do, project, purpose, about"
+    asked = f"what is {name}, what is {name.rpartition('/')[2]}, what does {name} do, project, purpose, about"
     yield item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
     for number, one in enumerate(bundle["validationCommands"]):
         command = " ".join(one["command"])
@@ -249,13 +252,15 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             if kind == "note":
                 words = next(words for start, words in _NOTES if re.match(start, text))
                 part = "command" if words in _ASKED_FOR.values() else category
-            # What a change log says of its last release is older than the last commits.
-            meant = None if text.startswith("The newest section of `") else mode
-            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=meant)
+            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=mode)
     if paths := bundle["projectMap"]["firstFilesToRead"]:
         asked = "which files to read first, where to begin reading, important files, where to start"
         said = f"Read first: {', '.join(f'`{path}`' for path in paths)}."
         yield item("first-files", "files", "projectMap.firstFilesToRead", asked, said)
+    if modules := bundle["projectMap"]["modules"]:
+        asked = "which packages, which packages are there, which modules, which parts, what is it made of"
+        paths = ", ".join(f"`{one['path']}`" for one in modules)
+        yield item("modules", "files", "projectMap.modules", asked, f"The parts are {paths}.")
     asked = "current focus, what is being worked on, unreleased, status"
     if not focus["summary"].startswith(NO_FOCUS):
         said = " ".join([focus["summary"], *focus["currentState"][:1]])

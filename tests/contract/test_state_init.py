@@ -177,13 +177,6 @@ def test_a_change_log_is_that_of_the_main_package(place: Place, files: dict[str,
     assert "Not released yet: Fire two kilns at once." in focus["currentState"]
 
 
-def test_without_unreleased_changes_the_newest_version_is_told(place: Place) -> None:
-    """The newest version in the change log is named with its first change."""
-    log = "# Change log\n\n## [1.2.0] (2026-01-01)\n\n- Fire two kilns at once\n- Cool\n\n## 1.1.0\n\n- First\n"
-    state = made(place, {"CHANGELOG.md": log})["currentFocus"]["currentState"]
-    assert state == ["The newest section of `CHANGELOG.md` is “[1.2.0] (2026-01-01)”: Fire two kilns at once."]
-
-
 def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
     """A repository without plans has a short page, without empty sections."""
     made(place, {"README.md": README})
@@ -273,7 +266,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
     assert modules == {
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
-        "src/kiln/cool": "Python sources, `slow.py`.",
+        "src/kiln/cool": "`slow.py`.",
         "src/kiln/glaze": "Knows glazes.",
         "tests": "Tests.",
     }
@@ -334,3 +327,24 @@ def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
     assert place("state", "validate").code == 4
     assert "src/glaze" not in repr(made(place, {}, "update"))
     assert place("state", "validate").code == 0
+
+
+def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place: Place) -> None:
+    """The comment at a declaration speaks for a part, else the names of its types do, else those of its few files."""
+    files = {
+        "composer.json": '{"name": "pots/kiln"}',
+        "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
+        "src/Glaze/Mixer.php": "<?php\nclass Mixer {}\n",
+        "src/Glaze/Color.php": "<?php\ninterface Color {}\n",
+        "src/Glaze/Tone.php": "<?php\nenum Tone {}\n",
+        "src/App.php": "<?php\nclass App {}\n",
+        "src/Cool/slow.php": "<?php\n$x = 1;\n",
+    }
+    map_of = made(place, files)["projectMap"]
+    assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
+        "src": "`App.php`.",
+        "src/Fire": "Heats a kiln.",
+        "src/Glaze": "Declares `Color`, `Mixer`, `Tone`.",
+        "src/Cool": "`slow.php`.",
+    }
+    assert map_of["firstFilesToRead"][0] == "src/App.php"

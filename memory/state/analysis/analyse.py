@@ -15,7 +15,7 @@ from .commands import ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
 from .manifests import main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
-from .plans import MOST_CHANGES, gotchas, newest_version, next_steps, unreleased
+from .plans import MOST_CHANGES, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_document, is_test, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
@@ -24,6 +24,7 @@ _TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
+_CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 9, 8
@@ -67,7 +68,7 @@ class _Repository:
             "project": {
                 "name": self.name,
                 "summary": cut(self._summary(), _SUMMARY),
-                "primaryEcosystem": primary.ecosystem.name if primary else next(iter(tree.languages()), documents),
+                "primaryEcosystem": primary.language if primary else next(iter(tree.languages()), documents),
                 "packageManager": primary.manager if primary is not None else "none",
                 "workspaceManager": next((one.workspace for one in self.projects if one.workspace), "none"),
                 "recommendedEntryFile": next(iter(tree.top_entries()), ENTRY_FILES[0]),
@@ -114,6 +115,8 @@ class _Repository:
         if said := [one for one in (described, opening) if one]:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
+        if title := _CITED.search(tree.text("CITATION.cff")):
+            return ended(one_line(title[1]))
         if tree.sources():
             return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
         if any(map(is_document, tree.files)):
@@ -152,12 +155,14 @@ class _Repository:
             found += [f"Further packages: {listed(inner, 12)}."] if inner else []
             found += project.versions
         if len(self.projects) > 1:
-            found.append(f"Uses {' and '.join(project.ecosystem.name for project in self.projects)}.")
+            found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in self.commands[2:]]
         for path in filter(_DESIGN.search, self.guides):
             said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
             found += [f"{ended(said)} (`{path}`)"] if said else []
-        services = {service: path for path, service in reversed(ci_files(self.tree))}
+        services: dict[str, str] = {}
+        for path, service in ci_files(self.tree):
+            services.setdefault(service, path)
         return found + [f"Continuous integration is {service}: `{path}`." for service, path in services.items()]
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
@@ -167,7 +172,10 @@ class _Repository:
         entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
         known = {language_of(path) for path in entries} or {language_of(path) for path in own}
         work = [path for path in own if language_of(path) in known] or own
-        paths = [*self.guides[:3], *entries[:2], *sorted(work, key=lambda path: (-tree.files[path], path))[:2]]
+        # What is deeper belongs to a part.
+        folder = main_folder(tree, main)
+        work.sort(key=lambda path: (path.rpartition("/")[0] != folder, -tree.files[path], path))
+        paths = [*self.guides[:3], *entries[:2], *work[:2]]
         paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
@@ -180,9 +188,7 @@ class _Repository:
         changes = unreleased(tree, self.folder, coming[1] if coming is not None else "")
         state = [FOREIGN] if is_foreign(tree.root) else []
         said: list[str] = []
-        if changes is None:
-            state += filter(None, [newest_version(tree, self.folder)])
-        else:
+        if changes is not None:
             where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
             said.append(f"Work is on the next release: {where} lists the unreleased changes.")
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]

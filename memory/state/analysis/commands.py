@@ -82,7 +82,7 @@ _ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--ru
 _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs)\b"
     r"|--test |(?:^| )-[ktnC] |--testNamePattern|(?:^| )-run |--manifest-path|--features|(?:^| )-D\w+[.=]|--with "
-    r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$"
+    r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
     r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""

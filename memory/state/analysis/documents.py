@@ -133,6 +133,7 @@ _DEFINES = re.compile(
 )
 _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
+    r"|there (?:is|are)\b|our \w+ ha[sd]\b"
     r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
     r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",

@@ -160,7 +160,8 @@ ECOSYSTEMS = (
     Ecosystem(
         "PHP", ("PHP",), ("composer.json",), (("", "Composer"),), ("name",), ("description",),
         (("require.php", "Runs on PHP {}."),), tables=("bin",),
-        entries=(("public/index.php", "Where requests begin"), ("index.php", "Where requests begin"),
+        entries=(("*/App.php", "The application"), ("public/index.php", "Where requests begin"),
+                 ("index.php", "Where requests begin"),
                  ("artisan", "The console"), ("bin/console", "The console")),
         conventions=(Convention("test", "vendor/bin/phpunit", "phpunit.xml.dist"),
                      Convention("test", "vendor/bin/phpunit", "phpunit.xml"),

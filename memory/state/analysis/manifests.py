@@ -30,7 +30,7 @@ _COMPUTED = re.compile(r"[#$]\{")
 """The beginning of an expression such as `${version}`: a value with one in it is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
 """Words such as `-monorepo` at the end of a name: they tell that it is a workspace, and are no part of the name."""
-_MOST_PACKAGES, _MOST_PATTERNS = 200, 200
+_MOST_PACKAGES, _MOST_PATTERNS, _MANY = 200, 200, 12
 
 
 @dataclass(slots=True)
@@ -58,6 +58,13 @@ class Project:
     scripts: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     _data: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def language(self) -> str:
+        """The language of most of its files, where the ecosystem is called by one; else the ecosystem."""
+        name, languages = self.ecosystem.name, self.ecosystem.languages
+        found = (one for one in self.tree.languages() if one in languages)
+        return next(found, name) if name in languages else name
 
     @property
     def root(self) -> Package | None:
@@ -103,7 +110,8 @@ def projects_of(tree: Tree) -> list[Project]:
     """Return the projects of a repository, one for each ecosystem in it; the one with most source files first."""
     found = [one for one in (_look(tree, ecosystem) for ecosystem in ECOSYSTEMS) if one is not None]
     found.sort(key=lambda one: -one.files)
-    return [one for one in found if one is found[0] or one.files or one.problems]
+    # A few scripts beside the work are no project of their own.
+    return [one for one in found if one is found[0] or one.files * _MANY > found[0].files or one.problems]
 
 
 def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
@@ -151,6 +159,8 @@ def _members(project: Project, folders: list[str]) -> list[str]:
                 no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
                 (unwanted if no else wanted).append(_glob(plain))
     inner = [one for one in folders if one and not any(no.fullmatch(one) for no in unwanted)]
+    # A package that is called like the repository is one of its packages, as a path says if no pattern does.
+    wanted += [re.compile(re.escape(project.tree.root.rpartition("/")[2]))] if wanted else []
     chosen = [folder for folder in inner if any(one.fullmatch(folder) for one in wanted)]
     project.workspace = f"{project.manager} workspace" if chosen else ""
     return ["", *(chosen if wanted else inner)]

@@ -1,23 +1,29 @@
 """The parts of a repository, packages and folders of the main source folder, and the purpose of each.
 
-A part is described in its own words, else by its largest files.
+A part is described in its own words, else by what its largest files declare.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from .documents import capital, cut, ended, first_sentence, listed, opening_of, plain, sections_of
+from .documents import capital, cut, ended, first_sentence, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
 from .tree import Tree, is_document, is_test, language_of
 
 MOST_MODULES = 16
-_FEW, _SMALL = 6, 2
-"""Where there are more folders than the first, those with fewer files than the second are no parts."""
+_FEW, _SMALL, _ALL = 6, 2, 3
+"""Where there are more folders than the first, those with fewer files than the second are no parts. With as many parts
+as the third, the files in them say nothing of the folder around.
+"""
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
+_LOOKED_AT, _TOLD, _SHOWN, _WORDS, _MOST_TEXT = 8, 2, 6, 4, 60_000
+"""How many files of a part without a description are read, how many of them and of their names are told, how many words
+a description has, and how many characters of a file are read.
+"""
 
 
 def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
@@ -34,7 +40,7 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main)
     parts = _parts(tree, source, packages)
-    if source and not _is_in(source, packages):
+    if source and not _is_in(source, packages) and (len(parts) < _ALL or any(map(tree.is_work, tree.folders[source]))):
         parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
@@ -59,8 +65,8 @@ def _module(tree: Tree, path: str, package: Package | None, main: Package | None
             name = main.name
         return {"name": name, "path": path, "responsibility": ended(header(tree, path))}
     said = capital(first_sentence(plain(package.description))) if package is not None else ""
-    said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or largest_of(tree, path)
-    return {"name": name, "path": path, "responsibility": ended(said)}
+    said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or _by_declarations(tree, path)
+    return {"name": name, "path": path, "responsibility": ended(capital(said))}
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -86,7 +92,7 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
     inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
     if len(inner) > _FEW:
         inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
-    if len(inner) >= 3:
+    if len(inner) >= _ALL:
         return sorted(inner, key=lambda one: (-_size(tree, one), one))
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
     files.sort(key=lambda path: (-tree.files[path], path))
@@ -98,7 +104,7 @@ _DOCSTRING = re.compile(
     r"(?:\"\"\"(.{1,4000}?)\"\"\"|'''(.{1,4000}?)'''|\"([^\"\n]{1,300})\")",
     re.DOTALL,
 )
-_MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:(?:~S)?\"\"\"(.{1,4000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
+_MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:(?:~S)?\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
 _DOCS = {"py": _DOCSTRING, "pyi": _DOCSTRING, "ex": _MODULEDOC, "exs": _MODULEDOC}
 """Where the languages that have more than comments say what a file is."""
 _TOP = r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*"
@@ -133,25 +139,82 @@ def _by_files(tree: Tree, folder: str) -> str:
     return told or first_sentence(opening_of(sections_of(tree.text(readme), readme), 200, strict=True))
 
 
-def largest_of(tree: Tree, folder: str, most: int = 3) -> str:
-    """Return a sentence with the largest files of a folder, sources before documents."""
-    paths = tree.sources(folder) or [path for path in tree.below(folder) if language_of(path) or is_document(path)]
-    paths = sorted(paths or tree.below(folder), key=lambda path: (-tree.files[path], path))
-    names = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths[:most]]
-    kind = f"{language} sources" if paths and (language := language_of(paths[0])) else "Files"
-    return f"{kind}, {'the largest are ' if len(paths) > most else ''}{listed(names, most)}" if names else kind
+def _by_declarations(tree: Tree, folder: str) -> str:
+    """Return what the largest files of a folder say that they are, else what they declare, else their names."""
+    direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
+    below = [path for path in tree.below(folder) if language_of(path) or is_document(path)]
+    paths = sorted(direct or tree.sources(folder) or below, key=lambda path: (-tree.files[path], path))
+    told: list[str] = []
+    names: list[str] = []
+    for path in paths[:_LOOKED_AT]:
+        file, found = f"`{cut(path[len(folder) :].lstrip('/'), 60)}`", [*_declarations(tree.text(path))]
+        if said := header(tree, path):
+            told.append(f"{file}: {said}")
+        elif found:
+            name, said = next((one for one in found if one[1]), found[0])
+            told += ([said] if re.match(rf"{re.escape(name)} \w+s\b", said) else [f"`{name}`: {said}"]) if said else []
+        names += [f"`{name}`" for name, _ in found[:_TOLD]] if direct else []
+    if told:
+        return "; ".join(words.rstrip(".") for words in told[:_TOLD])
+    names = [*dict.fromkeys(names)]
+    files = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths]
+    shown = files if len(files) <= _TOLD or not names else names
+    more = " and more" if len(shown) > _SHOWN else ""
+    return f"{'Declares ' if shown is names else ''}{', '.join(shown[:_SHOWN])}{more}"
+
+
+_DECLARED = re.compile(
+    r"(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data) )*"
+    r"(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule|defprotocol"
+    r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z_][\w.]*)"
+)
+_OPEN = re.compile(r"export |pub|func [A-Z]")
+"""The beginnings of functions that other files can use."""
+
+
+def _declarations(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names that a source file declares for others, types first, each with what the comment above it says."""
+    comment: list[str] = []
+    functions: list[tuple[str, str]] = []
+    block = False
+    for line in text[:_MOST_TEXT].split("\n"):
+        bare = line.strip()
+        if block or bare.startswith(("//", "/*")):
+            comment.append(bare)
+            block = (block or bare.startswith("/*")) and not bare.endswith("*/")
+            continue
+        found = _DECLARED.match(line)
+        if found is not None and found["function"] is None:
+            yield found["name"], _described("\n".join(comment))
+        elif found is not None and _OPEN.match(line):
+            functions.append((found["name"], _described("\n".join(comment))))
+        comment = comment if bare.startswith(("@", "#[")) else []
+    yield from functions
+
+
+def _described(comment: str) -> str:
+    """Return the first sentence of a comment, "" where it describes nothing."""
+    for said in _paragraphs(_STARS.sub("", comment.strip("/*!"))):
+        useless = len(said.split()) < _WORDS or _LEGAL.search(said[:300]) or _NO_HEADER.match(said) or "http" in said
+        return "" if useless else first_sentence(said)
+    return ""
+
+
+def _paragraphs(comment: str) -> Iterator[str]:
+    """Yield the paragraphs of a comment as lines of text, without tags."""
+    text = _LINK.sub(lambda link: link[1] or link[2], _TAG.sub("", comment))
+    return filter(None, map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )", text)))
 
 
 def header(tree: Tree, path: str) -> str:
     """Return the first sentence of the description at the top of a source file; "" where there is none."""
     text, doc = tree.text(path)[:20_000], _DOCS.get(path.rpartition(".")[2])
-    match = doc.search(text) if doc is not None else None
-    if match is not None:
-        found = next(filter(None, match.groups()), "")
+    if doc is not None:
+        # The module that a file is about says most.
+        found = max(map("".join, doc.findall(text)), key=len, default="")
     else:
-        found = _first_comment(text) if doc is None and language_of(path) is not None else ""
-    found = _LINK.sub(lambda link: link[1] or link[2], _TAG.sub("", found))
-    for said in map(plain, re.split(r"\n[ \t]*\n", found)):
+        found = _first_comment(text) if language_of(path) is not None else ""
+    for said in _paragraphs(found):
         if len(said.split()) >= 2 and "http" not in said and not _NO_HEADER.match(said):
             return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
     return ""

@@ -52,6 +52,8 @@ _CREDIT = re.compile(r"\s*(?:\((?:[^()]*#\d+[^()]*|https?://[^()]*)\)|\\?#\d+|(?
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LABEL = re.compile(r"\b(?:symptoms?|problem|reasons?|causes?|solutions?|fix|workaround|resolution):\s*", re.IGNORECASE)
 """The words before the parts of a trap: its symptom, its cause and the way out, in this order."""
+_POINTS = re.compile(r"\A(?:see|refer to|for example)\b.*|\b(?:below|above|following)\b.*[.:]\Z|:\Z", re.IGNORECASE)
+"""Sentences that lead to another place of the document."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
@@ -91,16 +93,6 @@ def _items(sections: list[Section], section: Section, top: str) -> list[str]:
     """Return the items of a section, and of those below the title `top`."""
     inner = [one for one in sections if one is section or top in one.above]
     return [some_sentences(_CREDIT.sub("", item.text), _TEXT) for one in inner for item in one.items]
-
-
-def newest_version(tree: Tree, main: str = "") -> str:
-    """Return what the newest version in the change log changed first, as a sentence; "" without one."""
-    for path, sections in documents(tree, _CHANGES, main):
-        for section in sections:
-            version = section.level in (1, 2) and re.search(r"\d\.\d", section.title) is not None
-            if version and (items := _items(sections, section, section.title)):
-                return ended(f"The newest section of `{path}` is “{cut(section.title, _TITLE)}”: {items[0]}")
-    return ""
 
 
 def next_steps(tree: Tree) -> list[dict[str, str]]:
@@ -157,7 +149,8 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
     parts = [part.strip() for part in _LABEL.split(text) if part.strip()]
-    told = sentences(text if len(parts) < 2 else parts[0])
+    parts = [" ".join(one for one in sentences(part) if not _POINTS.search(one)) for part in parts or [text]]
+    told = sentences(parts[0])
     cause = some_sentences(parts[1], _TEXT) if len(parts) == 3 else ""
     way = some_sentences(" ".join(told[1:]) if len(parts) < 2 else parts[-1], _TEXT)
     return {

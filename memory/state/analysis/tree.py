@@ -187,21 +187,21 @@ NOT_OWN = (
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TEST = re.compile(
-    r"(?:\A|/)(?i:_*(?:tests?|e2e|fixtures|mocks)_*|specs?|testing|testdata|testsuite|[^/]*[._-]tests)/"
+    r"(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testing|testdata|testsuite|[^/]*[._-]tests)/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
 # `org.example` is the name of a package.
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
-    r"(?:examples?|samples?|demos?|templates?|snippets|playground|bench(?:es|marks?|suite)?|fuzz(?:ing)?|docs|site"
-    r"|website|www|wiki|guides|rfcs)/",
+    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*playground|bench(?:es|marks?|suite)?|perf|fuzz(?:ing)?|docs"
+    r"|site|website|www|wiki|guides|rfcs|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""
 _TOOL_FILE = re.compile(
     r"(?:\A|/)(?:\.[^/]*|(?:setup|noxfile|tasks|conf|fabfile|manage|versioneer|build)\.\w+|(?:gulp|grunt)file\.\w+"
-    r"|mix\.exs|package\.swift|[^/]*\.(?:config|conf|setup)\.[cm]?[jt]s|[^/]*rc\.[cm]?js"
+    r"|mix\.exs|config/[^/]*\.exs|package\.swift|[^/]*\.(?:config|conf|setup)\.[cm]?[jt]s|[^/]*rc\.[cm]?js"
     r"|(?:webpack|karma|rollup|vite|babel)\.[^/]*|[^/]*\.d\.[cm]?ts|magefile\.go|[^/]*\.min\.js"
     r"|(?:examples?|demos?|samples?|bench(?:mark)?s?|fuzz\w*|play)\.\w+)\Z",
     re.IGNORECASE,

@@ -176,14 +176,14 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     )
     facts = [f"{name}: {form.format(_Shown(project[key]))}" for name, key, form in _FACTS if project[key] != "none"]
     snapshot = focus["validationSnapshot"]
-    status, at = snapshot["status"].capitalize().replace("-", " "), snapshot["validatedAt"]
-    run = inline(f"{status} ({at}): {snapshot['summary']}" if at else f"{status}: {snapshot['summary']}")
+    status, at = snapshot["status"].capitalize(), snapshot["validatedAt"]
+    run = inline(f"{status} ({at}): {snapshot['summary']}")
     bodies = (
         _filled(_README.replace("{order}", order), project).split("\n"),
         ["# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
          *_lists(bundle, "project-map", {})],
         ["# Current focus", "", inline(focus["summary"]), "",
-         *_lists(bundle, "current-focus", {"Validation snapshot": [run]})],
+         *_lists(bundle, "current-focus", {"Validation snapshot": [run]} if at else {})],
         *(_entries(bundle[key], heading, form, names) for heading, key, form, names in _ENTRIES),
     )  # fmt: skip
     return {
