@@ -12,7 +12,7 @@ from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.lines import count_line_ends
 from memory.errors import ConfigError
-from memory.files.fields.dress import LineFinding, plain_body, regex, visible_lines
+from memory.files.fields.dress import LineFinding, heading_findings, plain_body, regex, visible_lines
 from memory.files.fields.values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 FILE = "config.md"
@@ -267,6 +267,8 @@ def config_findings(document: Document) -> Iterator[LineFinding]:
     the file.
     """
     doubtful = {line for line, _, _ in Config(FILE, document).doubtful}
+    for index, section in document.all_sections():
+        yield from (one.moved(document.line_of(index)) for one in heading_findings(section, SCHEMA))
     for _, number, block, first in document.blocks():
         if number is not None and not block.fields:
             yield LineFinding(first - 1, "note", "config.unread", f"{block.title[:60]!r} holds no setting")

@@ -57,20 +57,16 @@ class Plain(NamedTuple):
     findings: tuple[LineFinding, ...] = ()
 
 
-_SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000]"
-_BULLET = rf"(?:(?:[-*+•‣–—]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
+_SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000\ufeff]"
+_BULLET = rf"(?:(?:[-*+•‣◦·–—]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
 _EMPHASIS = r"[*_`]{0,3}"
 _DRESSED = (
     rf"(?P<indent>{_SPACE}*)(?P<bullet>{_BULLET}?){_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}"
     rf"{_SPACE}*(?P<sign>::?|：|=){_EMPHASIS}(?:{_SPACE}+|(?=[^/\s]|$))(?P<value>.*)"
 )
-_QUOTED = rf"(?:{_SPACE}*>)+{_SPACE}*(?P<rest>.*)"
-_JSON = rf"{_SPACE}*(?:{_BULLET})?[\"'{{]+(?P<key>[A-Za-z][A-Za-z0-9_ -]*)[\"']{_SPACE}*:.*"
-_CELL = rf"{_SPACE}*\|?{_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]*?){_EMPHASIS}{_SPACE}*\|.*"
-_NO_COLON = (
-    rf"{_SPACE}*{_BULLET}{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z_-]*(?: (?:date|by|on|at))?){_EMPHASIS}"
-    rf"{_SPACE}+(?:[0-9]|->|=>|→|by |on |until ).*"
-)
+_IN_FRONT = r"(?:[^\w\n]|_|[0-9]{1,3}[.)]|[a-z]{1,2}[.)][ \t]|export[ \t])*"
+_NAMED = r"(?P<key>[A-Za-z][A-Za-z0-9_-]*(?: [A-Za-z]+){%d})(?!\w)(?P<sign>[^\w\n]*)(?P<value>.*)"
+"""A line that names a field of so many further words, with anything that is no word in front of it and behind it."""
 _INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}[:：]"
 _TAGGED = r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)"
 _TOLD_HEADING = r"(?i)#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]"
@@ -111,6 +107,7 @@ def plain_entries(document: Document, schema: Schema) -> Document:
 def entry_findings(document: Document, schema: Schema) -> Iterator[LineFinding]:
     """Yield what was found in the fields of all entries; lines count from 0 in the file."""
     for index, section in document.all_sections():
+        yield from (one.moved(document.line_of(index)) for one in heading_findings(section, schema))
         for number, entry in enumerate(section.entries):
             yield from (one.moved(document.line_of(index, number)) for one in plain_entry(entry, schema)[1])
 
@@ -137,7 +134,9 @@ def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:
     for node in nodes:
         if node.key not in schema.keys and schema.meaning(node.key):
             return True
-        if (node.start != end and body[end : node.start].strip()) or "\n-" in node.value or "\n*" in node.value:
+        if node.start != end and body[end : node.start].strip():
+            return True
+        if "\n" in node.value and (not schema.understood or "\n-" in node.value or "\n*" in node.value):
             return True
         end = node.end
     return bool(body[end:].strip())
@@ -188,6 +187,7 @@ class _Reader:
             self.likely(number, text)
             return False
         if not dressed["bullet"] and not leading:
+            self.likely(number, text)
             return False
         value = dressed["value"].strip()
         inline = regex(_INLINE).search(value)
@@ -219,36 +219,60 @@ class _Reader:
         if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
             self.unread(number, "write it as a line such as `- due: 2024-01-15`")
             return
-        quoted = regex(_QUOTED).fullmatch(text)
-        if quoted is not None:
-            text = quoted["rest"]
-        for form in (_DRESSED if quoted else _JSON, _JSON, _CELL, _NO_COLON):
-            found = regex(form).fullmatch(text)
-            key = self.schema.meaning(found["key"]) if found else None
-            if key is not None:
-                self.unread(
-                    number, f"a field is a line such as `- {key}: …`", "warning" if self.schema.understood else "error"
-                )
-                return
+        if (key := likely_key(text, self.schema)) is not None:
+            level: Level = "warning" if self.schema.understood else "error"
+            self.unread(number, f"a field is a line such as `- {key}: …`", level)
 
     def nested(self, number: int, text: str) -> None:
         """Tell a further line of a value that looks like a field of its own."""
         found = regex(_DRESSED).fullmatch(text)
-        if found is not None and found["bullet"] and (key := self.schema.meaning(found["key"])) is not None:
-            owner = self.further[number]
-            if key in self.schema.keys and key != owner:
-                self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line")
+        if found is None or not (found["bullet"] or not self.schema.understood):
+            return
+        key, owner = self.schema.meaning(found["key"]), self.further[number]
+        if key is not None and key != owner and owner in self.schema.keys:
+            self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line")
 
     def fenced(self, number: int, text: str) -> None:
-        """Tell the first field in a code fence where the entry has no field outside of it."""
-        found = regex(_DRESSED).fullmatch(text)
-        if found is None or self.lines_of or any(one.code == UNREAD for one in self.findings):
-            return
-        if self.schema.meaning(found["key"]) is not None:
+        """Tell a field in a code fence: the first one, where the entry has no field outside of it.
+
+        Where fields in other forms are never read, each is told that the entry does not have outside.
+        """
+        key = likely_key(text, self.schema)
+        known = key in self.lines_of if not self.schema.understood else self.lines_of
+        if key is not None and not known and not any(one.code == UNREAD for one in self.findings):
             self.unread(number, "it is in a code fence or HTML; take the fence away for fields to be read")
 
     def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
         self.findings.append(unread(number, self.lines[number][0], help, level))
+
+
+def likely_key(text: str, schema: Schema) -> str | None:
+    """Return the field that a line names in a form that could mean two things; None where it names none.
+
+    A colon, an equals sign or a bar behind the key says that it is one. Behind other signs, or none, its value must be
+    one that the field accepts. The keys of free texts begin ordinary sentences, and count as none.
+    """
+    plain = regex(_IN_FRONT).sub("", regex(r"</?\w+>").sub("", text), count=1)
+    for words in (2, 1, 0):
+        found = regex(_NAMED % words).fullmatch(plain)
+        key = schema.meaning(found["key"]) if found else None
+        known = None if key is None else schema.fields[key]
+        if found is None or known is None or known.free:
+            continue
+        sign, value = found["sign"], found["value"].strip()
+        if regex(r"[:：=|]").search(sign) or (words and sign and value):
+            return key
+        if known.code or known.needed:
+            accepted = schema.problem(key, value) is None if value else not sign.strip("*_~` ")
+            return key if accepted and (sign or not value) else None
+        return key if regex(r"[;>→–—]|\s-\s").search(sign) else None
+    return None
+
+
+def heading_findings(section: Section, schema: Schema) -> Iterator[LineFinding]:
+    """Yield the heading of a section that names a field: one of level 1 ends the section that the field belongs to."""
+    if section.level == 1 and likely_key(section.title, schema) is not None:
+        yield unread(0, f"# {section.title}", "a field is a line such as `- key: value`, without a hash")
 
 
 def unread_entries(
@@ -380,7 +404,8 @@ _LIST_ITEM = (
     r"(?:(?P<plain>[-*+] {1,4}(?!\[[ xX]\] ))|(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0\u3000]+(?:\[[ xX]\][ \t]+)?)"
     r"(?P<text>\S.*)"
 )
-_PLAIN_PROSE = r"#.*|>.*|<.*|(?:[-*_=][ \t]*){3,}|\[[^\]]+\]:.*|[*_(].*[*_)]"
+_LIST_PROSE = r"#.*|<.*|(?:[-*_=][ \t]*){3,}|\[[^\]]+\]:.*|\*(?!\*).*\*|_.*_|\(.*\)"
+"""What may be between the items of a list: headings, HTML, rules, definitions of links, and remarks."""
 
 
 def plain_bullets(body: str) -> Plain:
@@ -400,13 +425,26 @@ def plain_bullets(body: str) -> Plain:
 
 
 def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[LineFinding]:
-    """Yield the first line of each paragraph, and table unless those are read, that is in no list of a body."""
+    """Yield the first line of each paragraph, code fence, and table unless those are read, that is in no list."""
+    listed = False
+    lines = split_lines(body)
 
-    def advise(text: str) -> str | None:
-        read = text[0] in " \t" or regex(_LIST_ITEM).fullmatch(text) or (tables and "|" in text)
-        return None if read or regex(_PLAIN_PROSE).fullmatch(text) else advice
+    def advise(number: int) -> str | None:
+        nonlocal listed
+        text = lines[number][0]
+        item = regex(_LIST_ITEM).fullmatch(text) is not None
+        listed = listed or item
+        read = item or (text[0] in " \t" and listed) or (tables and "|" in text)
+        return None if read or regex(_LIST_PROSE).fullmatch(text) else advice
 
-    return Lead(body).loose((), advise)
+    hidden = hidden_lines(body)
+    fresh = True
+    for number, (text, _) in enumerate(lines):
+        blank = not text.strip()
+        begins = not blank and (fresh if not hidden[number] else not (number and hidden[number - 1]))
+        if begins and (told := advise(number)) is not None:
+            yield unread(number, text, told)
+        fresh = blank or hidden[number]
 
 
 _ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+\S.*"

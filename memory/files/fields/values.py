@@ -122,7 +122,8 @@ class Value(NamedTuple):
     """What a field holds: how its value is checked and written, and the other words for its key.
 
     `code` and `level` are those of a finding of `check`; without a code it says nothing. A field that is `needed` has
-    no absent value; of one that is taken `whole` the remark is a part of the value.
+    no absent value; of one that is taken `whole` the remark is a part of the value. The key of a `free` text often
+    begins a sentence.
     """
 
     written: Written = anything
@@ -131,6 +132,7 @@ class Value(NamedTuple):
     level: Level = "error"
     needed: bool = False
     whole: bool = False
+    free: bool = False
 
 
 class Schema:

@@ -34,6 +34,11 @@ _DAY_FORMS = (
 )
 _WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 _AROUND = rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?{{}}[^\w(]*(?:\(.*\)|{_WEEKDAY})?[^\w]*"
+_LIKE_DAY = (
+    rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?(?:[0-9]{{1,4}}(?:[-/.][0-9]{{1,2}}){{2}}|[0-9]{{1,2}}/[0-9]|[0-9]{{8}}"
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\.? {_MONTH.replace('?P<month>', '?:')}|{_MONTH} [0-9])"
+)
+"""How a heading begins that was likely meant as a day."""
 _INSTANT = (
     r"(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})[T ,]+(?:at )?(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]+)?"
     r"(?P<zone>Z|[+-][0-9]{2}:?[0-9]{2}| ?UTC)?[ \t]*[—–:|-]*[ \t]*(?P<rest>.*)"
@@ -105,7 +110,7 @@ def plain_day(section: Section) -> PlainSection[str]:
             title = day
     top = 1 if section.heading else 0
     if day is None:
-        if lead.strip() and section.level == 2 and re.search(r"[0-9]", title) and not len(section):
+        if lead.strip() and section.level == 2 and regex(_LIKE_DAY).match(title) and not len(section):
             findings.append(unread(0, f"## {title}", "write a day as `## 2024-01-15`"))
         elif dated := next((one for one in visible_lines(lead) if regex(_DATED).match(one[1])), None):
             advice = "write a day as `## 2024-01-15` and an entry below it as `### HH:MM — title`"

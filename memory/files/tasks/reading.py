@@ -16,6 +16,7 @@ from memory.files.fields.dress import (
     Lead,
     LineFinding,
     PlainSection,
+    heading_findings,
     plain_body,
     plain_document,
     plain_name,
@@ -177,6 +178,7 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
         findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
     if section.level == 1 and plain_name(title, SECTIONS):
         findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
+    findings += heading_findings(section, SCHEMA)
     if not section.body.strip():
         return PlainSection(name, title, (), tuple(findings))
     top = 1 if section.heading else 0

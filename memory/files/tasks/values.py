@@ -142,9 +142,9 @@ FIELDS = {
     "orchestrationId": Value(words=("plan id", "orchestration")),
     "progress": Value(percent, ("percent complete", "completion"), "task.progress"),
     "tags": Value(lambda _, value, __: write_tags([value]), ("tag", "labels", "label")),
-    "notes": Value(),
-    "action": Value(),
-    "outcome": Value(),
+    "notes": Value(free=True),
+    "action": Value(free=True),
+    "outcome": Value(free=True),
     "lastUpdate": Value(words=("last updated", "latest update")),
 }
 """The fields that the format knows, in the order in which memdeck writes them."""
