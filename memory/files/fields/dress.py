@@ -256,9 +256,9 @@ def likely_key(text: str, schema: Schema) -> str | None:
     for words in (2, 1, 0):
         found = regex(_NAMED % words).fullmatch(plain)
         key = schema.meaning(found["key"]) if found else None
-        known = None if key is None else schema.fields[key]
-        if found is None or known is None or known.free:
+        if found is None or key is None or schema.fields[key].free:
             continue
+        known = schema.fields[key]
         sign, value = found["sign"], found["value"].strip()
         if regex(r"[:：=|]").search(sign) or (words and sign and value):
             return key

@@ -35,7 +35,8 @@ _DAY_FORMS = (
 _WEEKDAY = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 _AROUND = rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?{{}}[^\w(]*(?:\(.*\)|{_WEEKDAY})?[^\w]*"
 _LIKE_DAY = (
-    rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?(?:[0-9]{{1,4}}(?:[-/.][0-9]{{1,2}}){{2}}|[0-9]{{1,2}}/[0-9]|[0-9]{{8}}"
+    rf"(?i)[^\w]*(?:{_WEEKDAY}[,.]?[^\w]+)?(?:[0-9]{{4}}[-/.]?[0-9]{{1,2}}[-/.]?[0-9]"
+    r"|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2}|[0-9]{1,2}/[0-9]"
     rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?\.? {_MONTH.replace('?P<month>', '?:')}|{_MONTH} [0-9])"
 )
 """How a heading begins that was likely meant as a day."""
