@@ -17,9 +17,10 @@ from memory.curated.extract.turns import take_turn
 from memory.curated.files.header import is_segment
 from memory.curated.model import OperationCall, is_dream_file
 from memory.curated.providers.calls import ask, safe_text
-from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
+from memory.curated.recall.recall import RecallOptions, capture, recall
 from memory.curated.sessions import EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory
+from memory.prompts.compose import safe_line
 from memory.storage.own_folders import config_home
 from memory.systems import system_of, trust_of
 from memory.workspace import Workspace
@@ -96,14 +97,15 @@ class CuratedSession:
         return _untold(capture(self._begin(), self._id, now=self._now).text, told)
 
     def recall(self, message: str, turn: int | None) -> str:
-        """Return the memories to put before a message; they count as recalled."""
+        """Record that the memories which a message is about were recalled, and return what a provider adds to them."""
         query = mask(message)[:_QUERY]
         if not self._on or not query.strip():
             return ""
 
         curated = self._begin()
         options = RecallOptions(session=self._id or None, turn=turn)
-        return turn_block(recall(curated, query, curated.visible(), options, now=self._now))
+        found = recall(curated, query, curated.visible(), options, now=self._now).provided
+        return "\n".join(safe_line(f"- {one['title']} ({one['body']}; provider {one['provider']})") for one in found)
 
     def keep(self, role: Literal["user", "assistant"], text: str, turn: int | None) -> None:
         """Add a message, its secrets masked, to the ledger of the session, and give it to the extractor."""

@@ -19,7 +19,6 @@ from memory.prompts import (
 from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 
-from .run import told_apart
 from .sessions import HookSession
 
 
@@ -50,6 +49,5 @@ def told(
         since = HookSession(workspace, "", f"agent:{client}").last_begun
         most = budget or read_choices(workspace.state).budget or START_TOKENS
         return PromptPreview(brief(workspace, now, budget=most, agent=name, since=since), sheet=sheet)
-    apart = told_apart(workspace)
-    found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher(), apart)
+    found = for_message(workspace, now, message, budget or MESSAGE_TOKENS, searcher())
     return PromptPreview(found, sheet=sheet)

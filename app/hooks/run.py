@@ -157,8 +157,7 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     from memory.systems import searcher_of
 
     with closing(searcher_of(workspace)) as searcher:
-        without = told_apart(workspace)
-        told = for_message(workspace, now, message, searcher=searcher, without=without)
+        told = for_message(workspace, now, message, searcher=searcher)
     _count(workspace, given, "prompt", client, lambda sheet, name: sheet.sent(told.blocks, client, name, now, message))
     return told.text
 
@@ -174,14 +173,6 @@ def _count(
             count(Sheet(workspace.state), _session_id(given)[:_ID])
     except Exception as error:
         _note(workspace, event, client, error)
-
-
-def told_apart(workspace: Workspace) -> tuple[str, ...]:
-    """Return the systems whose memories a hook presents in another way.
-
-    Memories that a controller decided on come as the block of the turn, which counts and explains them.
-    """
-    return ("curated",) if os.path.lexists(workspace.root / CURATED) else ()
 
 
 def _message(given: Mapping[str, Any]) -> str:

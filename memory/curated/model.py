@@ -143,7 +143,8 @@ class Memory(NamedTuple):
     @property
     def whole(self) -> str:
         """Its text as agents are told it and a search looks through it, without the name."""
-        return f"{self.header.description} {self.body}"
+        described = self.body.startswith(self.header.description)
+        return self.body if described else f"{self.header.description} {self.body}"
 
     @property
     def is_dream(self) -> bool:

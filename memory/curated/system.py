@@ -16,6 +16,7 @@ from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agent
 from memory.errors import MemdeckError, RefusedError
 from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
+from memory.storage.changes import is_agent
 from memory.system import Advice, Contribution, System
 from memory.systems.suspects import gate_of
 from memory.workspace import Outcome, Workspace
@@ -59,9 +60,19 @@ HOME = "$AGH_HOME"
 
 
 class CuratedItem(NamedTuple):
-    """The item behind a record: its line in the file, from 0."""
+    """The item behind a record: the line in the file, from 0, and the memory, None for a line of an index."""
 
     line: int = 0
+    memory: Memory | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return the fields of the memory for programs."""
+        if self.memory is None:
+            return {}
+        header = self.memory.header
+        replaced = header.provenance.superseded_by
+        return {"description": header.description, "type": header.type, **self.memory.root.json(),
+                "superseded_by": replaced}  # fmt: skip
 
 
 class CuratedMemory(System):
@@ -201,7 +212,7 @@ class CuratedMemory(System):
     ) -> Iterator[Record]:
         """Yield the memories, the deepest scope first; files that are no memory go to `refused`."""
         if kinds is None or self.name in kinds:
-            yield from map(_record, self._read(refused))
+            yield from map(record_of, self._read(refused))
             for root in self._roots():
                 yield from self._index_records(root, refused)
 
@@ -229,7 +240,7 @@ class CuratedMemory(System):
             top = FOLDER if root.side == "workspace" else HOME
             memories = self.curated.memories((root,))
             if root.side != "workspace":
-                yield from (_record(one)._replace(file=f"{top}/{root.folder}/{one.filename}") for one in memories)
+                yield from (record_of(one)._replace(file=f"{top}/{root.folder}/{one.filename}") for one in memories)
             text = store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
             for line, part in suspicious_passages(text, set(index_lines(memories).values())):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
@@ -262,12 +273,13 @@ class CuratedMemory(System):
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
     def contributions(self, message: str, now: datetime) -> Iterable[Contribution]:
-        """Yield the memories of the workspace that a message may be about, the best first.
+        """Yield the memories that a message may be about, the best first, with the age of an old one.
 
         Without a message: what people prefer and corrected, then decisions, then where to look. A dream is left out: it
         only repeats memories that are told by themselves.
         """
         from .recall.find import find_about
+        from .recall.recall import days_since
 
         if not self.curated.settings["enabled"]:
             return
@@ -276,15 +288,20 @@ class CuratedMemory(System):
                 if one.is_dream:
                     continue
                 part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
-                ref = derived_ref(_record(one)) if one.root.side == "workspace" else None
+                ref = derived_ref(record_of(one)) if one.root.side == "workspace" else None
                 yield Contribution(self.name, ref, one.header.name, one.body, kind, 1.0, part)
             return
-        answer = find_about(self.curated, message, (workspace_root(),), now=now)
-        for found in () if answer is None else answer.ranked[: self.curated.settings["recall.top_k"]]:
-            memory, reason = found.memory, ", ".join(found.why[:-1])
-            yield Contribution(
-                self.name, derived_ref(_record(memory)), memory.header.name, memory.body, reason, found.score
-            )
+        answer, settings = find_about(self.curated, message, self.curated.visible(), now=now), self.curated.settings
+        for found in () if answer is None else answer.ranked[: settings["recall.top_k"]]:
+            memory, days = found.memory, days_since(found.memory.changed, now)
+            old = f"\n{days} days old: verify it" if days > settings["recall.freshness.banner_after_days"] else ""
+            ref = derived_ref(record_of(memory)) if memory.root.side == "workspace" else None
+            reason = ", ".join(found.why[:-1])
+            yield Contribution(self.name, ref, memory.header.name, memory.body + old, reason, found.score)
+
+    def may_be_told(self) -> bool:
+        """Return whether the settings let a search tell agents the memories."""
+        return bool(self.curated.settings["enabled"])
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""
@@ -310,7 +327,7 @@ class CuratedMemory(System):
         from .control.propose import propose
         from .operations.memories import CANDIDATES, selector
 
-        curated, call = self.curated, OperationCall(now, actor)
+        curated, call = self.curated, OperationCall(now, actor, "tool" if is_agent(actor) else "cli")
         curated.finish_interrupted(now)
         given = {key: value for key, value in values.items() if value is not None}
         if seen is not None and curated.find(given["filename"], *selector(given)).hash != seen:
@@ -356,11 +373,11 @@ class CuratedMemory(System):
             )
 
 
-def _record(one: Memory) -> Record:
+def record_of(one: Memory) -> Record:
     """Return the search record of a memory."""
     path = f"{FOLDER}/{one.root.folder}/{one.filename}"
     day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
-    return Record("curated", path, one.header.name, one.whole, CuratedItem(), day, (one.header.type,))
+    return Record("curated", path, one.header.name, one.whole, CuratedItem(0, one), day, (one.header.type,))
 
 
 def _made(change: Change | None, words: str, call: OperationCall) -> Change:

@@ -98,16 +98,15 @@ def for_message(
     message: str,
     budget: int = MESSAGE_TOKENS,
     searcher: Searcher | None = None,
-    without: Collection[str] = (),
 ) -> AgentPrompt:
     """Return only what belongs to a message at the aware time `now`: the rules for what it asks to do, what systems
     offer because of it, and what a search finds for each thing that it asks, if a searcher is given.
 
-    The prompt is empty if nothing fits; the systems named in `without` are left out. Of the matches, pinned entries
-    come first, and muted ones are not in the text; errors as `read_choices`.
+    The prompt is empty if nothing fits. Of the matches, pinned entries come first, and muted ones are not in the text;
+    errors as `read_choices`.
     """
     choices = read_choices(workspace.state).chosen
-    blocks = _matching(workspace, now, message, searcher, without)
+    blocks = _matching(workspace, now, message, searcher)
     return _composed(workspace, blocks, choices, budget)
 
 
@@ -166,28 +165,24 @@ def _block(one: Contribution, section: str, most: int, snippet: str = "") -> Pro
 # -- for a message -------------------------------------------------------------------------------------------------
 
 
-def _matching(
-    workspace: Workspace, now: datetime, message: str, searcher: Searcher | None, without: Collection[str] = ()
-) -> list[PromptBlock]:
+def _matching(workspace: Workspace, now: datetime, message: str, searcher: Searcher | None) -> list[PromptBlock]:
     """Return the parts of the brief that a message asks for, the rules that concern it, and what answers the rest of
     it, the best of each intent first."""
     intents = {intent: parts_asked(intent) for intent in _intents(message)}
     asked = set().union(*intents.values())
     if not asked and not says_something(message):
         return []
-    always = contributions_of(workspace, "", now, without)
+    always = contributions_of(workspace, "", now)
     answers = sorted((one for one in always if one.part in asked), key=lambda one: list(SECTIONS).index(one.part))
     rules = [one for one in always if one.part in ("rules", "gotchas")]
     ranked = sorted(((concerns(f"{one.title} {one.text}", message), one) for one in rules), key=lambda pair: -pair[0])
     found = [_block(one, SECTIONS[one.part], _MESSAGE_LENGTH) for one in answers[:_FOUND]]
     found += [_block(one, RULES, _MESSAGE_LENGTH) for score, one in ranked[:_MOST_RULES] if score >= 1]
-    known = {(one.system, one.ref, one.text) for one in always}
-    for one in contributions_of(workspace, message, now, without):
-        if (one.system, one.ref, one.text) not in known:
-            found.append(_block(one, FOR_MESSAGE, _MESSAGE_LENGTH))
+    offered = (one for one in contributions_of(workspace, message, now) if one not in always)
+    found += [_block(one, FOR_MESSAGE, _MESSAGE_LENGTH) for one in offered]
     if searcher is not None:
         with suppress(MemdeckError):
-            found += _found(workspace, searcher, [intent for intent, parts in intents.items() if not parts], without)
+            found += _found(workspace, searcher, [intent for intent, parts in intents.items() if not parts])
     return found
 
 
@@ -196,12 +191,9 @@ def _is_copy(entry: FoundEntry) -> bool:
     return (entry.ref or "").startswith("state#evt-") and entry.title.startswith("edited ")
 
 
-def _found(
-    workspace: Workspace, searcher: Searcher, intents: Iterable[str], without: Collection[str]
-) -> Iterator[PromptBlock]:
+def _found(workspace: Workspace, searcher: Searcher, intents: Iterable[str]) -> Iterator[PromptBlock]:
     """Yield what a search finds for each of the things that a message asks, in turns."""
-    hidden = {kind for name in without for kind in system_name(name).kinds}
-    hidden |= {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
+    hidden = {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
     answers = [_hits(searcher, intent, hidden) for intent in intents]
     turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
     for hit in turns[:_FOUND]:

@@ -149,12 +149,9 @@ def brief_lines_of(workspace: Workspace, now: datetime) -> tuple[BriefLine, ...]
     return tuple(line for system in workspace.systems() for line in system.brief_lines(now))
 
 
-def contributions_of(
-    workspace: Workspace, message: str, now: datetime, without: Collection[str] = ()
-) -> tuple[Contribution, ...]:
-    """Return what all systems but those in `without` offer for a prompt, in order; a failing system offers nothing."""
-    systems = [system for system in workspace.systems() if system.name not in without]
-    return tuple(one for system in systems for one in system.contributions(message, now))
+def contributions_of(workspace: Workspace, message: str, now: datetime) -> tuple[Contribution, ...]:
+    """Return what all systems offer for a prompt, in order; a failing system offers nothing."""
+    return tuple(one for system in workspace.systems() for one in system.contributions(message, now))
 
 
 def searcher_of(workspace: Workspace) -> Searcher:

@@ -67,10 +67,10 @@ def test_an_index_ends_where_clients_would_cut(curated: Client) -> None:
 
 
 def test_a_message_gets_its_recall_once(curated: Client) -> None:
-    """The block of the turn is counted and traced, and the search for the message does not tell the same again."""
+    """The recall is counted and traced, and the memory is told once, by its ref."""
     said = curated.hook("prompt", prompt=QUESTION)
     assert said.count("Deploys happen on Tuesday mornings") == 1
-    assert "AGH memory recall v1 entries=1" in said
+    assert "- curated#" in said
     assert _json(curated, "list")["memories"][0]["recall_count"] == 1
     trace = _json(curated, "recall", "trace", "one", "1")["trace"]
     assert trace["query"] == QUESTION
