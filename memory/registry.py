@@ -199,6 +199,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".agh/workspace.toml",
         "memory.curated.system:CuratedMemory",
         ("curated",),
+        entries="memory.curated.entries:KINDS",
         is_file=True,
         outside="memory.curated.sides:outside",
         beside=".agh/memory",

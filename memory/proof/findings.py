@@ -34,7 +34,7 @@ _LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated", "memo
 """The kinds of entries that say what holds: no tasks, and no history."""
 _OF_STATE = ("state#gotcha-", "state#next-step-")
 """What people and agents write into the state of a project; the rest is derived from the repository, or history."""
-_SOURCES = ("typed", "curated", "memory")
+_SOURCES = ("typed", "memory")
 """Those whose text is that of the file, line by line."""
 _GONE = "gone-files.json"
 """The file in the state folder with the paths that git says were removed, and the head at which it said so."""

@@ -38,7 +38,7 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
 def relink(context: Context, ref: str | None) -> Result:
     """Write the new name of a file that git knows was renamed into the entry that names the old one, or into all.
 
-    Each entry is a change of its own. A fact is stored anew; an entry of curated memory is left to its own verbs.
+    Each entry is a change of its own. A fact is stored anew.
     """
     entries = EntryAccess(context.workspace, lambda: context.now)
     every = findings_of(context.workspace)
@@ -57,12 +57,16 @@ def relink(context: Context, ref: str | None) -> Result:
 def _renamed(entries: EntryAccess, ref: str, names: Mapping[str, str], actor: str) -> dict[str, object]:
     """Change the names of files in an entry, and return the answer of the change."""
     (entry,) = entries.read(ref, actor=actor)["entries"]
-    text = str(entry["text"])
+    text, fields = str(entry["text"]), entry["fields"]
+    described = str(fields.get("description", "")) if entry["kind"] == "curated" else ""
+    about = described
     for was, now in names.items():
-        text = re.sub(rf"(?<![\w/.-]){re.escape(was)}(?![\w/-])", now.replace("\\", r"\\"), text)
+        said, new = rf"(?<![\w/.-]){re.escape(was)}(?![\w/-])", now.replace("\\", r"\\")
+        text, about = re.sub(said, new, text), re.sub(said, new, about)
     if entry["kind"] != "facts":
-        return entries.edit(ref, entry["hash"], text=text, actor=actor)
-    kept = {key: entry["fields"][key] for key in ("scope", "tags") if key in entry["fields"]}
+        changed = {"description": about} if about != described else None
+        return entries.edit(ref, entry["hash"], set=changed, text=text, actor=actor)
+    kept = {key: fields[key] for key in ("scope", "tags") if key in fields}
     added = entries.add("facts", text, kept, actor=actor)
     entries.remove(ref, entry["hash"], f"superseded by {added.get('ref')}", actor=actor)
     return added

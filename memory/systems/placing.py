@@ -34,7 +34,7 @@ USES = {
     "config": "settings; found by search",
     "state": "project state; told",
     "typed": "an agent's own notes; core ones told",
-    "curated": "controlled memories, only read here; told",
+    "curated": "controlled memories; told",
     MEMORY: "memdeck chooses and says which",
 }
 """The kinds that agents name, each with its use, and whether it is told when a session begins or found by search."""

@@ -146,7 +146,7 @@ def test_names_ports_times_places_days_and_owners_contradict_and_numbered_things
 
 
 def test_a_renamed_file_is_written_into_entries_by_its_new_name(repository: Place) -> None:
-    """Each entry is one change, which is undone; a fact is stored anew, and what cannot be edited is told."""
+    """Each entry is one change, which is undone; a fact is stored anew, a curated memory by its controller."""
     assert repository("facts", "store", "See src/moved.py, not docs/src/moved.py", "--tag", "place").code == 0
     write = ("curated", "write", "--type", "project", "--name", "Reader", "--content", MOVED)
     assert repository(*write).code == 0
@@ -154,8 +154,10 @@ def test_a_renamed_file_is_written_into_entries_by_its_new_name(repository: Plac
     changed = repository.json("relink", ref)["changes"]
     assert [one["summary"] for one in changed] == ["changed 'The writer is in src/new.py'"]
     answer = repository("relink", "-o", "json")
-    assert len(answer.data["changes"]) == 1
-    assert "curated#" in answer.err
+    assert len(answer.data["changes"]) == 2
+    memory = repository.json("curated", "show", "project_reader")["memory"]
+    assert memory["description"] == memory["content"] == "The writer is in src/new.py"
+    assert repository.json("curated", "decisions", "list")["decisions"][0]["op"] == "update"
     (fact,) = repository.json("facts", "search", "moved")["memories"]
     assert (fact["text"], fact["tags"]) == ("See src/new.py, not docs/src/moved.py", ["place"])
     assert repository("undo").code == 0

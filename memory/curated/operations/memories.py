@@ -186,6 +186,8 @@ def candidate_to_delete(curated: Curated, args: Json, call: OperationCall) -> Ca
         memory = curated.find(args["filename"], scope, agent, tier)
         root, name = memory.root, memory.filename
     metadata = {"operation": "delete", "target_filename": name}
+    if args.get("reason"):
+        metadata["reason"] = args["reason"]
     return Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
 
 
