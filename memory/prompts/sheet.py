@@ -1,4 +1,4 @@
-"""The balance sheet of what agents are told: what hooks sent to whom, what it cost, and what answers took up of it.
+"""The balance sheet of what agents are told: what was sent to whom, what it cost, and what answers took up of it.
 
 The handle of a line is the ref at its beginning: it is short, the tool `read` takes it, and it is the same bytes each
 time. The sheet is one file of the private state folder, `prompts/sheet.json`, which is counted anew if it is damaged.
@@ -75,7 +75,7 @@ class SheetRow(NamedTuple):
 class PromptPreview(NamedTuple):
     """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does.
 
-    `sheet` is what is known by ref of what hooks sent before.
+    `sheet` is what is known by ref of what was sent before.
     """
 
     prompt: AgentPrompt
@@ -96,7 +96,10 @@ class Sheet:
         return {ref: SheetRow(ref, one) for ref, one in sorted(found.items(), key=lambda pair: -pair[1]["tokens"])}
 
     def sent(self, blocks: Iterable[PromptBlock], agent: str, session: str, now: datetime, message: str = "") -> None:
-        """Count the lines that a hook sends, and keep of the message the words that lines of the session have."""
+        """Count the lines that an agent is told, and keep of the message the words that lines of the session have.
+
+        Without a session, as the tool `brief` calls it, they belong to the newest session of the agent that is known.
+        """
         told = {one.ref: one for one in blocks if one.included and one.ref}
 
         def counted(found: dict[str, Any]) -> None:
@@ -107,12 +110,14 @@ class Sheet:
                 known |= {"tokens": known["tokens"] + one.tokens, "sent": known["sent"] + 1}
                 known["agents"][name] = known["agents"].get(name, 0) + 1
                 entries[ref] = known
-            if session:
-                known = found["sessions"].pop(session, {"refs": [], "said": [], "changed": []})
+            mine = (one for one, known in found["sessions"].items() if known.get("agent") == name)
+            place = session or next(reversed([*mine]), "")
+            if place:
+                known = found["sessions"].pop(place, {"refs": [], "said": [], "changed": []}) | {"agent": name}
                 known["refs"] = list(dict.fromkeys([*known["refs"], *told]))[-_MOST_REFS:]
                 own = {word for ref in known["refs"] if ref in entries for word in _words(entries[ref]["line"])}
                 known["said"] = sorted({*known["said"], *(own & _words(message))})[:_MOST_WORDS]
-                found["sessions"][session] = known
+                found["sessions"][place] = known
 
         self._change(counted, now)
 

@@ -21,7 +21,7 @@ from memory.files.snapshot import kind_of
 from memory.history.changes import row
 from memory.history.logs import undo as take_back_last
 from memory.operations import Day, Parameter, Values, Whole, argument
-from memory.prompts import DEFAULT_BUDGET, brief
+from memory.prompts import DEFAULT_BUDGET, Sheet, brief, read_choices
 from memory.prompts.content import content_of, shortened
 from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
@@ -44,6 +44,7 @@ from memory.search.hits import FoundEntry, Hit
 from memory.search.query import read_day, read_query
 from memory.search.records import Record, derived_ref
 from memory.search.searcher import Searcher
+from memory.storage.changes import AGENT
 from memory.workspace import Workspace
 
 from . import records_of_all, searcher_of
@@ -112,11 +113,18 @@ class EntryAccess:
     @_takes("message", help="what it is about")
     @_takes("budget", type=Whole(100, 20_000), help="tokens, 1000")
     def brief(self, message: str | None = None, budget: int | None = None, *, actor: str = "") -> Json:
-        """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000)."""
+        """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000).
+
+        What an actor is told is counted in the balance sheet, unless that is switched off.
+        """
         check_text("message", message or "")
         with self._mutex:
             most = DEFAULT_BUDGET if budget is None else max(100, min(budget, 20_000))
-            found = brief(self.workspace, self._clock(), message or "", most, self.searcher, actor)
+            now, state = self._clock(), self.workspace.state
+            found = brief(self.workspace, now, message or "", most, self.searcher, actor)
+            with suppress(MemdeckError, OSError):
+                if actor and read_choices(state).counts:
+                    Sheet(state).sent(found.blocks, actor.removeprefix(AGENT), "", now, message or "")
         return {"text": found.text, "tokens": found.used}
 
     @_takes("query", required=True)

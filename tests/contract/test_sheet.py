@@ -82,6 +82,17 @@ def test_a_changed_entry_was_used(workspace: Place) -> None:
     assert (row["answers"], row["cited"]) == (2, 1)
 
 
+def test_the_tool_brief_is_counted_for_the_session_of_its_agent(team: Place) -> None:
+    """What the tool told belongs to the newest session of the same agent, whose answers may cite it."""
+    hook(team, "session-start")
+    for actor in ("agent:claude-code", "agent:other"):
+        assert team.mcp(("brief", {}), actor=actor)[0]["tokens"]
+    row = sheet(team)[LINT]
+    assert (row["sent"], row["agents"]) == (3, {"claude-code": 2, "other": 1})
+    hook(team, "stop", last_assistant_message=f"I ran it first ({row['ref']}).")
+    assert sheet(team)[LINT]["cited"] == 1
+
+
 def test_unused_has_a_grace_and_needs_an_answer(team: Place) -> None:
     """Sent and ignored is not the same as new, as never sent, or as sent to a client whose answers are not seen."""
     for _ in range(4):

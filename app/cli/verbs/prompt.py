@@ -75,8 +75,8 @@ def prompt(
     byte. --pin, --unpin, --mute and --unmute change it first; they are kept in the private state folder, not in the
     workspace.
 
-    --sheet lists the entries that hooks sent: tokens spent, times sent, answers that cite the ref or repeat words of
-    the entry, and the last day. `unused` is one that was sent, but not used, in 30 days; a new one has a week.
+    --sheet lists the entries that agents were told: tokens spent, times sent, answers that cite the ref or repeat words
+    of the entry, and the last day. `unused` is one that was sent, but not used, in 30 days; a new one has a week.
     """
     if client is not None and client not in CLIENTS:
         words = f"memdeck does not know the client {client[:40]!r}"
@@ -130,7 +130,7 @@ def _sheet(context: Context) -> Result:
         if any(one.unused(now) for one in rows):
             yield "what agents do not use: memdeck prompt --mute REF or --set-budget TOKENS"
         if not rows:
-            yield "hooks sent nothing yet"
+            yield "agents were told nothing yet"
 
     return Result(
         lambda: {
