@@ -63,15 +63,15 @@ def init(
     if provider not in model.PROVIDERS:
         raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(model.PROVIDERS)}")
     refuse_foreign(store.files.read)
-    found = existing(store)
-    if found and not force:
-        renewal = "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
-        hint = f"{renewal}`memdeck state init --force` puts it into the archive and begins again"
-        raise RefusedError("state.exists", f"there is {', '.join(found)} already", hint, files=found)
-
     def build(writing: StateWriting) -> StateChange:
         memory, read = writing.memory, writing.transaction.read
-        batch = _archive_all(writing) if existing(store) else None
+        # Looked at under the lock: another process may have made one a moment ago.
+        found = existing(store)
+        if found and not force:
+            renewal = "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
+            hint = f"{renewal}`memdeck state init --force` puts it into the archive and begins again"
+            raise RefusedError("state.exists", f"there is {', '.join(found)} already", hint, files=found)
+        batch = _archive_all(writing) if found else None
         if _unreadable(lambda: memory.config) or not read(model.CONFIG).exists:
             writing.put(model.CONFIG, DEFAULT_BYTES)
         if _unreadable(lambda: memory.sources) or not read(model.SOURCES).exists:

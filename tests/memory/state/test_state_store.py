@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
@@ -24,6 +26,7 @@ from memory.state.files.model import (
     event_id,
     number_of,
 )
+from memory.state.files.store import StateStore
 
 from .states import ACTOR, Repository
 
@@ -96,12 +99,43 @@ def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) 
 
 def test_init_never_wipes(repository: Repository) -> None:
     """Where anything is there, init says what, and changes nothing."""
-    before = {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
+    before = _files(repository.root)
     with pytest.raises(RefusedError) as caught:
         bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later())
     assert caught.value.code == "state.exists"
     assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
-    assert before == {path: path.read_bytes() for path in sorted(repository.root.rglob("*")) if path.is_file()}
+    assert _files(repository.root) == before
+
+
+def test_of_two_inits_at_once_the_second_finds_the_first(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another process made while this one waited for the lock is neither archived nor replaced."""
+    store, bundle = repository.store, repository.analysed()
+    for path in (repository.path(".agent-memory"), repository.path("docs/agent-memory")):
+        shutil.rmtree(path)
+    repository.open()
+    whole = type(store).change
+    made: list[dict[Path, bytes]] = []
+
+    def after_another(self: StateStore, *given: Any, **more: Any) -> Any:
+        if not made:
+            made.append({})
+            bundles.init(store, bundle, actor=ACTOR, now=repository.later())
+            made[0].update(_files(repository.root))
+        return whole(self, *given, **more)
+
+    monkeypatch.setattr(type(store), "change", after_another)
+    with pytest.raises(RefusedError) as caught:
+        bundles.init(repository.store, bundle, actor=ACTOR, now=repository.later())
+    assert caught.value.code == "state.exists"
+    assert _files(repository.root) == made[0]
+
+
+def _files(root: Path) -> dict[Path, bytes]:
+    """Return every file but the locks."""
+    found = (path for path in root.rglob("*") if path.is_file() and ".memdeck" not in path.parts)
+    return {path: path.read_bytes() for path in found}
 
 
 def test_force_archives_first(repository: Repository) -> None:
