@@ -142,9 +142,9 @@ async def _draw(picture: Picture, home: Path) -> str:
 
 def _let_agents(workspace: Workspace) -> None:
     """Let agents rewrite and remove what a person wrote: these pictures show what comes of it."""
-    from memory.review.policy import change_policy, checked_rule
+    from memory.review.policy import set_rule
 
-    change_policy(workspace.store.state, lambda old: old.with_rule(checked_rule("agent:*", "*", "apply")), now=NOW)
+    set_rule(workspace.store.state, "agent:*", "*", "apply", now=NOW)
 
 
 def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None:

@@ -98,7 +98,7 @@ class MemdeckApp(Spine):
         if workspace is not None:
             pane_id = self.navigation.first_pane(setup.only or setup.pane, PaneState.of(self).last_pane)
             first = self.navigation.begin(pane_id)
-        shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ)
+        shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ.get("HOME"))
         self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.state.names)
 
     if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class MemdeckApp(Spine):
         if workspace is not None:
             self.state.workspace = workspace
             self._apply_theme()
-            self.main_screen.header.path = short_path(str(workspace.root), self.environ)
+            self.main_screen.header.path = short_path(str(workspace.root), self.environ.get("HOME"))
             self.navigation.open_pane(self.navigation.first_pane(), remember=False)
 
     def _apply_theme(self) -> None:

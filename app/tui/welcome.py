@@ -44,7 +44,7 @@ def start_screen(path: str, environ: Mapping[str, str], now: datetime) -> Pick:
         PickOption(DEMO, "Look at a demo", "a sample in a temporary folder", key="d"),
     ]
     for one in _workspaces(environ, now)[:MOST]:
-        where = ", ".join(filter(None, (attention(one), short_path(str(one.path.parent), environ))))
+        where = ", ".join(filter(None, (attention(one), short_path(str(one.path.parent), environ.get("HOME")))))
         options.append(PickOption(str(one.path), one.path.name, where, group="YOUR WORKSPACES"))
     words = f"There is no .aiter/memory in {os.path.abspath(path)} or above it."
     return Pick("No memory here yet", options, words)

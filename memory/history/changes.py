@@ -10,9 +10,8 @@ from typing import Any
 from memory.base.clock import exact_utc
 from memory.files.snapshot import plain_title
 from memory.files.versions.diff import ChangeView, change_views
-from memory.review.model import entry_rows, subject
 from memory.storage import Change
-from memory.storage.changes import ChangeRecord, RecordedFile, file_name
+from memory.storage.changes import ChangeRecord, RecordedFile, file_name, subject
 from memory.storage.log.log import ChangeLog
 
 
@@ -42,7 +41,7 @@ def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:
         "proposal": record.proposal,
         "store": store or None,
         "files": files,
-        "entries": entry_rows(record.touched),
+        "entries": [one.row() for one in record.touched],
         "revertible": record.kept and record.undone_by is None,
     }
 

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from memory.storage import Change
-from memory.storage.changes import PERSONS, ChangeRecord
-from memory.storage.log.log import the_one
+from memory.storage.changes import PERSONS, ChangeRecord, the_one
 from memory.storage.merging import Take
 from memory.storage.store import SharedLog
 
@@ -73,7 +72,7 @@ def revert(
 def find_change(here: SharedLog, change_id: str, actor: str) -> FoundChange:
     """Return a change by its id or the beginning of it; NotFoundError `change.not_found`, AmbiguousError."""
     found = [FoundChange(record, log) for log in _logs(here, actor) for record in log.history.beginning_with(change_id)]
-    record = the_one([one.record for one in found], change_id)
+    record = the_one([one.record for one in found], change_id, "change")
     return next(one for one in found if one.record is record)
 
 

@@ -12,11 +12,11 @@ from memory.files.versions.diff import ChangeView
 from memory.files.versions.restore import restore_entry
 from memory.operations import Bound, Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import Paint, Result, listing, said
-from memory.review.inbox import refuse_agents
-from memory.review.model import Proposal, place_words
+from memory.review.proposals import Proposal
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.log.log import ChangeLog
+from memory.storage.own_folders import short_path
 
 from . import logs
 from .changes import row, unrecorded_row, views_of
@@ -172,7 +172,6 @@ def revert(context: Context, change_id: str, removed: bool) -> Result:
 @_id
 def keep(context: Context, change_id: str) -> Result:
     """Accept the removal of entries by another program, and end the reminders of it."""
-    refuse_agents(context.actor, "leave it so")
     change = context.workspace.store.history.get(change_id).id
     words = keep_removal(context.workspace, change, actor=context.actor, now=context.now)
     return said({"kept": {"change": change}}, f"left as it is: {words}")
@@ -227,7 +226,7 @@ def within(context: Context, place: str, words: str) -> str:
     """Return words that name a folder outside the workspace, in place of {}; empty for the workspace itself."""
     if not place:
         return ""
-    return words.format(place_words(place, context.workspace.home))
+    return words.format(short_path(place, context.workspace.home))
 
 
 def _row(history: ChangeLog, change: Change, place: str) -> dict[str, Any]:

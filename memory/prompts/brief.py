@@ -148,10 +148,10 @@ def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
 
 def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     """Yield the agent's newest proposals that a person rejected, with the person's note."""
-    from memory.review.proposals import Proposals
+    from memory.review.inbox import Inbox
 
     name = agent.strip().removeprefix(AGENT)
-    for one in Proposals(workspace.together).list(states=("rejected",), actor=AGENT + name, limit=3) if name else ():
+    for one in Inbox(workspace.together).list(("rejected",), actor=AGENT + name, limit=3) if name else ():
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
         title = f"A person rejected your change: {one.summary}"
         yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)

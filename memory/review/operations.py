@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from memory.base.clock import format_local
@@ -12,14 +12,11 @@ from memory.history.changes import row as change_row
 from memory.history.operations import ID_LENGTH, head_lines, view_lines, within
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option, under
 from memory.operations.result import Paint, Result, listing, said
-from memory.review.model import Proposal
-from memory.review.policy import KINDS, USUAL, WORDS, Policy, checked_rule
-from memory.storage.changes import Change
 from memory.storage.merging import MergedChange, taking
 
-from .inbox import Inbox
-from .model import WORDS as STANDINGS
-from .model import row
+from .inbox import STANDINGS, Inbox
+from .policy import KINDS, Policy, read_policy, set_rule
+from .proposals import Proposal, State
 
 review = Group("review", "What agents want to change: list, show, accept, edit and reject it, and set the rules.")
 _id = argument("proposal_id", metavar="ID")
@@ -34,26 +31,27 @@ _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
     help="Which (default: those that wait).",
 )
 @option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
-def list_proposals(context: Context, state: str, limit: int) -> Result:
+def list_proposals(context: Context, state: State | Literal["all"], limit: int) -> Result:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
     inbox = Inbox(context.workspace.together)
-    states = () if state == "all" else (state,)
-    found = inbox.list(states, actor=context.actor_option, limit=limit)
+    found = inbox.list(() if state == "all" else (state,), actor=context.actor_option, limit=limit)
     context.warn()
     rows = (
         (
             one.id[:ID_LENGTH],
             format_local(one.time, context.snapshot.zone),
             one.actor,
-            "" if one.waiting else one.state,
+            "" if one.state == "waiting" else one.state,
             ", ".join(one.kinds),
             (one.summary or one.operation) + within(context, one.place, "  (in {})"),
         )
         for one in found
     )
-    notes = [f"warning: {warning}" for warning in inbox.warnings]
     return listing(
-        "proposals", lambda: map(row, found), lambda paint: paint.columns(rows, empty="nothing waits"), notes
+        "proposals",
+        lambda: (one.row() for one in found),
+        lambda paint: paint.columns(rows, empty="nothing waits"),
+        [f"warning: {warning}" for warning in inbox.warnings],
     )
 
 
@@ -70,17 +68,17 @@ def show(context: Context, proposal_id: str) -> Result:
     proposal = inbox.get(proposal_id)
     views = inbox.views(proposal)
     standing = inbox.standing(proposal, context.now)
-    document = {"proposal": row(proposal), "standing": standing.json(), "views": [view.json() for view in views]}
+    document = {"proposal": proposal.row(), "standing": standing.json(), "views": [view.json() for view in views]}
     return Result(lambda: document, lambda paint: _told(paint, context, proposal, views, standing))
 
 
 def _told(
-    paint: Paint, context: Context, proposal: Proposal, views: tuple[ChangeView, ...], standing: MergedChange
+    paint: Paint, context: Context, proposal: Proposal, views: Sequence[ChangeView], standing: MergedChange
 ) -> Iterator[str]:
     yield from head_lines(paint, context, proposal, proposal.place)
     if proposal.edited:
         yield "  a person edited it"
-    if not proposal.waiting:
+    if proposal.state != "waiting":
         became = f", change {proposal.change_id}" if proposal.change_id else ""
         yield paint.line(f"{proposal.state} by {proposal.decided_by}{became}", "  ")
         if proposal.note:
@@ -113,23 +111,21 @@ def accept(context: Context, proposal_ids: tuple[str, ...], take: Literal["propo
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     inbox = Inbox(context.workspace.together)
-    done: list[tuple[Proposal, Change]] = []
+    made = []
     for number in _all_of(inbox, proposal_ids):
         change = inbox.accept(number, reviewer=context.actor, now=context.now, take=taking(take))
         context.made = change.summary
-        done.append((inbox.get(number), change))
+        made.append((inbox.get(number), change))
     context.warn()
     document = {
-        "proposals": [row(proposal) for proposal, _ in done],
-        "changes": [
-            change_row(made, proposal.place) for proposal, _ in done if (made := inbox.change(proposal)) is not None
-        ],
+        "proposals": [one.row() for one, _ in made],
+        "changes": [change_row(inbox.log_of(one).history.get(change.id), one.place) for one, change in made],
     }
-    lines = (f"accepted: {change.summary}{within(context, one.place, '  (in {})')}" for one, change in done)
+    lines = (f"accepted: {change.summary}{within(context, one.place, '  (in {})')}" for one, change in made)
     return said(document, *lines)
 
 
-def _all_of(inbox: Inbox, proposal_ids: tuple[str, ...]) -> list[str]:
+def _all_of(inbox: Inbox, proposal_ids: Sequence[str]) -> list[str]:
     """Return the full ids, each once, before anything is decided: a wrong one stops all."""
     return list(dict.fromkeys(inbox.get(number).id for number in proposal_ids))
 
@@ -144,7 +140,7 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
         inbox.reject(number, reviewer=context.actor, now=context.now, note=note)
         for number in _all_of(inbox, proposal_ids)
     ]
-    return said({"proposals": [row(one) for one in done]}, *(f"rejected: {one.summary}" for one in done))
+    return said({"proposals": [one.row() for one in done]}, *(f"rejected: {one.summary}" for one in done))
 
 
 @under(
@@ -166,8 +162,8 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
 def edit(context: Context, proposal_id: str, text: str) -> Result:
     """Give the entry of a proposal another text before you accept it; the proposal waits on."""
     inbox = Inbox(context.workspace.together)
-    found = inbox.edit(proposal_id, text, reviewer=context.actor)
-    return said({"proposal": row(found)}, f"edited: {found.summary}")
+    found = inbox.edit(proposal_id, text)
+    return said({"proposal": found.row()}, f"edited: {found.summary}")
 
 
 # -- rules ---------------------------------------------------------------------------------------------------------
@@ -196,26 +192,22 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
     wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
     counts. The rules are in the private state folder, not in the workspace.
     """
-    inbox = Inbox(context.workspace.together)
+    state = context.workspace.state
     if name is None:
-        rules = inbox.policy()
-    elif unset:
-        if kind is None or decision is not None:
-            raise UsageError("usage.arguments", "--unset takes an actor and a kind", "see memdeck review policy --help")
-        wanted, actor = kind, name
-        rules = inbox.change_policy(lambda old: old.without(actor, wanted), reviewer=context.actor, now=context.now)
+        rules = read_policy(state)
+    elif kind is None or (decision is None) != unset:
+        words = "a rule has an actor, a kind and a decision; --unset takes an actor and a kind"
+        raise UsageError("usage.arguments", words, "see memdeck review policy --help")
     else:
-        if kind is None or decision is None:
-            raise UsageError("usage.arguments", "a rule has an actor, a kind and a decision", "see its --help")
-        rule = checked_rule(name, kind, decision)
-        rules = inbox.change_policy(lambda old: old.with_rule(rule), reviewer=context.actor, now=context.now)
-    document = {"rules": [rule.json() for rule in rules.rules], "usual": {kind: USUAL[kind] for kind in KINDS}}
+        rules = set_rule(state, name, kind, decision, now=context.now)
+    usual = {kind: decision for kind, (decision, _) in KINDS.items()}
+    document = {"rules": [rule._asdict() for rule in rules], "usual": usual}
     return Result(lambda: document, lambda paint: _policy_lines(paint, rules))
 
 
 def _policy_lines(paint: Paint, rules: Policy) -> Iterator[str]:
     yield "What an agent does, where no rule says otherwise:"
-    yield from paint.columns((kind, USUAL[kind], WORDS[kind]) for kind in KINDS)
-    if rules.rules:
+    yield from paint.columns((kind, *decision_and_words) for kind, decision_and_words in KINDS.items())
+    if rules:
         yield "Rules:"
-        yield from paint.columns((rule.actor, rule.kind, rule.decision) for rule in rules.rules)
+        yield from paint.columns(rules)

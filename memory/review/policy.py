@@ -5,108 +5,49 @@ They are kept in the private state folder of the workspace (`review/policy.json`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 
 from memory.errors import NotFoundError, UsageError
-from memory.storage.changes import OWN, PERSONS, is_agent
+from memory.storage.changes import is_agent
 from memory.storage.own_folders import PrivateState
 from memory.storage.private.settings import Settings
 
 Decision = Literal["apply", "review", "deny"]
 Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
-
-
 DECISIONS: tuple[Decision, ...] = ("apply", "review", "deny")
-KINDS: tuple[Kind, ...] = ("add", "status", "move", "rewrite", "remove", "agents", "own")
 ANY = "*"
 """The kind of a rule for all kinds."""
-USUAL: dict[Kind, Decision] = {
-    "add": "apply",
-    "status": "apply",
-    "move": "apply",
-    "rewrite": "review",
-    "remove": "review",
-    "agents": "apply",
-    "own": "apply",
+KINDS: dict[Kind, tuple[Decision, str]] = {
+    "add": ("apply", "adds an entry, a field or a line"),
+    "status": ("apply", "starts, finishes or reopens what a person wrote, and notes its progress"),
+    "move": ("apply", "moves what a person wrote, and leaves it as it is"),
+    "rewrite": ("review", "rewrites what a person wrote"),
+    "remove": ("review", "removes what a person wrote"),
+    "agents": ("apply", "changes what other agents wrote"),
+    "own": ("apply", "changes what it wrote itself"),
 }
-"""The policy for an agent where no rule of the person says otherwise."""
-WORDS: dict[Kind, str] = {
-    "add": "adds an entry, a field or a line",
-    "status": "starts, finishes or reopens what a person wrote, and notes its progress",
-    "move": "moves what a person wrote, and leaves it as it is",
-    "rewrite": "rewrites what a person wrote",
-    "remove": "removes what a person wrote",
-    "agents": "changes what other agents wrote",
-    "own": "changes what it wrote itself",
-}
-"""The kinds in words."""
+"""The kinds of changes: what happens to one where no rule says otherwise, and the kind in words."""
 
 
 class Rule(NamedTuple):
-    """One rule: for the actors that a pattern fits (`agent:*`), and a kind of change or `*`."""
+    """One rule: for the agents that a pattern fits (`agent:*`), and a kind of change or `*`."""
 
     actor: str
     kind: str
     decision: Decision
 
-    def json(self) -> dict[str, str]:
-        """Return it for programs."""
-        return {"actor": self.actor, "kind": self.kind, "decision": self.decision}
+
+Policy = tuple[Rule, ...]
 
 
-class Policy(NamedTuple):
-    """All rules of a workspace; the most exact one for an actor and a kind counts, else the usual decision."""
-
-    rules: tuple[Rule, ...] = ()
-
-    def covers(self, actor: str) -> bool:
-        """Tell whether anything holds for an actor: for every agent, and for whom a rule names."""
-        return is_agent(actor) or any(fnmatchcase(actor, rule.actor) for rule in self.rules)
-
-    def decide(self, actor: str, kind: Kind) -> Decision:
-        """Return what happens to a change of a kind by an actor."""
-        fitting = [
-            rule
-            for rule in self.rules
-            if rule.kind in (kind, ANY) and (rule.actor == actor or fnmatchcase(actor, rule.actor))
-        ]
-        if not fitting:
-            return USUAL[kind] if is_agent(actor) else "apply"
-        return max(fitting, key=lambda rule: (rule.actor == actor, len(rule.actor), rule.kind != ANY)).decision
-
-    def strictest(self, actor: str, kinds: Iterable[Kind]) -> Decision:
-        """Return what happens to a change that is of several kinds."""
-        return max((self.decide(actor, kind) for kind in kinds), key=DECISIONS.index, default="apply")
-
-    def with_rule(self, rule: Rule) -> Policy:
-        """Return the rules with one more, in place of that for the same actor and kind."""
-        others = tuple(one for one in self.rules if (one.actor, one.kind) != (rule.actor, rule.kind))
-        return Policy((*others, rule))
-
-    def without(self, actor: str, kind: str) -> Policy:
-        """Return the rules without one; NotFoundError `review.no_rule`."""
-        others = tuple(one for one in self.rules if (one.actor, one.kind) != (actor, kind))
-        if others == self.rules:
-            raise NotFoundError("review.no_rule", f"there is no rule for {actor} and {kind}", "list them")
-        return Policy(others)
-
-
-def checked_rule(actor: str, kind: str, decision: str) -> Rule:
-    """Return a rule that can hold; UsageError `review.rule` for one that cannot."""
-    actor = actor.strip()
-    if not actor or len(actor) > 80 or not actor.isprintable():
-        raise UsageError("review.rule", f"{actor[:80]!r} is no actor", "write agent:NAME, or agent:* for all")
-    if actor in PERSONS | OWN:
-        raise UsageError("review.rule", f"no rule can hold for {actor}", "rules are for agents")
-    if kind != ANY and kind not in KINDS:
-        raise UsageError("review.rule", f"{kind[:40]!r} is no kind of change", f"write {', '.join(KINDS)} or *")
-    for one in DECISIONS:
-        if one == decision:
-            return Rule(actor, kind, one)
-    raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
+def decide(policy: Policy, actor: str, kind: Kind) -> Decision:
+    """Return what happens to a change of a kind by an agent: as the most exact rule says, else the usual."""
+    fitting = [rule for rule in policy if rule.kind in (kind, ANY) and fnmatchcase(actor, rule.actor)]
+    if not fitting:
+        return KINDS[kind][0]
+    return max(fitting, key=lambda rule: (rule.actor == actor, len(rule.actor), rule.kind != ANY)).decision
 
 
 def read_policy(state: PrivateState) -> Policy:
@@ -117,21 +58,43 @@ def read_policy(state: PrivateState) -> Policy:
     return _SETTINGS.read(state)
 
 
-def change_policy(state: PrivateState, change: Callable[[Policy], Policy], *, now: datetime) -> Policy:
-    """Replace the rules by what `change` makes of them, under a lock, and return them; errors as `read_policy`."""
+def set_rule(state: PrivateState, actor: str, kind: str, decision: str | None, *, now: datetime) -> Policy:
+    """Set the rule for an actor and a kind, or take it away without a decision; return all rules.
+
+    UsageError `review.rule` for a rule that cannot hold, NotFoundError `review.no_rule`; errors as `read_policy`.
+    """
+    new = () if decision is None else (_rule(actor.strip(), kind, decision),)
+
+    def change(old: Policy) -> Policy:
+        others = tuple(rule for rule in old if (rule.actor, rule.kind) != (actor.strip(), kind))
+        if not new and others == old:
+            raise NotFoundError("review.no_rule", f"there is no rule for {actor} and {kind}", "list them")
+        return (*others, *new)
+
     return _SETTINGS.change(state, change, command="review policy", now=now)
 
 
+def _rule(actor: str, kind: str, decision: str) -> Rule:
+    if not is_agent(actor) or len(actor) > 80 or not actor.isprintable():
+        raise UsageError("review.rule", f"{actor[:80]!r} is no agent", "write agent:NAME, or agent:* for all")
+    if kind != ANY and kind not in KINDS:
+        raise UsageError("review.rule", f"{kind[:40]!r} is no kind of change", f"write {', '.join(KINDS)} or *")
+    for one in DECISIONS:
+        if one == decision:
+            return Rule(actor, kind, one)
+    raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
+
+
 def _parse(document: dict[str, Any]) -> Policy:
-    return Policy(tuple(checked_rule(rule["actor"], rule["kind"], rule["decision"]) for rule in document["rules"]))
+    return tuple(_rule(rule["actor"], rule["kind"], rule["decision"]) for rule in document["rules"])
 
 
-_SETTINGS = Settings(
+_SETTINGS = Settings[Policy](
     "review",
     "policy.json",
-    Policy(),
+    (),
     _parse,
-    lambda policy: {"rules": [rule.json() for rule in policy.rules]},
+    lambda policy: {"rules": [rule._asdict() for rule in policy]},
     code="review.policy",
     what="the rules for agents",
     remedy="mend the file, or remove it and set them anew; agents change nothing meanwhile",

@@ -1,4 +1,4 @@
-"""Proposals: changes of agents that wait for a person, in a database beside the change log.
+"""Proposals: changes of agents that wait for a person, in a database beside the change log; and the gate to it.
 
 A proposal holds the bytes of every file before and after it, as the agent saw and planned them; nothing of it is in the
 files. Unlike the change log it is not history: a proposal that cannot be stored durably is refused.
@@ -6,26 +6,27 @@ files. Unlike the change log it is not history: a proposal that cannot be stored
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from hashlib import sha256
+from typing import Any, Literal, TypeVar
 
-from memory.document.lines import encode
-from memory.errors import MemdeckError, RefusedError
-from memory.storage.changes import Change, FileChange, Touched, touched_in
-from memory.storage.database import DatabaseKind
-from memory.storage.log.rows import time_text
+from memory.base.clock import exact_utc
+from memory.errors import BlockedError, MemdeckError, RefusedError
+from memory.storage.changes import Change, FileChange, Touched, file_name, subject, touched_in
+from memory.storage.database import Database, DatabaseKind
 from memory.storage.store import SharedLog
 
-from .model import STATES, Proposal, State
+from .kinds import kinds_of
+from .policy import DECISIONS, decide, read_policy
 
 T = TypeVar("T")
+State = Literal["waiting", "accepted", "rejected"]
 MOST_WAITING = 1_000
 """How many proposals may wait in a workspace."""
 LARGEST = 64_000_000
@@ -34,206 +35,264 @@ KEPT = 500
 """How many decided proposals are remembered."""
 REOPENABLE = 50
 """How many rejected proposals keep their bytes, so that they can wait again."""
+_MOST_ENTRIES = 100
 
 _TABLES = """
-CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, actor TEXT NOT NULL, digest BLOB NOT NULL,
-    state TEXT NOT NULL, decided_at TEXT, about TEXT NOT NULL);
-CREATE INDEX proposal_state ON proposal (state);
+CREATE TABLE proposal (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, state TEXT NOT NULL,
+    about TEXT NOT NULL);
 CREATE TABLE file (seq INTEGER NOT NULL REFERENCES proposal ON DELETE CASCADE, n INTEGER NOT NULL, before BLOB,
     after BLOB, mode INTEGER, PRIMARY KEY (seq, n)) WITHOUT ROWID;
 """
-PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 3, durable=True)
-_WAITS = "seq = ? AND state = 'waiting'"
-_MOST_ENTRIES = 100
+PROPOSALS = DatabaseKind("proposals.sqlite", "the record of proposals", _TABLES, 4, durable=True)
 
 
-class Proposals:
-    """The proposals beside one change log; safe to share between threads.
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that waits, or waited, for a person; its bytes go when it is accepted, or a while after it is rejected.
 
-    MemdeckError `review.unrecorded` where the database cannot be used.
+    `kinds` say why it waits, `folder` is that of the store whose files it is about, as seen from the workspace, and so
+    are all paths. `change_id` is the change that it became. `edited` says that a person changed it before. `place` is
+    the folder that the paths count from where that is not the workspace; the record itself does not hold it.
     """
 
-    def __init__(self, log: SharedLog) -> None:
-        """Nothing is opened yet."""
-        self._log = log
-        self._file = log.database(PROPOSALS)
+    id: str
+    time: datetime
+    actor: str
+    operation: str
+    summary: str
+    kinds: tuple[str, ...]
+    folder: str
+    paths: tuple[str, ...]
+    touched: tuple[Touched, ...]
+    undoes: str | None = None
+    redoes: str | None = None
+    edited: bool = False
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    note: str = ""
+    change_id: str | None = None
+    seq: int = 0
+    state: State = "waiting"
+    place: str = ""
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings about the database, such as that it was damaged."""
-        return tuple(self._file.warnings)
+    def files(self) -> tuple[str, ...]:
+        """The files by their names in the memory folder; those outside the workspace with their folder."""
+        within = f"{self.place}/" if self.place else ""
+        return tuple(f"{within}{file_name(path)}" for path in self.paths)
 
-    def add(self, change: Change, *, kinds: Iterable[str], folder: str, files: Sequence[FileChange]) -> str:
-        """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
+    def row(self) -> dict[str, Any]:
+        """Return it under the keys of the interface; `file` and `ref` are those of its first entry."""
+        first = subject(self.touched)
+        files = [file_name(path) for path in self.paths]
+        return {
+            "id": self.id,
+            "time": exact_utc(self.time),
+            "actor": self.actor,
+            "operation": self.operation,
+            "file": file_name(first.file) if first else (files[0] if files else None),
+            "ref": None if first is None else first.old_ref or first.ref,
+            "summary": self.summary,
+            "state": self.state,
+            "kinds": list(self.kinds),
+            "files": files,
+            "store": self.place or None,
+            "entries": [one.row() for one in self.touched],
+            "edited": self.edited,
+            "decidedBy": self.decided_by,
+            "decidedAt": None if self.decided_at is None else exact_utc(self.decided_at),
+            "note": self.note or None,
+            "change": self.change_id,
+        }
 
-        The paths of `files` are relative to the workspace.
 
-        RefusedError `review.full` where too many wait, `review.large`.
-        """
-        if sum(len(file.before or b"") + len(file.after or b"") for file in files) > LARGEST:
-            raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
-        touched, digest = self._touched(files), self._digest(change.actor, change.operation, files)
-        proposal = Proposal(
-            id=change.id,
-            time=change.time,
-            actor=change.actor,
-            operation=change.operation,
-            summary=change.summary or touched_in(touched),
-            kinds=tuple(sorted(kinds)),
-            folder=folder,
-            undoes=change.undoes,
-            redoes=change.redoes,
-            paths=tuple(file.path for file in files),
-            touched=touched[:_MOST_ENTRIES],
+# -- the gate -------------------------------------------------------------------------------------------------------
+
+
+def hold(change: Change, folder: str, log: SharedLog) -> None:
+    """Return where a change of an agent may be made at once; the lock of its store is held.
+
+    `folder` is the folder of the store in the workspace; the paths of the change are relative to it.
+
+    BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
+    `review.policy` where the rules cannot be read, errors as `propose`.
+    """
+    policy = read_policy(log.state)
+    files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
+    with log.glance():
+        decisions = {kind: decide(policy, change.actor, kind) for kind in kinds_of(log, change.actor, files)}
+    decision = max(decisions.values(), key=DECISIONS.index, default="apply")
+    if decision == "apply":
+        return
+    kinds = sorted(kind for kind, one in decisions.items() if one == decision)
+    if decision == "deny":
+        raise RefusedError(
+            "review.denied",
+            f"the person does not let {change.actor} do this ({', '.join(kinds)})",
+            "ask the person",
+            kinds=kinds,
+        )
+    proposal = propose(log, change._replace(files=files), kinds, folder)
+    raise BlockedError(
+        "review.waiting",
+        f"nothing is changed yet: proposal {proposal} waits for the person",
+        "ask for its fate with the tool or verb review",
+        proposal=proposal,
+        kinds=kinds,
+        summary=change.summary,
+    )
+
+
+# -- the record -----------------------------------------------------------------------------------------------------
+
+
+def propose(log: SharedLog, change: Change, kinds: Sequence[str], folder: str) -> str:
+    """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
+
+    The paths of its files are relative to the workspace. RefusedError `review.full` where too many wait,
+    `review.large`; MemdeckError `review.unrecorded` where the database cannot be used.
+    """
+    if sum(len(file.before or b"") + len(file.after or b"") for file in change.files) > LARGEST:
+        raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
+    touched, digest = _content(log, change.actor, change.operation, change.files)
+    proposal = Proposal(
+        id=change.id,
+        time=change.time,
+        actor=change.actor,
+        operation=change.operation,
+        summary=change.summary or touched_in(touched),
+        kinds=tuple(kinds),
+        folder=folder,
+        undoes=change.undoes,
+        redoes=change.redoes,
+        paths=tuple(file.path for file in change.files),
+        touched=touched[:_MOST_ENTRIES],
+    )
+
+    def work(db: sqlite3.Connection) -> str:
+        same = db.execute("SELECT id FROM proposal WHERE state = 'waiting' AND digest = ?", (digest,)).fetchone()
+        if same is not None:
+            return str(same[0])
+        (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
+        if count >= MOST_WAITING:
+            return ""
+        query = "INSERT INTO proposal (id, digest, state, about) VALUES (?, ?, 'waiting', ?)"
+        _put_files(db, db.execute(query, (change.id, digest, _about(proposal))).lastrowid or 0, change.files)
+        return change.id
+
+    found = _changed(log, work)
+    if not found:
+        words = f"{MOST_WAITING} proposals wait for the person already"
+        raise RefusedError("review.full", words, "wait until some are decided")
+    return found
+
+
+def listed(log: SharedLog, condition: str = "1") -> list[Proposal]:
+    """Return the proposals beside a log of which an SQL condition holds, newest first."""
+    query = f"SELECT seq, state, about FROM proposal WHERE {condition} ORDER BY seq DESC"
+    found = [_proposal(seq, state, about, log.place) for seq, state, about in _read(log, query)]
+    # The record of an agent's folder may be that of another workspace, with proposals about other folders.
+    return [one for one in found if log.folder in (None, one.folder)]
+
+
+def files_of(log: SharedLog, proposal: Proposal) -> tuple[FileChange, ...]:
+    """Return the bytes of a proposal, with paths as seen from the workspace; none where they are not kept."""
+    rows = _read(log, "SELECT n, before, after, mode FROM file WHERE seq = ? ORDER BY n", proposal.seq)
+    return tuple(FileChange(proposal.paths[n], *rest) for n, *rest in rows)
+
+
+def record_edit(log: SharedLog, proposal: Proposal, files: Sequence[FileChange]) -> None:
+    """Give a proposal that waits other bytes of the same files; nothing is done where it was decided meanwhile."""
+    touched, digest = _content(log, proposal.actor, proposal.operation, files)
+    about = _about(replace(proposal, edited=True, touched=touched[:_MOST_ENTRIES]))
+    query = "UPDATE proposal SET digest = ?, about = ? WHERE seq = ? AND state = 'waiting'"
+
+    def work(db: sqlite3.Connection) -> None:
+        if db.execute(query, (digest, about, proposal.seq)).rowcount:
+            _put_files(db, proposal.seq, files)
+
+    _changed(log, work)
+
+
+def record_decision(
+    log: SharedLog,
+    proposal: Proposal,
+    state: State,
+    *,
+    by: str,
+    now: datetime,
+    note: str = "",
+    change_id: str | None = None,
+) -> None:
+    """Record the decision about a proposal; nothing is done where it was decided already.
+
+    The bytes of an accepted proposal are removed, and those of all rejected ones but the last `REOPENABLE`.
+    """
+    about = _about(replace(proposal, decided_by=by, decided_at=now, note=note, change_id=change_id))
+    query = "UPDATE proposal SET state = ?, about = ? WHERE seq = ? AND state = 'waiting'"
+
+    def work(db: sqlite3.Connection) -> None:
+        db.execute(query, (state, about, proposal.seq))
+        db.execute(
+            "DELETE FROM file WHERE seq IN (SELECT seq FROM proposal WHERE state != 'waiting') AND seq NOT IN"
+            " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY seq DESC LIMIT ?)",
+            (REOPENABLE,),
+        )
+        db.execute(
+            "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
+            " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY seq DESC LIMIT ?)",
+            (KEPT,),
         )
 
-        def work(db: sqlite3.Connection) -> str | None:
-            same = db.execute("SELECT id FROM proposal WHERE state = 'waiting' AND digest = ?", (digest,)).fetchone()
-            if same is not None:
-                return str(same[0])
-            (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
-            if count >= MOST_WAITING:
-                return None
-            added = db.execute(
-                "INSERT INTO proposal (id, actor, digest, state, about) VALUES (?, ?, ?, 'waiting', ?)",
-                (change.id, change.actor, digest, _about(proposal)),
-            )
-            _put_files(db, added.lastrowid or 0, files)
-            return change.id
+    _changed(log, work)
 
-        found = self._run(work)
-        if found is None:
-            raise RefusedError(
-                "review.full", f"{MOST_WAITING} proposals wait for the person already", "wait until some are decided"
-            )
-        return found
 
-    def replace(self, proposal: Proposal, files: Sequence[FileChange]) -> None:
-        """Give a proposal that waits other bytes; nothing is done where it was decided meanwhile."""
-        paths = tuple(file.path for file in files)
-        about = _about(replace(proposal, edited=True, paths=paths, touched=self._touched(files)[:_MOST_ENTRIES]))
-        values = (self._digest(proposal.actor, proposal.operation, files), about, proposal.seq)
+def reopen(log: SharedLog, proposal: Proposal) -> bool:
+    """Let a rejected proposal wait again; return False where its bytes are gone or an equal one waits already."""
+    about = _about(replace(proposal, decided_by=None, decided_at=None, note=""))
+    query = (
+        "UPDATE proposal SET state = 'waiting', about = ? WHERE seq = ? AND state = 'rejected'"
+        " AND seq IN (SELECT seq FROM file) AND digest NOT IN (SELECT digest FROM proposal WHERE state = 'waiting')"
+    )
+    return _changed(log, lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
 
-        def work(db: sqlite3.Connection) -> None:
-            if db.execute(f"UPDATE proposal SET digest = ?, about = ? WHERE {_WAITS}", values).rowcount:
-                _put_files(db, proposal.seq, files)
 
-        self._run(work)
+def stamp(log: SharedLog) -> Hashable:
+    """Return a value that changes when a proposal is added or decided; None without a record.
 
-    def decide(
-        self, proposal: Proposal, state: State, *, by: str, now: datetime, note: str = "", change_id: str | None = None
-    ) -> None:
-        """Record the decision about a proposal; nothing is done where it was decided already.
+    It costs two `stat` calls, so it can be called often.
+    """
+    found: list[tuple[int, int]] = []
+    for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
+        with suppress(OSError):
+            seen = os.stat(log.state.folder.path / name)
+            found.append((seen.st_mtime_ns, seen.st_size))
+    return tuple(found) or None
 
-        The bytes of an accepted proposal are removed, and those of all rejected ones but the last `REOPENABLE`.
-        """
-        about = _about(replace(proposal, decided_by=by, decided_at=now, note=note, change_id=change_id))
 
-        def work(db: sqlite3.Connection) -> None:
-            query = f"UPDATE proposal SET state = ?, decided_at = ?, about = ? WHERE {_WAITS}"
-            db.execute(query, (state, time_text(now), about, proposal.seq))
-            db.execute(
-                "DELETE FROM file WHERE seq IN (SELECT seq FROM proposal WHERE state != 'waiting') AND seq NOT IN"
-                " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY decided_at DESC LIMIT ?)",
-                (REOPENABLE,),
-            )
-            db.execute(
-                "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
-                " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY decided_at DESC LIMIT ?)",
-                (KEPT,),
-            )
+def database(log: SharedLog) -> Database:
+    """Return the database of proposals beside a log; its warnings say what is wrong with it."""
+    return log.database(PROPOSALS)
 
-        self._run(work)
 
-    def reopen(self, proposal: Proposal) -> bool:
-        """Let a rejected proposal wait again; return False where its bytes are gone or an equal one waits already."""
-        about = _about(replace(proposal, decided_by=None, decided_at=None, note=""))
-        query = (
-            "UPDATE proposal SET state = 'waiting', decided_at = NULL, about = ?"
-            " WHERE seq = ? AND state = 'rejected' AND seq IN (SELECT seq FROM file) AND digest NOT IN"
-            " (SELECT digest FROM proposal WHERE state = 'waiting')"
-        )
-        return self._run(lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
-
-    def list(self, states: Sequence[str] = (), actor: str | None = None, limit: int = 0) -> tuple[Proposal, ...]:
-        """Return proposals, newest first; all where no states are named. `limit` 0 is all."""
-        wanted = ", ".join("?" * len(states or STATES))
-        query = f"SELECT seq, state, about FROM proposal WHERE state IN ({wanted}) AND actor = coalesce(?, actor)"
-        values = (*(states or STATES), actor)
-        none: list[tuple[int, State, str]] = []
-        rows = self._file.run(lambda db: db.execute(f"{query} ORDER BY seq DESC", values).fetchall(), none, make=False)
-        # The record of an agent's folder may be that of another workspace, with proposals about other folders.
-        found = [_proposal(seq, state, about, self._log.place) for seq, state, about in rows]
-        mine = [one for one in found if self._log.folder in (None, one.folder)]
-        return tuple(mine[:limit] if limit else mine)
-
-    def stamp(self) -> Hashable:
-        """Return a value that changes when a proposal is added or decided; None without a record.
-
-        It costs two `stat` calls, so it can be called often.
-        """
-        found: list[tuple[int, int]] = []
-        for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
-            with suppress(OSError):
-                seen = os.stat(self._log.state.folder.path / name)
-                found.append((seen.st_mtime_ns, seen.st_size))
-        return tuple(found) or None
-
-    def files(self, proposal: Proposal) -> tuple[FileChange, ...]:
-        """Return the bytes of a proposal, with paths as seen from the workspace; none where they are not kept."""
-        none: list[tuple[int, bytes | None, bytes | None, int | None]] = []
-        query = "SELECT n, before, after, mode FROM file WHERE seq = ? ORDER BY n"
-        rows = self._file.run(lambda db: db.execute(query, (proposal.seq,)).fetchall(), none, make=False)
-        return tuple(FileChange(proposal.paths[n], before, after, mode) for n, before, after, mode in rows)
-
-    def settle(self) -> None:
-        """Mark proposals as accepted whose change was made by a process that was killed before it could mark them."""
-        waiting = {one.id: one for one in self.list(("waiting",))}
-        if not waiting:
-            return
-        marks = ", ".join("?" * len(waiting))
-        for record in self._log.history.records(f"proposal IN ({marks})", list(waiting), 0):
-            one, by = waiting[record.proposal or ""], record.reviewer or "human"
-            with suppress(MemdeckError):
-                self.decide(one, "accepted", by=by, now=record.time, change_id=record.id)
-
-    def _touched(self, files: Iterable[FileChange]) -> tuple[Touched, ...]:
-        """Return the entries that a change would touch."""
-        history = self._log.history
-        with self._log.glance():
-            return tuple(one for file in files for one in history.entries_of(file.path, history.touched_by(file)))
-
-    def _digest(self, actor: str, operation: str, files: Iterable[FileChange]) -> bytes:
-        """Return a digest that distinguishes proposals by actor, operation and text, not by the place in the file.
-
-        An agent that asks again asks for the same.
-        """
-        found = hashlib.sha256()
-        pieces = [encode(actor), encode(operation)]
-        for file in files:
-            for region in self._log.history.touched_by(file):
-                if region.kind != "top":
-                    pieces += (encode(file.path), region.before.strip(), region.after.strip())
-        for piece in pieces:
-            found.update(b"%d:" % len(piece) + piece)
-        return found.digest()
-
-    def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        found = self._file.run(lambda db: (work(db),), None)
-        if found is None:
-            why = f" ({self._file.warnings[-1]})" if self._file.warnings else ""
-            raise MemdeckError(
-                "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
-            )
-        return found[0]
+def _content(
+    log: SharedLog, actor: str, operation: str, files: Sequence[FileChange]
+) -> tuple[tuple[Touched, ...], bytes]:
+    """Return the entries that a change would touch, and a digest of it: an agent that asks again asks for the same,
+    although the place in the file is another by now.
+    """
+    with log.glance():
+        regions = [(file.path, log.history.touched_by(file)) for file in files]
+        touched = tuple(one for path, found in regions for one in log.history.entries_of(path, found))
+    texts = [
+        (path, one.before.strip(), one.after.strip()) for path, found in regions for one in found if one.kind != "top"
+    ]
+    return touched, sha256(repr((actor, operation, texts)).encode()).digest()
 
 
 def _about(proposal: Proposal) -> str:
-    """Return what a row holds of a proposal beside its own columns."""
-    values = asdict(proposal)
-    decided = proposal.decided_at
-    values |= {"time": proposal.time.isoformat(), "decided_at": None if decided is None else decided.isoformat()}
-    return json.dumps({key: value for key, value in values.items() if key not in ("seq", "state", "place")})
+    """Return what a row holds of a proposal."""
+    return json.dumps(asdict(proposal), default=str)
 
 
 def _proposal(seq: int, state: State, about: str, place: str) -> Proposal:
@@ -246,7 +305,7 @@ def _proposal(seq: int, state: State, about: str, place: str) -> Proposal:
         "paths": tuple(values["paths"]),
         "touched": tuple(Touched(*one) for one in values["touched"]),
     }
-    return Proposal(seq=seq, state=state, place=place, **values)
+    return Proposal(**{**values, "seq": seq, "state": state, "place": place})
 
 
 def _put_files(db: sqlite3.Connection, seq: int, files: Sequence[FileChange]) -> None:
@@ -254,3 +313,18 @@ def _put_files(db: sqlite3.Connection, seq: int, files: Sequence[FileChange]) ->
     db.execute("DELETE FROM file WHERE seq = ?", (seq,))
     rows = [(seq, number, one.before, one.after, one.mode) for number, one in enumerate(files)]
     db.executemany("INSERT INTO file VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def _read(log: SharedLog, query: str, *values: object) -> list[tuple[Any, ...]]:
+    none: list[tuple[Any, ...]] = []
+    return database(log).run(lambda db: db.execute(query, values).fetchall(), none, make=False)
+
+
+def _changed(log: SharedLog, work: Callable[[sqlite3.Connection], T]) -> T:
+    found = database(log).run(lambda db: (work(db),), None)
+    if found is None:
+        why = f" ({database(log).warnings[-1]})" if database(log).warnings else ""
+        raise MemdeckError(
+            "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
+        )
+    return found[0]

@@ -63,6 +63,7 @@ def init(
     if provider not in model.PROVIDERS:
         raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(model.PROVIDERS)}")
     refuse_foreign(store.files.read)
+
     def build(writing: StateWriting) -> StateChange:
         memory, read = writing.memory, writing.transaction.read
         # Looked at under the lock: another process may have made one a moment ago.

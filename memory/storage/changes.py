@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from memory.base.safe_text import cut
 from memory.document.lines import decode
 from memory.document.model import Document, parse
 from memory.document.nodes import Entry
+from memory.errors import AmbiguousError, NotFoundError
 
 TouchKind = Literal["added", "removed", "edited", "moved"]
 
@@ -108,6 +109,16 @@ class Touched(NamedTuple):
     title: str
     kind: TouchKind
     old_ref: str | None = None
+
+    def row(self) -> dict[str, str | None]:
+        """Return it with the keys of the interface."""
+        return {"file": file_name(self.file), "ref": self.ref, "title": self.title, "kind": self.kind}
+
+
+def subject(touched: Sequence[Touched]) -> Touched | None:
+    """Return the entry that a change is about: not the journal note that a change of a task adds."""
+    named = [one for one in touched if one.ref is not None]
+    return next((one for one in named if not one.file.endswith("/journal.md")), named[0] if named else None)
 
 
 class RecordedFile(NamedTuple):
@@ -221,3 +232,35 @@ def touched_in(units: Sequence[Touched]) -> str:
     title = cut(first.title)
     more = f" and {len(units) - 1} more" if len(units) > 1 else ""
     return f"{first.kind} {title!r}{more}"
+
+
+class _Named(Protocol):
+    """What has an id."""
+
+    @property
+    def id(self) -> str:
+        """The id, a ULID."""
+
+
+N = TypeVar("N", bound=_Named)
+
+
+def the_one(found: Sequence[N], begun: str, noun: str) -> N:
+    """Return the one of some changes or proposals that an id or its beginning means.
+
+    NotFoundError `….not_found`, AmbiguousError `….ambiguous`, by the noun.
+    """
+    text = begun.strip().upper()
+    fitting = [one for one in found if text and one.id.startswith(text)]
+    exact = [one for one in fitting if one.id == text]
+    if len(exact) == 1 or len(fitting) == 1:
+        return (exact or fitting)[0]
+    code = "review" if noun == "proposal" else noun
+    if not fitting:
+        raise NotFoundError(f"{code}.not_found", f"no {noun} has the id {begun[:40]!r}", "list them", id=begun[:80])
+    raise AmbiguousError(
+        f"{code}.ambiguous",
+        f"{len(fitting)} {noun}s have ids that begin with {text[:30]}",
+        "write more of it",
+        candidates=[one.id for one in fitting],
+    )

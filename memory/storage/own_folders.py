@@ -329,7 +329,7 @@ def host_name(environ: Mapping[str, str]) -> str:
     return environ.get("MEMDECK_HOST") or os.uname().nodename
 
 
-def short_path(path: str, environ: Mapping[str, str]) -> str:
+def short_path(path: str, home: str | os.PathLike[str] | None) -> str:
     """Return a path as the user writes it, with the home folder as `~`."""
-    home = environ.get("HOME", "").rstrip("/")
-    return "~" + path[len(home) :] if home and (path == home or path.startswith(home + "/")) else path
+    top = "" if home is None else os.fspath(home).rstrip("/")
+    return "~" + path[len(top) :] if top and (path == top or path.startswith(top + "/")) else path

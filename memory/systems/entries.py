@@ -27,7 +27,6 @@ from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
 from memory.review.inbox import Inbox
-from memory.review.model import row as proposal_row
 from memory.search.entries import (
     Changes,
     Check,
@@ -506,9 +505,8 @@ class EntryAccess:
             found = inbox.list((), actor=actor, limit=FEW) if id is None else (inbox.get(id),)
         if id is not None and found[0].actor != actor:
             raise NotFoundError("review.not_found", f"no proposal of {actor} has the id {id[:40]!r}", "list them")
-        return {
-            "proposals": [_safe({**proposal_row(one), "entries": proposal_row(one)["entries"][:FEW]}) for one in found]
-        }
+        rows = [one.row() for one in found]
+        return {"proposals": [_safe({**row, "entries": row["entries"][:FEW]}) for row in rows]}
 
     @contextmanager
     def _traced(self, ref: str) -> Iterator[None]:

@@ -10,7 +10,8 @@ from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import WaitingAsk
-from memory.review.model import WORDS, Judged, Proposal
+from memory.review.inbox import STANDINGS, Judged
+from memory.review.proposals import Proposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents
@@ -33,7 +34,7 @@ class WaitingSource(Protocol):
         """Return the changes by other programs that removed entries which are still missing."""
 
     def judged(self, ref: str, now: datetime) -> Judged:
-        """Return what a proposal would do now."""
+        """Return what a proposal would do now, entry by entry, and whether it fits the current files."""
 
 
 class WaitingPane(RecordPane):
@@ -123,11 +124,13 @@ class WaitingPane(RecordPane):
         judged = None if source is None else self.told_later(item, lambda: source.judged(item.ref, now))
         if judged is None:
             return parts
-        state = judged.standing
-        parts.append(Labelled("now", WORDS[state.state], "alert" if state.state in ("conflict", "gone") else "plain"))
+        views, state = judged
+        parts.append(
+            Labelled("now", STANDINGS[state.state], "alert" if state.state in ("conflict", "gone") else "plain")
+        )
         parts += [Prose(reason, tone="muted") for reason in state.reasons[:5]]
         width = self.detail_view.scrollable_content_region.width
-        parts += view_lines(judged.views, self.glyphs, width)
+        parts += view_lines(views, self.glyphs, width)
         for clash in state.clashes[:20]:
             told = clash.json()
             parts += [Spacer(), Caption(f"BOTH CHANGED  {told['entry'] or told['section']}: {told['field']}")]

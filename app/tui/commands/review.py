@@ -11,7 +11,7 @@ from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
 from memory.review.inbox import Inbox
-from memory.review.model import Proposal
+from memory.review.proposals import Proposal
 from memory.storage.merging import FileConflict, Take
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
@@ -131,7 +131,7 @@ def edit(app: Spine) -> None:
     inbox, ref = _inbox(app), chosen[0].id
 
     def edited(text: str) -> None:
-        return app.find(lambda: inbox.edit(ref, text, reviewer=ACTOR), lambda _: app.changed())
+        return app.find(lambda: inbox.edit(ref, text), lambda _: app.changed())
 
     return app.find(lambda: inbox.text_of(inbox.get(ref)), lambda text: in_editor(app, text, edited), opens="The text")
 
@@ -155,7 +155,7 @@ def reject(app: Spine) -> None:
 
     def again() -> None:
         for one in chosen:
-            inbox.reopen(one.id, reviewer=ACTOR)
+            inbox.reopen(one.id)
 
     def reopened(_: object) -> None:
         words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"

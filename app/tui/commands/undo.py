@@ -10,8 +10,8 @@ from app.tui.spine import Spine
 from memory.errors import MemdeckError
 from memory.history import logs
 from memory.history.logs import TakenBackChange
-from memory.review.model import place_words
 from memory.storage.changes import file_name
+from memory.storage.own_folders import short_path
 from memory.workspace import Outcome
 from widgets.panes import pane_of
 from widgets.text.words import until
@@ -72,7 +72,7 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
     away = [name.title for name in app.state.names if name.id == pane != current.pane_id]
     words = f" in {away[0]}" if away else ""
     if turned.log.place:
-        words = f" in {place_words(turned.log.place, app.shown_workspace.home)}"
+        words = f" in {short_path(turned.log.place, app.shown_workspace.home)}"
     if number in app.made:
         return words
     app.made.add(number)

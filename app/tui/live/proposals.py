@@ -13,8 +13,9 @@ from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.history.notice import WaitingAsk
-from memory.review.inbox import Inbox
-from memory.review.model import Judged, Proposal, place_words
+from memory.review.inbox import Inbox, Judged
+from memory.review.proposals import Proposal
+from memory.storage.own_folders import short_path
 
 from .background import Schedule
 from .outside_changes import OutsideChanges
@@ -59,7 +60,7 @@ class AgentProposals(Part):
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
         with suppress(MemdeckError):
             home = self.workspace.home
-            return [replace(one, place=place_words(one.place, home)) for one in self.inbox.list()]
+            return [replace(one, place=short_path(one.place, home)) for one in self.inbox.list()]
         return ()
 
     def count(self) -> int:
@@ -69,7 +70,7 @@ class AgentProposals(Part):
         return 0
 
     def judged(self, ref: str, now: datetime) -> Judged:
-        """Return what a proposal would do now: merged with the current files, if that is possible."""
+        """Return what a proposal would do now, entry by entry, and whether it fits the current files."""
         proposal = self.inbox.get(ref)
         standing = self.inbox.standing(proposal, now)
         return Judged(self.inbox.views(proposal, standing.files or None), standing)

@@ -25,7 +25,7 @@ from memory.document.compare import (
     lines_of,
 )
 from memory.document.match import units_of
-from memory.errors import AmbiguousError, MemdeckError, NotFoundError
+from memory.errors import MemdeckError
 from memory.storage.changes import (
     Change,
     ChangeRecord,
@@ -35,6 +35,7 @@ from memory.storage.changes import (
     TouchKind,
     is_by_place,
     new_id,
+    the_one,
     touched_in,
 )
 from memory.storage.database import Database
@@ -327,7 +328,7 @@ class ChangeLog:
 
     def get(self, change_id: str) -> ChangeRecord:
         """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
-        return the_one(self.beginning_with(change_id), change_id)
+        return the_one(self.beginning_with(change_id), change_id, "change")
 
     def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
         """Return the changes whose ids begin so, newest first, at most 21."""
@@ -412,19 +413,3 @@ class ChangeLog:
     def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
         with self._stores.glance():
             return self.file.run(work, default)
-
-
-def the_one(found: Sequence[ChangeRecord], change_id: str) -> ChangeRecord:
-    """Return the one of some changes that an id or its beginning means; errors as `ChangeLog.get`."""
-    text = change_id.strip().upper()
-    exact = [record for record in found if record.id == text]
-    if len(exact) == 1 or len(found) == 1:
-        return (exact or found)[0]
-    if not found:
-        raise NotFoundError("change.not_found", f"no change has the id {change_id[:40]!r}", "list them", id=change_id)
-    raise AmbiguousError(
-        "change.ambiguous",
-        f"{len(found)} changes have ids that begin with {text}",
-        "write more of it",
-        candidates=[record.id for record in found],
-    )

@@ -26,6 +26,7 @@ from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of
 from memory.monitoring.run.schedule import overdue
 from memory.review.inbox import Inbox
+from memory.review.policy import read_policy
 from memory.storage import Store
 from memory.storage.own_folders import config_home
 from memory.system import FAILED
@@ -294,7 +295,7 @@ def _history(workspace: Workspace, _now: datetime) -> Found:
 
 def _review(workspace: Workspace, _now: datetime) -> Found:
     inbox = Inbox(workspace.together)
-    rules, count = len(inbox.policy().rules), inbox.count()
+    rules, count = len(read_policy(workspace.state)), inbox.count()
     if inbox.warnings:
         yield "person", inbox.warnings[-1], "agents cannot propose anything until it can be used"
         return
