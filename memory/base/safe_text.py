@@ -25,6 +25,8 @@ _HIDDEN = (
 # Emoji are made of joiners (U+200D) and variation selectors (U+FE0F), so those stay; a joiner without characters to
 # join would swallow the padding after it.
 _JOINER = "\u200d"
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u17b4\u17b5")
+"""The hidden characters that Python calls printable."""
 _SUSPECT = re.compile(f"[\x00-\x1f{_JOINER}{_HIDDEN}]")
 
 
@@ -36,7 +38,7 @@ def visible(text: str, *, newlines: bool = False) -> str:
     characters is returned as the same object, and a second call changes nothing.
     """
     # The pattern takes as long to compile as a few modules to import, and most texts are told without it.
-    if text.isprintable() and (text.isascii() or not _has_blank_letters(text)):
+    if text.isprintable() and (text.isascii() or _BLANK_LETTERS.isdisjoint(text)):
         return text
     if newlines and "\n" in text and "\r" not in text:
         # Most lines are plain, so checking them one by one is quick.
@@ -51,11 +53,6 @@ def visible(text: str, *, newlines: bool = False) -> str:
 def one_line(text: str) -> str:
     """Return a text on one line, with runs of white space as one space, and hiding or control characters as escapes."""
     return visible(" ".join(text.split()))
-
-
-def _has_blank_letters(text: str) -> bool:
-    """Return whether a text has one of the hidden characters that Python calls printable."""
-    return any(letter in text for letter in "\u115f\u1160\u3164\uffa0\u17b4\u17b5")
 
 
 def _show(match: re.Match[str]) -> str:

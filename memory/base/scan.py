@@ -193,7 +193,7 @@ def _bare(plain: str) -> str:
     import unicodedata
 
     parts = unicodedata.normalize("NFD", bare)
-    return "".join(char for char in parts if not unicodedata.combining(char)).lower().translate(_LOOKALIKES)
+    return "".join([char for char in parts if not unicodedata.combining(char)]).lower().translate(_LOOKALIKES)
 
 
 def _hidden(text: str) -> set[int]:

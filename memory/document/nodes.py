@@ -73,6 +73,13 @@ class Block:
         """The pipe tables of the body."""
         return find_tables(self.body)
 
+    def memo(self: B, factory: Callable[[B], T]) -> T:
+        """Return `factory(self)`, computed once: later versions of a document share unchanged blocks."""
+        known: dict[Any, Any] = self.__dict__.setdefault("_memo", {})
+        if factory not in known:
+            known[factory] = factory(self)
+        return known[factory]  # type: ignore[no-any-return]
+
     def set_field(self: B, key: str, value: str) -> B:
         """Return the block with one field set; one line is changed or added."""
         return self.with_body(set_field(self.body, key, value, self.newline, self.fields.nodes))
@@ -145,10 +152,6 @@ class Entry(Block):
     def open_ended(self) -> bool:
         """Whether a fence or HTML block is still open at the end: what followed would not be a heading."""
         return scan(self.raw).open_end
-
-    def memo(self, factory: Callable[[Entry], T]) -> T:
-        """Return `factory(self)`, computed once."""
-        return _memo(self, factory)
 
     def with_title(self, title: str) -> Entry:
         """Return the entry under another title; only the heading line changes."""
@@ -247,10 +250,6 @@ class Section(Block):
         own = count_line_ends(self.heading) + count_line_ends(self.lead)
         return list(accumulate([count_line_ends(entry.raw) for entry in self.entries], initial=own))
 
-    def memo(self, factory: Callable[[Section], T]) -> T:
-        """Return `factory(self)`, computed once: later versions of a document share unchanged sections."""
-        return _memo(self, factory)
-
     def with_body(self, body: str) -> Section:
         """Return the section with another body; raises `UsageError` where a heading or open block is in it."""
         lead = encode(body)
@@ -280,14 +279,6 @@ class Section(Block):
     def with_entry(self, index: int, new: Entry) -> Section:
         """Return the section with one entry replaced; the caller takes care of line ends."""
         return self.with_entries((*self.entries[:index], new, *self.entries[index + 1 :]))
-
-
-def _memo(node: B, factory: Callable[[B], T]) -> T:
-    """Return what a function makes of a node, kept with the node."""
-    known: dict[Any, Any] = node.__dict__.setdefault("_memo", {})
-    if factory not in known:
-        known[factory] = factory(node)
-    return known[factory]  # type: ignore[no-any-return]
 
 
 def _title(raw: bytes) -> str:

@@ -161,17 +161,17 @@ def _noun(item: Any) -> str:
 
 def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
     """Yield the entries of journal.md that have a title in quotation marks."""
-    needles = [encode(f"{left}{title}{right}") for left, right in ('""', "“”")]
     if len(title) >= 3:
-        yield from _entries(snapshot, lambda raw: any(needle in raw for needle in needles))
+        needles = [re.escape(encode(f"{left}{title}{right}")) for left, right in ('""', "“”")]
+        yield from _entries(snapshot, re.compile(b"|".join(needles)).search)
 
 
-def _entries(snapshot: Snapshot, wanted: Callable[[bytes], bool]) -> Iterator[JournalEntry]:
+def _entries(snapshot: Snapshot, wanted: Callable[[bytes], object]) -> Iterator[JournalEntry]:
     """Yield the entries of journal.md whose source is wanted, in file order; other days are only searched."""
     journal = snapshot.journal
     for day in journal.days:
         section = journal.document.section(day.section)
-        if wanted(section.lead) or any(wanted(entry.raw) for entry in section.entries):
+        if any(map(wanted, section.parts)):
             yield from (entry for entry in journal.of_day(day) if wanted(entry.raw.raw))
 
 

@@ -131,7 +131,7 @@ class Drawing(Mixin):
         styles = self.tone_styles(*states)
         segments = [Segment(text, styles[tone]) for text, tone in clip_line(content, width) if text]
         # Measured as Textual does, which cuts strips where widgets meet.
-        missing = width - sum(segment.cell_length for segment in segments)
+        missing = width - sum([segment.cell_length for segment in segments])
         if missing > 0:
             segments.append(Segment(" " * missing, styles["plain"]))
         elif missing < 0:

@@ -60,14 +60,15 @@ def clip_line(content: Line, width: int) -> Line:
     """The line cut to `width` cells; a cut piece ends in an ellipsis."""
     kept: list[Piece] = []
     left = width
-    for index, (text, tone) in enumerate(content):
+    pieces = [piece for piece in content if piece.text]
+    for index, (text, tone) in enumerate(pieces, 1):
         if left <= 0:
             break
         # Cutting before measuring keeps a text of a megabyte as cheap as a short one.
         limit = 4 * left + 64
         shown = visible(text[:limit])
         cells = cell_width(shown)
-        more = len(text) > limit or any(piece.text for piece in content[index + 1 :])
+        more = len(text) > limit or index < len(pieces)
         if cells > left or (more and (cells == left or len(text) > limit)):
             kept.append(Piece(clip(shown if cells > left else shown + "…" * 2, left), tone))
             break
@@ -79,7 +80,7 @@ def clip_line(content: Line, width: int) -> Line:
 def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
     clipped = clip_line(content, width)
-    cells = sum(cell_width(piece.text) for piece in clipped)
+    cells = sum([cell_width(piece.text) for piece in clipped])
     missing = width - cells
     if missing <= 0:
         return clipped

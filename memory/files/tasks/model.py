@@ -277,12 +277,12 @@ class TaskList:
 
         The completed runs of a recurring task always have long ones: the short ones name the open task itself.
         """
-        found = [task.identity for task in self.tasks]
-        for group in self._twins.values():
+        found = [""] * len(self.tasks)
+        for identity, group in self._twins.items():
             runs = [place for place in group if is_run(self.tasks[place].entry)]
             others = len(group) - len(runs)
-            for place in group if others > 1 else runs:
-                found[place] = self.long_hex(place)
+            for place in group:
+                found[place] = self.long_hex(place) if others > 1 or place in runs else identity
         return tuple(found)
 
     def long_hex(self, place: int) -> str:

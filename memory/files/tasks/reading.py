@@ -81,7 +81,7 @@ class Head:
 
     def __init__(self, entry: Entry) -> None:
         """Read the entry."""
-        read = plain_task(entry).entry
+        read = entry.memo(plain_task).entry
         self.plain = None if read is entry else read
         self.priority, self.title = split_priority(read.title)
         self.created = text_or_none(read.fields.get("created"))
@@ -273,7 +273,7 @@ def task_findings(document: Document) -> Iterator[LineFinding]:
     """Yield what was found in lines that are not plain; lines count from 0 in the file."""
 
     def of_entry(read: PlainSection[SectionName], entry: Entry) -> Iterator[LineFinding]:
-        plain, findings = plain_task(entry)
+        plain, findings = entry.memo(plain_task)
         boxed = read.name is None and is_checked(entry)
         yield from (one for one in findings if not boxed or one.line or one.code != READ)
         if read.name is not None:
