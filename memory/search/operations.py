@@ -9,7 +9,7 @@ from typing import Any
 from memory.errors import UsageError
 from memory.operations import Context, Whole, argument, option, verb
 from memory.operations.result import Paint, Result, listing, short
-from memory.registry import REGISTRY, kinds, system_name
+from memory.registry import REGISTRY, kinds
 from memory.systems import searcher_of
 
 from .hits import Hit, SearchAnswer
@@ -21,8 +21,6 @@ _UPDATE_SECONDS = 10.0
 """Seconds that an answer may wait for the index; after them it says that more may come."""
 SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
 """The line above partial matches, with and without full matches above it."""
-_FILES = {"plans": "orchestration"}
-"""The words in the file names of a kind, if they differ from the kind."""
 
 
 @verb(
@@ -50,18 +48,13 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     A file that cannot be read is left out, which is said on stderr.
     """
     started = time.monotonic()
-    asked_kinds = kinds_of(places)
-    asked = _read(context, query).within(asked_kinds)
+    asked = _read(context, query).within(kinds_of(places))
     searcher = context.opened(searcher_of(context.workspace))
     coverage = searcher.coverage() if explain else 0.0
     answer = searcher.search(asked, limit, patience=lambda: time.monotonic() - started < _UPDATE_SECONDS)
     notes = [
         *answer.notes,
-        *(
-            f"{error.code}: {error.message}; it was not searched"
-            for file, error in searcher.refused.items()
-            if not asked_kinds or _is_of(context, file, asked_kinds)
-        ),
+        *(f"{error.code}: {error.message}; it was not searched" for error in searcher.refused.values()),
         *(_explained(answer, coverage, time.monotonic() - started) if explain else ()),
     ]
     return listing("results", lambda: map(as_json, answer.every), lambda paint: _lines(paint, answer), notes)
@@ -70,17 +63,6 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
 def _read(context: Context, words: tuple[str, ...]) -> Query:
     # Only relative days need the zone, which is read from a file.
     return read_query(" ".join(words), lambda day: read_day(day, context.now.astimezone(context.workspace.zone).date()))
-
-
-def _is_of(context: Context, file: str, asked: tuple[str, ...]) -> bool:
-    """Return whether a file that was not searched may contain some of the requested kinds."""
-    for system in context.workspace.systems():
-        held = system_name(system.name).kinds
-        if system.owns(file):
-            return bool(set(held) & set(asked)) and (
-                len(held) == 1 or any(_FILES.get(kind, kind) in file for kind in asked)
-            )
-    return True
 
 
 def kinds_of(places: str | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, NamedTuple
 
 from memory.base.dates import read_date
@@ -33,8 +33,7 @@ _PART = re.compile(
 )
 _PLACES, _TAG, _BEFORE, _AFTER = frozenset({"in", "file"}), "tag", "before", "after"
 _KEYS = _PLACES | {_TAG, _BEFORE, _AFTER}
-_AGO = re.compile(r"-?(\d{1,4})(d|w|m|y)")
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+_MONTH = re.compile(r"(\d{4})(?:-(\d{1,2}))?", re.ASCII)
 
 ReadDate = Callable[[str], "date | None"]
 
@@ -207,19 +206,13 @@ def unknown_places(query: Query, held: Iterable[tuple[str, str]]) -> tuple[str, 
 
 
 def read_day(text: str, today: date) -> date | None:
-    """Return the day that `before:` or `after:` names: `2024-01-31`, `2024-01`, `2024`, how long ago (`7d`, `2w`, `3m`,
-    `1y`), or any date as typed elsewhere (`yesterday`, `fri`, `5 Nov`: the latest). None for other texts.
+    """Return the day that `before:` or `after:` names: the first of `2024-01` or `2024`, or a date as typed elsewhere
+    (`7d`: seven days ago, `yesterday`, `fri`, `5 Nov`: the latest). None for other texts.
     """
-    word = text.strip().casefold()
-    if word == "now":
-        return today
+    month = _MONTH.fullmatch(text.strip())
+    if month is None:
+        return read_date(text.strip(), today, past=True)
     try:
-        ago = _AGO.fullmatch(word)
-        if ago is not None:
-            return today - timedelta(days=int(ago[1]) * _DAYS[ago[2]])
-        if re.fullmatch(r"\d{4}(-\d{1,2}){0,2}", word, re.ASCII):
-            year, month, day = (*(int(part) for part in word.split("-")), 1, 1)[:3]
-            return date(year, month, day)
-    except (ValueError, OverflowError):
+        return date(int(month[1]), int(month[2] or 1), 1)
+    except ValueError:
         return None
-    return read_date(text, today, past=True)

@@ -8,9 +8,7 @@ that nothing is about gets low scores and a floor is possible.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
@@ -18,9 +16,7 @@ from typing import NamedTuple
 from memory.base.dates import MONTHS, last_day, month_number
 from memory.base.words import terms
 
-from .needs import Need, needs_of, rarity
-from .query import plain_query
-from .word_index import TABLES, Filter, IndexedText, WordIndex, either
+from .needs import Need, rarity
 
 FLOOR, TELLING = 0.295, 0.5
 """An entry is about a query if it has this share of it, and words that tell as much as this part of a unique word."""
@@ -234,44 +230,3 @@ class Weigher:
         if entry.day and any(days.hold(entry.day) for days in self._days):
             factor *= _ON_THE_DAY
         return factor * entry.factor
-
-
-class Text(NamedTuple):
-    """Something to rank that is in no index; `date` is an ISO date or empty."""
-
-    title: str
-    text: str
-    date: str = ""
-
-
-class Ranked(NamedTuple):
-    """A text that was found: its place among those given, its score, and the words of the question that it has."""
-
-    place: int
-    score: float
-    words: tuple[str, ...]
-
-
-def rank(question: str, texts: Sequence[Text], *, limit: int = 20, floor: float = 0.0) -> list[Ranked]:
-    """Return the texts that have words of a question, the best first; none that has less than `floor` of it.
-
-    With a floor, a text with nothing but a common word of the question is left out as well. The score is the share of
-    what was asked for that a text has, over 0 and at most 1.
-    """
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        index = WordIndex(connection)
-        index.add(IndexedText(number, one.title, one.text) for number, one in enumerate(texts))
-        needs = needs_of(plain_query(question), index)
-        known = [need.expression for need in needs if need.known and not need.minor]
-        numbers = index.best(either(known), Filter(), max(limit, WEIGHED)) if known else []
-    newest = max((day_number(one.date) for one in texts), default=0)
-    weigher = Weigher(needs, newest, len(texts), named_days(question))
-    found = [weigher.weigh(Document(at, texts[at].title, texts[at].text, day_number(texts[at].date))) for at in numbers]
-    if floor:
-        found = [one for one in found if one.fits_all or (one.share >= floor and one.telling >= TELLING)]
-    found.sort(key=lambda one: (-one.score, one.number))
-    return [
-        Ranked(one.number, round(min(one.score, 1.0), 3), tuple(needs[at].text for at in sorted(one.found)))
-        for one in found[:limit]
-    ]

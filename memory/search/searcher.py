@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage.database import Derived
 from memory.storage.own_folders import StateFolder
 
-from .hits import SearchAnswer
+from .hits import Hit, SearchAnswer
 from .index import TABLES, VERSION, SearchIndex
-from .query import Query
+from .query import Query, plain_query
 from .records import FileRecords, Record, grouped_by_file
 
 T = TypeVar("T")
@@ -136,3 +136,19 @@ def search_records(records: Iterable[Record], query: Query, limit: int) -> Searc
     answer = database.change(work)
     database.close()
     return SearchAnswer(query) if answer is None else answer
+
+
+class Text(NamedTuple):
+    """Something to rank that is no record; `date` is an ISO date or empty. `line` is its place among others."""
+
+    title: str
+    text: str
+    date: str = ""
+    line: int = 0
+
+
+def rank(question: str, texts: Sequence[Text], limit: int) -> tuple[Hit, ...]:
+    """Return hits for the texts that have words of a question, the best first; `entry.line` is the place of a text."""
+    numbered = [one._replace(line=place) for place, one in enumerate(texts)]
+    records = [Record("text", "", one.title, one.text, one, one.date) for one in numbered]
+    return search_records(records, plain_query(question), limit).every

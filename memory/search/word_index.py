@@ -1,8 +1,7 @@
 """The full-text index of one database: which words occur in which entries.
 
 `find` holds the words of titles and texts, not the texts themselves; an entry is a number that its user gives out.
-`word` holds every word with its stem, `letters` their groups of three letters, by which typos are found. A word that no
-entry has any more stays in both, so its count decides.
+`word` holds every word with its stem. A word that no entry has any more stays there, so its count decides.
 """
 
 from __future__ import annotations
@@ -11,21 +10,17 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memory.base.words import FORMAT, near, stem, terms
+from memory.base.words import FORMAT, near, stem, terms, typos_allowed
 
-VERSION = f"5/{FORMAT}"
+VERSION = f"6/{FORMAT}"
 TABLES = """
 CREATE VIRTUAL TABLE find USING fts5(title, text, content='', tokenize='unicode61 remove_diacritics 0');
 CREATE VIRTUAL TABLE known USING fts5vocab(find, 'row');
-CREATE TABLE word (id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, stem TEXT NOT NULL);
-CREATE INDEX word_stem ON word (stem);
-CREATE VIRTUAL TABLE letters USING fts5(term, content='', tokenize='trigram')
+CREATE TABLE word (term TEXT PRIMARY KEY, stem TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX word_stem ON word (stem)
 """
 
 _LONGEST = 64
-_MOST_LIKE = 400
-_EDGE = "_"
-"""Stands before and after a word in `letters`, so that its beginning and its end count."""
 
 
 class IndexedText(NamedTuple):
@@ -59,11 +54,8 @@ class WordIndex:
         rows = [_row(entry) for entry in entries]
         self.connection.executemany("INSERT INTO find (rowid, title, text) VALUES (?, ?, ?)", rows)
         words = {word for _, title, text in rows for word in (*title.split(), *text.split()) if len(word) <= _LONGEST}
-        for word in sorted(words):
-            made = self.connection.execute("INSERT OR IGNORE INTO word (term, stem) VALUES (?, ?)", (word, stem(word)))
-            if made.rowcount and len(word) > 2:
-                edged = (made.lastrowid, f"{_EDGE}{word}{_EDGE}")
-                self.connection.execute("INSERT INTO letters (rowid, term) VALUES (?, ?)", edged)
+        stems = [(word, stem(word)) for word in sorted(words)]
+        self.connection.executemany("INSERT OR IGNORE INTO word (term, stem) VALUES (?, ?)", stems)
 
     def remove(self, entries: Iterable[IndexedText]) -> None:
         """Remove entries that were added."""
@@ -91,12 +83,9 @@ class WordIndex:
 
     def like(self, word: str) -> list[tuple[str, int]]:
         """Return the words of which a word may be a typo, the nearest first, each with the number of typos."""
-        edged = f"{_EDGE}{word}{_EDGE}"
-        pieces = " OR ".join(f'"{edged[at : at + 3]}"' for at in range(len(edged) - 2))
-        sharing = "id IN (SELECT rowid FROM letters WHERE letters MATCH ? ORDER BY bm25(letters) LIMIT ?)"
-        known = self._words(sharing, pieces, _MOST_LIKE)
-        known += self._words("term > ? AND term < ? AND length(term) = ?", word[0], f"{word[0]}\U0010ffff", len(word))
-        return [one for one in near(word, dict.fromkeys(known)) if self.count(one[0])]
+        most = typos_allowed(word)
+        known = self._words("length(term) BETWEEN ? AND ?", len(word) - most, len(word) + most) if most else []
+        return [one for one in near(word, known) if self.count(one[0])]
 
     def _words(self, condition: str, *values: str | int) -> list[str]:
         return [term for (term,) in self.connection.execute(f"SELECT term FROM word WHERE {condition}", values)]

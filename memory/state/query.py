@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from memory.base.git import recent_work
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
-from memory.search.rank import FLOOR, Text, rank
+from memory.search.searcher import Text, rank
 
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
@@ -171,8 +171,8 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
     texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
     # The words that ask for steps and traps are in no step and no trap.
     about = re.sub(dict(_ASKS)[mode], " ", question, flags=re.IGNORECASE) if mode in ("next", "traps") else question
-    found = rank(about, texts, limit=len(texts), floor=FLOOR) if content_words(about) else []
-    told = [(items[one.place], one.score, one.words) for one in found]
+    found = [hit for hit in rank(about, texts, len(texts)) if hit.is_about] if content_words(about) else []
+    told = [(items[hit.entry.line], hit.score, tuple(need for need, _ in hit.why)) for hit in found]
     told = [one for one in told if one[1] >= _LEAST or _says(one[0], one[2])]
     if mode != "answer" and not any(item.mode == mode for item, _, _ in told):
         told = [*((item, 1.0, ()) for item in items if item.mode == mode), *told]

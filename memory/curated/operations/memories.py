@@ -20,7 +20,7 @@ from memory.curated.settings import seconds_of
 from memory.curated.sides import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.files.refs import short
-from memory.search.rank import Text, rank
+from memory.search.searcher import Text, rank
 from memory.storage.transaction import Transaction
 
 FOLDER = "_system/ad_hoc"
@@ -295,10 +295,10 @@ def _system_results(curated: Curated, query: str, roots: Sequence[Root], most: i
                 continue
             finally:
                 store.forget(path)
-    found = rank(query, [Text("", text) for _, _, text in held], limit=most)
+    found = [(*held[hit.entry.line], hit.score) for hit in rank(query, [Text("", text) for _, _, text in held], most)]
     return [
-        _result(_system_row(*held[one.place][:2]), one.score, held[one.place][2], [f"words={one.score:.3f}"], False)
-        for one in found
+        _result(_system_row(root, name), score, text, [f"words={score:.3f}"], False)
+        for root, name, text, score in found
     ]
 
 
