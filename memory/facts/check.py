@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from memory.base import words
 from memory.base.problems import Problem
 
 from .model import FOLDER, MARK, MOST_CHARACTERS, MOST_TAGS, SCOPES, SHOWN, Fact, FactsOfFile, holds_secret, time_key
 from .store import read_mark
-
-_MOST_ALIKE = 5000
 
 
 def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
     """Return the problems in the order of the lines; `mark` holds the bytes of the file beside the facts.
 
     Errors: lines that are not facts, and duplicate ids. Warnings: facts that look like a secret, a missing text or
-    time, a mark below the highest id. Notes: what exceeds the limits of the format, and facts that are nearly the same
-    as an earlier one.
+    time, a mark below the highest id. Notes: what exceeds the limits of the format.
     """
     found = [
         Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is no fact: {one.why}")
@@ -31,10 +27,6 @@ def problems_of(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
             text = f"{fact.id} is in line {other.line + 1} already"
             found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
         found += _of_fact(fact)
-    if len(reading.facts) <= _MOST_ALIKE:
-        for fact, other in alike(reading.ranked).items():
-            text = f"{fact.id} says nearly the same as {other.id}"
-            found.append(Problem("note", SHOWN, fact.line + 1, "fact.alike", text))
     if mark is not None and read_mark(mark) < reading.highest:
         text = f"it is below m-{reading.highest}; the next change of memdeck raises it"
         found.append(Problem("warning", f"{FOLDER}/{MARK}", 1, "fact.mark", text))
@@ -55,17 +47,3 @@ def _of_fact(fact: Fact) -> Iterator[Problem]:
         yield Problem("note", SHOWN, line, "fact.tags", f"{fact.id} has more than {MOST_TAGS} tags")
     if not time_key(fact.ts):
         yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no time that can be read, and counts as old")
-
-
-ALIKE = 0.8
-"""The share of all words of two facts that both must have to be alike."""
-
-
-def alike(facts: Sequence[Fact]) -> Mapping[Fact, Fact]:
-    """Return each fact that is like an earlier one, with the most similar of those; of equal ones the first."""
-    best: dict[Fact, tuple[float, Fact]] = {}
-    for later, earlier, shared, union in words.alike([words.tokens(fact.text) for fact in facts], ALIKE):
-        likeness = shared / union
-        if likeness > best.get(facts[later], (0.0, None))[0]:
-            best[facts[later]] = (likeness, facts[earlier])
-    return {fact: other for fact, (_, other) in best.items()}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from heapq import nlargest
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from memory.base.clock import read_utc
 from memory.base.safe_text import visible
@@ -48,7 +49,8 @@ def words_of(text: str) -> set[str]:
 
 def long_words(text: str) -> list[str]:
     """Return the words of a text of three characters or more, in lower case, with the stop words."""
-    return [word for one in _WORD.findall(text) if len(word := one.lower()) >= SHORTEST]
+    composed = text if text.isascii() else normalize("NFC", text)
+    return [word for one in _WORD.findall(composed) if len(word := one.lower()) >= SHORTEST]
 
 
 class RankedFact(NamedTuple):

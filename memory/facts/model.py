@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from memory.base.clock import read_utc
 from memory.base.secrets import PROSE_WORDS, find_secrets
+from memory.base.values import folded
 from memory.base.word_lists import STOP_WORDS
 from memory.errors import ConfigError
 from memory.storage import Change
@@ -116,12 +117,9 @@ def ref_of(fact_id: str) -> str:
     return f"facts#{fact_id}"
 
 
-_BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
-
-
 def one_line(text: str) -> str:
-    """Return text in which every character that ends a line is a space; the length stays."""
-    return text.translate(_BREAKS)
+    """Return text in which every line end is a space."""
+    return " ".join(text.splitlines())
 
 
 def refusal(text: str, tags: Sequence[str], scope: str) -> str | None:
@@ -185,8 +183,6 @@ def _encodable(text: str) -> bool:
 MODES = ("relevant", "recent_only", "off")
 _WHERE = f"{FOLDER}/{SETTINGS}"
 _MOST = 10**9
-_DIGITS = re.compile(rb"[0-9]{4300}")
-"""A number with more digits than Python reads."""
 
 
 class FactLimits(NamedTuple):
@@ -225,8 +221,7 @@ def read_settings(data: bytes | None) -> FactLimits:
 
 def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
     """Return the error for a key, or for JSON that cannot be read, with its line where that can be found."""
-    at = data.find(f'"{key}"'.encode()) if key else next((found.start() for found in _DIGITS.finditer(data)), -1)
-    line = line or data.count(b"\n", 0, max(at, 0)) + 1
+    line = line or data.count(b"\n", 0, max(data.find(f'"{key}"'.encode()), 0)) + 1
     return ConfigError("facts.settings", f"{_WHERE}:{line}: it {what}", hint, file=_WHERE, line=line, field=key)
 
 
@@ -267,15 +262,16 @@ class FactsOfFile:
         return self.ranked[: max(len(self.facts) - most, 0)]
 
     def find(self, query: str | None, tag: str | None, limit: int = SEARCH_LIMIT) -> tuple[Fact, ...]:
-        """Return the newest facts whose text contains the query and that have the tag, in any case; `limit` 0 is all.
+        """Return the newest facts whose text contains the query and that have the tag, in any case and form of accents;
+        `limit` 0 is all.
 
         A criterion that is not given matches every fact.
         """
-        part, wanted = (query or "").casefold(), None if tag is None else tag.casefold()
+        part, wanted = folded(query or ""), None if tag is None else folded(tag)
         found = (
             fact
             for fact in self.newest
-            if part in fact.text.casefold() and (wanted is None or wanted in map(str.casefold, fact.tags))
+            if part in folded(fact.text) and (wanted is None or wanted in map(folded, fact.tags))
         )
         return tuple(islice(found, limit or None))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -47,19 +48,15 @@ class NewFact(NamedTuple):
 
 
 class FactsLook(NamedTuple):
-    """A snapshot of the facts for panes and searches; the same object while the file and the settings are the same.
-
-    `refusal` says why the settings could not be read.
-    """
+    """A snapshot of the facts for panes; the same object while the file and the settings are the same."""
 
     reading: FactsOfFile
     settings: FactLimits
-    refusal: str
 
 
 @lru_cache(maxsize=4)
-def _look_of(reading: FactsOfFile, settings: FactLimits, refusal: str) -> FactsLook:
-    return FactsLook(reading, settings, refusal)
+def _look_of(reading: FactsOfFile, settings: FactLimits) -> FactsLook:
+    return FactsLook(reading, settings)
 
 
 class Step(NamedTuple):
@@ -94,13 +91,11 @@ class FactStore:
         return read_settings(self._store.read(SETTINGS).base)
 
     def look(self) -> FactsLook:
-        """Return a snapshot of the facts; wrong settings are replaced by the defaults, and `refusal` says why."""
-        reading, why = self.read(), ""
-        try:
+        """Return a snapshot of the facts; wrong settings, which `check` names, are replaced by the defaults."""
+        settings = FactLimits()
+        with suppress(ConfigError):
             settings = self.settings
-        except ConfigError as error:
-            settings, why = FactLimits(), error.message
-        return _look_of(reading, settings, why)
+        return _look_of(self.read(), settings)
 
     def search(self, query: str | None = None, tag: str | None = None) -> tuple[Fact, ...]:
         """Return the newest facts, at most 20, whose text contains the query and which have the tag, in any case."""

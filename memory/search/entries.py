@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.base.safe_text import visible
+from memory.base.values import folded
 from memory.errors import ConflictError, UsageError
 from memory.files.refs import identity_hex
 from memory.workspace import MEMORY_FOLDER
@@ -277,19 +278,19 @@ def passes(record: Record, wanted: Mapping[str, Any]) -> bool:
     """
     told: Mapping[str, Any] | None = None
     for key, value in wanted.items():
-        text = str(value).casefold()
+        text = folded(str(value))
         if key == "match":
-            if text not in record.text.casefold() and text not in record.title.casefold():
+            if text not in folded(record.text) and text not in folded(record.title):
                 return False
         elif key in ("since", "until"):
             day = record.date
             if not day or (day < str(value) if key == "since" else day > str(value)):
                 return False
         elif key == "tag":
-            if text not in (tag.casefold() for tag in record.tags):
+            if text not in map(folded, record.tags):
                 return False
         elif key == "title":
-            if record.title.casefold() != text:
+            if folded(record.title) != text:
                 return False
         elif key == "section" and (text == "all" or (text == "archived" and record.file.startswith("archive/"))):
             continue
@@ -303,7 +304,7 @@ def passes(record: Record, wanted: Mapping[str, Any]) -> bool:
 
 def _holds(value: Any, text: str) -> bool:
     if isinstance(value, (list, tuple)):
-        return any(str(one).casefold() == text for one in value)
+        return any(folded(str(one)) == text for one in value)
     if isinstance(value, bool):
         return text == ("true" if value else "false")
-    return value is not None and str(value).casefold() == text
+    return value is not None and folded(str(value)) == text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ STATUSES = ("partial", "timeout")
 FILE = "failures.md"
 SNIPPET = 200
 """How many characters of the task a note keeps."""
-_LINE_ENDS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SIMILAR = 0.5
 
 
@@ -58,8 +56,8 @@ class Failure:
 def note_of(status: str, task: str, tokens: int, issue: str, now: datetime) -> str:
     """Return the block that records a failed run; its heading is `now` in UTC, in whole seconds."""
     at = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    issue = _LINE_ENDS.sub(" ", issue).strip() or "local"
-    snippet = _LINE_ENDS.sub(" ", task)[:SNIPPET]
+    issue = " ".join(issue.splitlines()).strip() or "local"
+    snippet = " ".join(task.splitlines())[:SNIPPET]
     return (
         f"## {at}\n- **Issue**: {issue}\n- **Task snippet**: {snippet}\n"
         f"- **Tokens**: {tokens}\n- **Why it failed**: {status}\n"

@@ -33,7 +33,7 @@ def shop(tmp_path: Path) -> Workspace:
 
 
 def test_there_is_something_of_each_kind(shop: Workspace) -> None:
-    """Facts of three scopes, files of three types of which some are due, failures; two pairs of facts are alike."""
+    """Facts of three scopes, files of three types of which some are due, failures."""
     facts = shop.system("facts").status(NOW)["counts"]
     assert facts["facts"] == 13
     assert {"user", "workspace", "session"} <= set(facts)
@@ -43,8 +43,6 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
         "scratch/old-flags.md",
         "scratch/spring-campaign.md",
     ]
-    codes = [problem.code for problem in check_all(shop)]
-    assert codes.count("fact.alike") == 2
     assert not any(problem.level == "error" for problem in check_all(shop))
     failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode()).notes
     assert (len(failures), max(failure.time for failure in failures if failure.time) < NOW) == (6, True)

@@ -320,6 +320,13 @@ def test_words_are_compared_in_one_form(workspace: Place) -> None:
     assert workspace.json("tasks", "show", f"{composed} b")["task"]["title"] == f"{apart} bill"
     for option in ("--assigned", "--tag", "--match"):
         assert len(workspace.json("tasks", "list", option, composed)["tasks"]) == 1, option
+    workspace.json("facts", "store", f"The {apart} opens at 8", "--tag", apart)
+    for words in (("search", composed.upper()), ("search", "--tag", composed), ("list", "--tag", composed)):
+        assert workspace.json("facts", *words)["count"] == 1, words
+    assert workspace.json("facts", "inject", f"When does the {composed} open?")["words"] == ["café", "does", "open"]
+    filters = [{"match": composed}, {"tag": composed}]
+    for answer in workspace.mcp(*(("read", {"kind": "facts", "filter": one}) for one in filters)):
+        assert len(answer["entries"]) == 1
 
 
 SETTINGS = [

@@ -1,4 +1,4 @@
-"""Search: case, tags, order, limit; and facts that say nearly the same."""
+"""Search: case, tags, order, limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from memory.facts import FactStore
-from memory.facts.check import alike
 
 Add = Callable[..., dict[str, Any]]
 
@@ -43,10 +42,3 @@ def test_the_twenty_newest(store: FactStore, add: Add, now: datetime) -> None:
         add(f"fact {number}", now - timedelta(minutes=number))
     for facts in (store.search("fact"), store.search()):
         assert [fact.number for fact in facts] == list(range(1, 21))
-
-
-def test_what_is_nearly_there_is_found(store: FactStore, add: Add) -> None:
-    """Case, order and signs do not make a text another one; other words do."""
-    for text in ("DB is PostgreSQL on port 5432", "on port 5432: postgresql is DB!", "DB is MySQL on host 3306"):
-        add(text)
-    assert [(one.id, other.id) for one, other in alike(store.read().ranked).items()] == [("m-2", "m-1")]
