@@ -109,8 +109,8 @@ class EntryAccess:
 
     # -- looking ------------------------------------------------------------------------------------------------
 
-    @_takes("message", help="what it is about")
-    @_takes("budget", type=Whole(100, 20_000), help="tokens, 1000")
+    @_takes("message", help="the person's")
+    @_takes("budget", type=Whole(100, 20_000), help="tokens (1000)")
     def brief(self, message: str | None = None, budget: int | None = None, *, actor: str = "") -> Json:
         """Return `{"text", "tokens"}`: what an agent should know now, within a budget of tokens (100 to 20,000).
 
@@ -143,19 +143,31 @@ class EntryAccess:
         the newest. Each has the hash for an edit, and what it says besides its title.
         """
         check_text("query", query)
-        named = tuple(plain_kind(kind)[0] for kind in kinds)
-        unknown = [kind for kind, name in zip(kinds, named, strict=True) if name not in all_kinds()]
+        unknown = [kind for kind in kinds if plain_kind(kind)[0] not in all_kinds()]
         if unknown:
             raise UsageError("entry.kind", f"there is no kind {unknown[0][:40]!r}", f"use some of {', '.join(USES)}")
         start, _ = read_cursor(cursor)
         most = page_of(limit)
         with self._mutex:
             today = self._clock().astimezone(self.workspace.zone).date()
+            meant = [self._meant(kind) for kind in kinds]
+            named = tuple(name for name, _ in meant)
+            parts = [(name, fields) for name, fields in meant if fields and (name, {}) not in meant]
+            wanted = start + most + 1 if not parts else _REMEMBERED
             if query.strip():
                 asked = read_query(query, lambda day: read_day(day, today)).within(named)
-                hits: Sequence[Hit] = self.searcher.search(asked, start + most + 1).every
+                hits: Sequence[Hit] = self.searcher.search(asked, wanted).every
             else:
-                hits = self._newest(named, start + most + 1)
+                hits = self._newest(named, wanted)
+            if parts:  # Of these kinds only some entries are meant, such as the gotchas of the project state.
+                listed = (kind_named(name, self.workspace).list(self._call(""), fields) for name, fields in parts)
+                refs = {one.ref or derived_ref(one) for records in listed for one in records}
+                some = {name for name, _ in parts}
+                hits = [
+                    hit
+                    for hit in hits
+                    if hit.entry.kind not in some or (hit.entry.ref or derived_ref(hit.entry)) in refs
+                ]
             results = [self._hit(hit) for hit in hits[start : start + most]]
         return {"results": results, "cursor": f"{start + most}" if len(hits) > start + most else None}
 
@@ -182,7 +194,7 @@ class EntryAccess:
             "hash": None if found is None else found.hash,
             "kind": entry.kind,
             "title": cut(visible(entry.title), 200),
-            "snippet": visible(said) or "; ".join(f"{key}: {_safe(one)}" for key, one in fields.items())[:_SNIPPET],
+            "snippet": visible(said) or "; ".join(_field(key, one) for key, one in fields.items())[:_SNIPPET],
             "file": visible(path_of(entry.kind, entry.file)),
             "score": round(hit.score, 3),
         }
@@ -222,10 +234,7 @@ class EntryAccess:
                     told["doubts"] = _safe(doubts)
                 return {"entries": [told], "cursor": None}
             assert kind is not None
-            name, implied = plain_kind(kind)
-            place = place_of(self.workspace, kind, "", "", {}) if implied else None
-            if place is not None:
-                name, implied = place.kind, place.fields
+            name, implied = self._meant(kind)
             return self._page(
                 call, kind_named(name, self.workspace), {**implied, **(filter or {})}, limit, cursor, name
             )
@@ -253,6 +262,12 @@ class EntryAccess:
             words = f"{len(refs)} entries are called {text[:60]!r}"
             raise AmbiguousError("entry.ambiguous", words, f'send ref="{few[0]["ref"]}" or another', candidates=few)
         return next(iter(refs))
+
+    def _meant(self, kind: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the kind of a plain name in this workspace, and the filter that selects its entries."""
+        name, implied = plain_kind(kind)
+        place = place_of(self.workspace, kind, "", "", {}) if implied else None
+        return (name, {}) if place is None else (place.kind, place.fields)
 
     def _waiting(self, ref: str, actor: str) -> list[str]:
         """Return sentences about the actor's own proposals about an entry that wait for a person."""
@@ -413,7 +428,7 @@ class EntryAccess:
     @_takes("hash", help="of what you read")
     @_takes("set", type=Values(), help='{"section":"completed","outcome":"…"} finishes a task')
     @_takes("unset", multiple=True)
-    @_takes("text", help="replaces the whole")
+    @_takes("text", help="replaces the whole text")
     @_takes("append", help="adds to it")
     @_takes("rename", type=Values(), help='{"from","to"}: a word, in all entries')
     @_takes("undo", is_flag=True, help="takes back your last change")
@@ -599,6 +614,12 @@ def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
     if isinstance(value, Iterable):
         return [_safe(one, most) for one in islice(value, MOST_VALUES)]
     return cut(visible(str(value)), most)
+
+
+def _field(name: str, value: Any) -> str:
+    """Return a field and its value on a line; the parts of a list are joined by commas."""
+    safe = _safe(value)
+    return f"{name}: {', '.join(map(str, safe)) if isinstance(safe, list) else safe}"
 
 
 # -- kinds -----------------------------------------------------------------------------------------------------------

@@ -50,6 +50,17 @@ def test_a_task_is_finished_postponed_and_grows_in_one_call_each(team: Place) ->
     assert entry(team, "Deploy")["fields"]["lines"] == ["v2 is live", "Checked /health"]
 
 
+def test_a_search_in_a_plain_kind_finds_no_other_entries(team: Place) -> None:
+    """`gotchas` are a part of the project state, `preferences` of the knowledge: the rest of both is left out."""
+    assert call(team, "add", kind="gotchas", title="The scanner hangs", text="unplug it")["ref"]
+    assert call(team, "add", kind="next-steps", title="Replace the scanner")["ref"]
+    for query in ("scanner", ""):
+        (found,) = call(team, "search", query=query, kinds=["gotchas"])["results"]
+        assert found["title"] == "The scanner hangs"
+    found = call(team, "search", query="", kinds=["preferences"])["results"]
+    assert [one["title"] for one in found] == ["Short answers, please"]
+
+
 @pytest.mark.parametrize(
     ("title", "text", "kind", "words"),
     [
