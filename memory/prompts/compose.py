@@ -170,6 +170,5 @@ def _left_out(rest: Iterable[PromptBlock]) -> str:
     """Return the sentence about what did not fit: how many of each kind, and how to get them."""
     names = ((one.ref or one.system).partition("#")[0] for one in rest)
     counts = Counter(_KINDS.get(name, name) for name in names)
-    return f"Left out for room: {', '.join(f'{count} {kind}' for kind, count in counts.items())}. " + (
-        "`read` with such a kind lists them, `search` finds them."
-    )
+    kinds = ", ".join(f"{kind} ({count})" for kind, count in counts.items())
+    return f"No room was left for more: {kinds}. List them by `read` and the kind, or find them by `search`."

@@ -32,7 +32,7 @@ USES = {
     "plans": "tasks in order; told while running",
     "monitors": "checks; told when failing",
     "config": "settings; found by search",
-    "state": "project state; told",
+    "state": "project state: read, edit; told",
     "typed": "an agent's own notes; core ones told",
     "curated": "controlled memories; told",
     MEMORY: "memdeck chooses and says which",
@@ -105,7 +105,11 @@ class Place(NamedTuple):
     def words(self) -> str:
         """Return where the entry is, and whether agents are told it."""
         use = (USES.get(self.name) or USES.get(self.kind, "")).rpartition("; ")[2] or "told"
-        told = {"told": "told when a session begins", "the newest told": "the newest are told when a session begins"}
+        told = {
+            "told": "told when a session begins",
+            "the newest told": "the newest are told when a session begins",
+            "core ones told": "found by search; only core files are told when a session begins",
+        }
         where = self.kind if self.kind == self.name else f"{self.kind}, as one of {self.name}"
         return f"it is in {where}: {told.get(use, use)}"
 

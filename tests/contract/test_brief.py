@@ -84,7 +84,7 @@ def test_whole_entries_are_cut_and_it_says_how_to_get_them(team: Place) -> None:
     found = team.json("prompt", "--budget", "600")
     assert found["used"] <= 600
     assert RULE in found["text"]
-    assert " knowledge" in found["text"].partition("Left out for room: ")[2]
+    assert " knowledge" in found["text"].partition("No room was left for more:")[2]
     assert "`read`" in found["text"]
     refs = [one["ref"] for one in found["blocks"] if one["included"]]
     answers = team.mcp(*(("read", {"ref": ref}) for ref in refs))
