@@ -21,8 +21,6 @@ from memory.monitoring.thresholds.threshold import (
     JSON,
     BadThreshold,
     Condition,
-    Joined,
-    Rule,
     Threshold,
     parse_threshold,
 )
@@ -55,7 +53,6 @@ class MonitorSettings:
     environment: tuple[str, ...] = ()
     folder: str = PRIVATE
     path: str = ""
-    entry: str = ""
 
 
 def read_settings(monitor: Monitor) -> MonitorSettings:
@@ -63,7 +60,7 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     kind = kind_of(monitor)
     if kind not in DEFAULTS:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
-        raise BadSetting("type", said, "write http, command, tcp, file or heartbeat")
+        raise BadSetting("type", said, "write http, command, tcp or file")
     fields = _Fields(monitor)
     text = fields.text
     threshold = parse_threshold(monitor.threshold or "", kind)
@@ -81,14 +78,14 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 raise BadSetting("url", f"url: {why}", "write an address such as https://example.com/health")
             if method not in ("GET", "HEAD"):
                 raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
-            rules: list[Rule] = [threshold.rule]
+            rule = threshold.rule
             if text("expect"):
-                rules.append(Joined("not", (_expected(text("expect")),)))
+                rule += ((_unexpected(text("expect")),),)
             if left := fields.seconds("certificate", 0.0, "d"):
-                rules.append(Condition("certificate", "<", Quantity(left, "s")))
+                rule += ((Condition("certificate", "<", Quantity(left, "s")),),)
             return replace(
                 made,
-                threshold=Threshold(threshold.text, Joined("or", tuple(rules))) if rules[1:] else threshold,
+                threshold=replace(threshold, rule=rule),
                 url=url,
                 method=method,
                 follow=fields.hops(),
@@ -105,15 +102,8 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 fields.needed("port")
             read_target(target_of(monitor) or "")
             return made
-        case "file":
-            return replace(made, path=fields.needed("path"))
         case _:
-            older_than = fields.seconds("olderThan", 0.0)
-            if older_than and not monitor.threshold:
-                threshold = parse_threshold(f"missing or age > {older_than!r}s", kind)
-            elif not older_than and "age" not in threshold.names:
-                raise BadSetting("olderThan", "olderThan is missing", "write how old the last sign may be: 2h")
-            return replace(made, threshold=threshold, entry=text("entry") or monitor.name)
+            return replace(made, path=fields.needed("path"))
 
 
 def kind_of(monitor: Monitor) -> str:
@@ -124,14 +114,17 @@ def kind_of(monitor: Monitor) -> str:
     return "http" if kind == "https" else kind
 
 
-def _expected(text: str) -> Rule:
-    """Return the condition that an answer must meet: one on JSON, or that it contains a text."""
+def _unexpected(text: str) -> Condition:
+    """Return when an answer is not as expected: it does not contain a text, or its JSON does not meet a condition."""
     if not text.startswith(JSON):
-        return Condition("body", "contains", text)
+        return Condition("body", "contains", text, negated=True)
     try:
-        return parse_threshold(text, "http").rule
+        found = parse_threshold(text, "http").conditions
     except BadThreshold as error:
         raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
+    if len(found) > 1:
+        raise BadSetting("expect", "expect is more than one condition", "write the others into threshold")
+    return replace(found[0], negated=not found[0].negated)
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ CASES = (
     _case("in-a-threshold", "a threshold and a unit that are code",
           laid("threshold-monitors.md"), "refused check Threshold", ends=0),
     _case("in-the-name", "a monitor whose name is shell, approved under another one", _ping, "pending check Evil $(id) `id` ; id"),
-    _case("dead-ping", "a heartbeat that a command should mend", lambda g: g.monitor("Evil", {"type": "heartbeat", "olderThan": "1m", "autoRemediate": EVIL}), "pending remediate Evil"),
+    _case("dead-ping", "a missing file that a command should mend", lambda g: g.monitor("Evil", {"type": "file", "path": "sign", "autoRemediate": EVIL}), "pending remediate Evil"),
     _case("remediate", "a remediation of a check that needs no approval and fails", _remedy, "pending remediate Evil"),
     _case("remediate-changed", "an approved check that fails, whose approved remediation was changed", _remedy_changed,
           "withdrawn remediate Evil", sample=True),

@@ -33,9 +33,8 @@ def everywhere(text: str) -> Build:
         ground.monitor(
             text,
             {
-                "type": "heartbeat",
-                "entry": text,
-                "olderThan": "1m",
+                "type": "file",
+                "path": text,
                 "interval": "* * * * *",
                 "unit": text,
                 "lastStatus": text,
@@ -68,7 +67,7 @@ def _crons(ground: Ground) -> None:
             "0 0 29 2 MON#5",
         )
     ):
-        ground.monitor(f"Cron {number}", {"type": "heartbeat", "olderThan": "1m", "interval": text})
+        ground.monitor(f"Cron {number}", {"type": "file", "path": "sign", "interval": text})
     ground.swap("- expression: */30 * * * *", "- expression: " + "*/1," * 3000 + "1 * * * *", "config.md")
 
 
@@ -78,12 +77,11 @@ def _counts(ground: Ground) -> None:
         "failuresBefore": huge,
         "successesBefore": f"-{huge}",
         "remind": f"{huge}d",
-        "olderThan": f"{huge}w",
         "threshold": f"age > {huge}h",
         "timeout": huge,
         "certificate": huge,
     }
-    ground.monitor("Counts", {"type": "heartbeat", "interval": "* * * * *", **fields})
+    ground.monitor("Counts", {"type": "file", "path": "sign", "interval": "* * * * *", **fields})
     ground.swap("- maxJournalEntries: 500", f"- maxJournalEntries: {huge}", "config.md")
     ground.swap("- pruneJournalAfterDays: 30", "- pruneJournalAfterDays: 1e308", "config.md")
 
@@ -103,7 +101,7 @@ def _many(ground: Ground) -> None:
 
 def _expression(ground: Ground) -> None:
     """Conditions that take a parser or a matcher very long, over a check that needs no approval."""
-    fields = {"type": "heartbeat", "interval": "* * * * *", "olderThan": "1m"}
+    fields = {"type": "file", "path": "sign", "interval": "* * * * *"}
     for number, text in enumerate(
         (
             "(" * 3000 + "missing" + ")" * 3000,

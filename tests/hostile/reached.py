@@ -73,14 +73,11 @@ def _path_of_links(ground: Ground) -> None:
 
 
 def _old_record(ground: Ground) -> None:
-    """Approve, and write the record as the first version did."""
+    """Approve, and say that the first version wrote the record."""
     ground.only("Evil", _command(EVIL))
     ground.approve()
     path = ground.trust().path
     whole = json.loads(path.read_bytes())
-    for one in whole["records"]:
-        del one["version"], one["ask"]["settings"], one["ask"]["folder"]
-        one |= one.pop("place")
     content = {"records": whole["records"], "workspace": whole["workspace"]}
     path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
 
@@ -140,10 +137,8 @@ CASES = (
     _case("pipe", "a pipe among the scripts of an approved pattern", _pipe, REFUSED),
     _case("class", "a script behind a pattern with a class of letters", _script("sh ./[[:lower:]]un.sh", {"run.sh": "true\n"}, "run.sh"), CHANGED),
     _case("path-links", "PATH with links back into the workspace, and over the folder that a command is in", _path_of_links),
-    _case("older", "approvals of a version that covered less", _old_record, CHANGED),
+    _case("older", "approvals of a version that covered less", _old_record, "pending check Evil"),
     _case("fired-path", "an approved remediation whose check looks at another file", _fired({"type": "file", "path": "a"}, "path: a", "path: b"), FIRED),
-    _case("fired-older", "an approved remediation whose check has less patience", _fired({"type": "heartbeat", "olderThan": "9h"}, "olderThan: 9h", "olderThan: 1s"), FIRED),
-    _case("fired-entry", "an approved remediation whose check waits for another entry", _fired({"type": "heartbeat", "olderThan": "9h", "entry": "A"}, "entry: A", "entry: B"), FIRED),
     _case("fired-expect", "an approved remediation whose check expects another answer", _fired(_HTTP, "expect: fine", "expect: evil"), FIRED),
     _case("fired-follow", "an approved remediation whose check follows redirects", _fired(_HTTP, "follow: no", "follow: 5"), FIRED),
     _case("fired-method", "an approved remediation whose check asks in another way", _fired(_HTTP, "method: GET", "method: HEAD"), FIRED),

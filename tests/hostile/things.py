@@ -184,7 +184,6 @@ CASES = (
     _case("check-above", "a file check above the workspace", _fields(type="file", path="a/../../outside/secret.md"), SHADOW),
     _case("check-link", "a file check of a link that leads out", _file_link),
     _case("check-nul", "a file check with a NUL and a terminal sequence in its path", _fields(type="file", path="a\0\x1b]0;x\x07/etc/shadow")),
-    _case("heartbeat-path", "a heartbeat whose entry is a path", _fields(type="heartbeat", entry="../../../outside/secret.md", olderThan="1h")),
     _case("link-monitors", "monitors.md as a link to outside", _link("monitors.md", "{top}/outside/monitors.md"), sample=True),
     _case("link-config", "config.md as a link to the passwords", _link("config.md", "/etc/shadow")),
     _case("link-tasks", "tasks.md as a link to a device that never ends", _link("tasks.md", "/dev/zero")),

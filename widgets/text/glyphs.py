@@ -39,8 +39,6 @@ class Glyphs(NamedTuple):
     """Cells of a heat map from nothing to most."""
     spark: tuple[str, ...]
     """Cells of a latency line from low to high."""
-    outage: tuple[str, str, str, str]
-    """Cells of an outage strip: not checked, well, partly down, down."""
 
 
 _SIGNS: dict[str, tuple[Any, Any]] = {
@@ -71,7 +69,6 @@ _SIGNS: dict[str, tuple[Any, Any]] = {
     "chosen": ("◆", "@"),
     "heat": (("·", "░", "▒", "▓", "█"), (".", ":", "+", "*", "#")),
     "spark": (("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"), ("_", ".", "-", "=", "+", "*", "#", "@")),
-    "outage": (("·", "▁", "▄", "█"), (".", "_", "+", "#")),
 }
 """Each sign in Unicode and in ASCII."""
 

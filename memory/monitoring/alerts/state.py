@@ -15,10 +15,7 @@ from memory.base.clock import format_utc
 from memory.monitoring.run.ledger import read_stamp
 
 Kind = Literal["alert", "recovered", "reminder"]
-Told = Literal["no", "held", "yes", "quiet"]
-MOST = 3
-"""How many alerts of one monitor are told in `SPAN`; it turns more often than a person wants to hear."""
-SPAN = timedelta(hours=1)
+Told = Literal["no", "held", "yes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +34,7 @@ class AlertState:
     """The alert state of a monitor, kept from one run to the next.
 
     `alerting` since `since`, `failures` and `successes` in a row, `told` whether a message of the alert was sent (held:
-    the message waits for the end of quiet hours; quiet: the monitor was restless), `recent` when the newest ones were
-    sent (UTC, with blanks between), `checked` when it was measured last.
+    it waits for the end of quiet hours) and `told_at` when, `checked` when it was measured last.
     """
 
     alerting: bool = False
@@ -47,14 +43,9 @@ class AlertState:
     successes: int = 0
     told: Told = "no"
     told_at: datetime | None = None
-    recent: str = ""
     state: str = ""
     summary: str = ""
     checked: datetime | None = None
-
-    def restless(self, now: datetime) -> bool:
-        """Return whether as many alerts were told lately as a person wants to hear."""
-        return sum(now - read_stamp(at) < SPAN for at in self.recent.split()) >= MOST
 
     @property
     def known(self) -> bool:
@@ -81,15 +72,13 @@ class AlertState:
 class Happening:
     """An event to report: `first` if it is new (and goes into the journal), false if it is only repeated.
 
-    `occurrences` are failures in a row, `lasted` is the duration of the alert; `quiet`: the monitor is restless, and no
-    message is sent.
+    `occurrences` are failures in a row, `lasted` is the duration of the alert.
     """
 
     kind: Kind
     first: bool
     occurrences: int
     lasted: timedelta
-    quiet: bool = False
 
 
 def advance(
@@ -118,22 +107,14 @@ def advance(
     if turned:
         new = replace(new, alerting=not new.alerting, since=now)
     lasted = now - (state.since or now)
-    untold = new.told in ("no", "quiet")
-    if new.alerting and (turned or untold):
-        quiet = untold and state.restless(now)
-        if untold:
-            new = replace(new, told="quiet" if quiet else "no")
-        first = not quiet and (turned or state.told == "quiet")
-        return new, Happening("alert", first, new.failures, timedelta(0) if turned else lasted, quiet)
+    if new.alerting and (turned or new.told == "no"):
+        return new, Happening("alert", turned, new.failures, timedelta(0) if turned else lasted)
     if new.alerting:
         since_told = None if new.told_at is None or new.told != "yes" else now - new.told_at
         if settings.remind is not None and since_told is not None and since_told >= settings.remind:
             return new, Happening("reminder", False, new.failures, lasted)
-    elif turned or not untold:
-        quiet = new.told == "quiet"
-        new = replace(new, told="no" if untold else new.told)
-        lasted = lasted if turned else timedelta(0)
-        return new, Happening("recovered", turned and not quiet, state.failures, lasted, quiet)
+    elif turned or new.told != "no":
+        return new, Happening("recovered", turned, state.failures, lasted if turned else timedelta(0))
     return new, None
 
 
@@ -141,8 +122,7 @@ def told(state: AlertState, kind: Kind, now: datetime) -> AlertState:
     """Return the state after a message was sent."""
     if kind == "recovered":
         return replace(state, told="no", told_at=None)
-    recent = " ".join([*state.recent.split(), format_utc(now)][-MOST:]) if kind == "alert" else state.recent
-    return replace(state, told="yes", told_at=now, recent=recent)
+    return replace(state, told="yes", told_at=now)
 
 
 def held(state: AlertState, kind: Kind, now: datetime) -> AlertState:

@@ -14,7 +14,7 @@ from memory.monitoring.thresholds.threshold import Value
 from memory.monitoring.thresholds.units import Quantity, say_number, say_size
 from memory.trust.records import ConsentDecision
 
-from .measures import Measured, measure_command, measure_file, measure_heartbeat, measure_http, measure_tcp
+from .measures import Measured, measure_command, measure_file, measure_http, measure_tcp
 from .result import Around, Down, NotApproved, Result, State, one_line, safe_detail
 
 Planned = tuple[Monitor, Callable[[], ConsentDecision | None]]
@@ -31,7 +31,7 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
     """Measure one monitor and judge it; takes at most its timeout and a few seconds.
 
     `decision` is what a person decided about its command, url or target; None for types without one: a file inside the
-    workspace, a heartbeat. Never raises because of a file's content, a command or an answer.
+    workspace. Never raises because of a file's content, a command or an answer.
     """
     begun = time.monotonic()
     try:
@@ -60,8 +60,6 @@ def check(monitor: Monitor, decision: ConsentDecision | None, around: Around) ->
 def _measure(settings: MonitorSettings, decision: ConsentDecision | None, around: Around) -> Measured:
     if settings.kind == "file":
         return measure_file(settings, decision, around)
-    if settings.kind == "heartbeat":
-        return measure_heartbeat(settings, around)
     if decision is None or not decision.allowed or decision.text is None:
         raise NotApproved((decision.why if decision is not None else "") or "not approved yet")
     if settings.kind == "command":
@@ -81,7 +79,7 @@ def _judge(settings: MonitorSettings, found: Measured) -> tuple[State, str]:
     if breached is None and (reading.get("missing") == 1 or reading.get("open") == 0):
         return "failing", words
     if breached:
-        plain = settings.kind in ("tcp", "heartbeat") or threshold.names in (("value",), ("missing",))
+        plain = settings.kind == "tcp" or threshold.names in (("value",), ("missing",))
         return "failing", words if plain else threshold.explain(reading)
     if breached is None and found.cut:
         return "error", f"cut at {say_size(found.cut)}"

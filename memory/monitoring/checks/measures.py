@@ -1,4 +1,4 @@
-"""The five ways to measure; each returns what it measured, or raises why it could not."""
+"""The four ways to measure; each returns what it measured, or raises why it could not."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import socket
 import stat
 import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
-from memory.base.clock import BadMoment, read_moment
 from memory.monitoring.checks.http import allowed_addresses
 from memory.monitoring.process.command import run_placed
 from memory.monitoring.settings import MonitorSettings
@@ -188,38 +186,6 @@ def measure_file(settings: MonitorSettings, decision: ConsentDecision | None, ar
         reading["size"] = found.st_size
         words = f"{say_size(found.st_size)}, {words}"
     return Measured(reading, words)
-
-
-def measure_heartbeat(settings: MonitorSettings, around: Around) -> Measured:
-    """Find the last sign of life: a journal entry with the title that the monitor waits for."""
-    sign = _newest_entry(settings.entry, around)
-    if sign is None:
-        return Measured({"exists": 0, "missing": 1}, "no sign yet")
-    age = max(0.0, (around.now - sign).total_seconds())
-    return Measured({"exists": 1, "missing": 0, "age": age}, f"last sign {say_time(age)} ago")
-
-
-def _newest_entry(title: str, around: Around) -> datetime | None:
-    """Return when the newest journal entry with a title was written; entries of the future do not count."""
-    zone = around.snapshot.zone
-    wanted = " ".join(title.split()).casefold()
-    latest = around.now + timedelta(minutes=1)
-    best: datetime | None = None
-    best_date = ""
-    for entry in around.snapshot.journal.newest_first():
-        if entry.date is None or (best is not None and entry.date < best_date):
-            break
-        if " ".join(entry.title.split()).casefold() != wanted:
-            continue
-        try:
-            moment = read_moment(f"{entry.date} {entry.clock or entry.time or '00:00'}", zone)
-        except BadMoment:
-            continue
-        if moment is None or moment.instant is None or moment.instant > latest:
-            continue
-        if best is None or moment.instant > best:
-            best, best_date = moment.instant, entry.date
-    return best
 
 
 def _json_values(settings: MonitorSettings, text: str) -> dict[str, Value]:

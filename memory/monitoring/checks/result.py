@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import clip, visible
-from memory.files.snapshot import Snapshot
 from memory.storage.own_folders import StateFolder
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ class Around:
     """
 
     root: str | os.PathLike[str]
-    snapshot: Snapshot
     now: datetime
     state: StateFolder
     reach: Callable[[str, str], bool] = lambda _url, _address: False

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
@@ -19,7 +19,7 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.options import read_options, silenced
 from memory.monitoring.alerts.state import AlertState
 from memory.monitoring.checks.result import Result
-from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of, read_stamp
+from memory.monitoring.run.ledger import MonitorLedger, key_of, ledger_of
 from memory.monitoring.run.schedule import Overdue, next_due
 from memory.monitoring.settings import broken
 from memory.trust.asks import monitor_asks
@@ -28,41 +28,39 @@ from memory.trust.records import ConsentDecision
 from memory.workspace import Workspace
 
 LAST = 5
-HOURS, DAYS = 24, 30
-"""How far back the two strips reach."""
+"""How many results a list has."""
 POINTS = 60
-"""Maximum points of a latency line."""
+"""How many of the newest results are read, for a line of latencies."""
 
 
 @dataclass(frozen=True, slots=True)
 class MonitorStanding:
     """The state and the history of one monitor.
 
-    `uptime` is in per cent, `checks` are how many measured something in each of its spans, `results` the newest ones.
-    `checked` is when it was measured last, `stale` whether that is longer ago than two of its intervals, or never
-    happened though it may run. `blocked` is why it may not run now; empty if it may, or if that was not checked;
-    `blocked_since` when that was first found. `broken` is why it cannot run at all with its current fields. `silenced`
-    is why no message of an alert would be sent now, apart from a mute; `remedy` the status of its remediation
-    (`approved`, or why it waits). `hours`, `days` and `latencies` (seconds) go from the oldest to the newest.
+    `uptime` is in per cent, `results` are the newest ones, newest first. `checked` is when it was measured last,
+    `stale` whether that is longer ago than two of its intervals, or never happened though it may run. `blocked` is why
+    it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its
+    current fields. `silenced` is why no message of an alert would be sent now, apart from a mute; `remedy` the status
+    of its remediation (`approved`, or why it waits).
     """
 
     monitor: Monitor
     alert: AlertState
     uptime: Mapping[str, float | None]
-    checks: Mapping[str, int]
     results: tuple[Past, ...]
     next_run: datetime | None
     muted: datetime | None
     checked: datetime | None
     stale: bool
     blocked: str
-    blocked_since: datetime | None
     broken: str
     silenced: str
     remedy: str
-    hours: tuple[Part, ...]
-    days: tuple[Part, ...]
-    latencies: tuple[float, ...]
+
+    @property
+    def latencies(self) -> tuple[float, ...]:
+        """The seconds of the newest checks that measured something, the newest last."""
+        return tuple(past.seconds for past in reversed(self.results) if past.seconds is not None)
 
     @property
     def state(self) -> str:
@@ -111,7 +109,7 @@ class MonitorStanding:
             "triggered": alert.told == "yes",
             "failures": alert.failures,
             "uptime": dict(self.uptime),
-            "results": [past.json() for past in self.results],
+            "results": [past.json() for past in self.results[:LAST]],
             "nextRun": None if self.next_run is None else format_utc(self.next_run),
             "mutedUntil": None if self.muted is None else format_utc(self.muted),
         }
@@ -141,9 +139,7 @@ def _standings(
 ) -> Iterator[MonitorStanding]:
     monitors, zone = snapshot.monitors.monitors, snapshot.zone
     alerts = {key: AlertState.read(values) for key, values in ledger.kept("alert").items()}
-    mutes, past, since = ledger.mutes(), last_results(ledger, LAST), blocked_since(ledger)
-    hours, days = strip(ledger, now, timedelta(hours=1), HOURS), strip(ledger, now, timedelta(days=1), DAYS)
-    sums, took = measured(ledger, now), latencies(ledger, POINTS)
+    mutes, past, sums = ledger.mutes(), last_results(ledger, POINTS), measured(ledger, now)
     options = {monitor.name: read_options(monitor) for monitor in reversed(monitors)}
 
     def alerting(name: str) -> bool:
@@ -164,14 +160,12 @@ def _standings(
             monitor=monitor,
             alert=alert,
             uptime={span: round(100 * up / checks, 3) if checks else None for span, (checks, up) in found.items()},
-            checks={span: checks for span, (checks, _) in found.items()},
             results=past.get(key, ()),
             next_run=next_due(monitor.interval, now, zone),
             muted=muted if muted is not None and muted > now else None,
             checked=checked,
             stale=monitor.stale(now, zone, alert.checked) and (checked is not None or not blocked),
             blocked=blocked,
-            blocked_since=since.get(key) if blocked else None,
             broken=why,
             silenced=silenced(name, options, alerting, now, zone),
             remedy=""
@@ -181,9 +175,6 @@ def _standings(
             else f"waits: {mend.why}"
             if mend.waits
             else mend.why,
-            hours=hours.get(key, ()),
-            days=days.get(key, ()),
-            latencies=took.get(key, ()),
         )
 
 
@@ -265,8 +256,6 @@ MEASURED = frozenset({"healthy", "failing", "error"})
 """The states that measure something; a blocked or skipped check says nothing about uptime."""
 _MEASURED = "kind = 'check' AND state IN ('healthy', 'failing', 'error')"
 _RESULTS = "kind = 'check' AND state IN ('healthy', 'failing', 'error', 'blocked')"
-Part = Literal["", "well", "partly", "down"]
-"""The value of a part of a strip: not checked, always healthy, sometimes not, never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,49 +306,14 @@ def measured(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, tuple[
     return found
 
 
-def blocked_since(ledger: MonitorLedger) -> dict[str, datetime]:
-    """Return, for each monitor whose newest result is `blocked`, when the first of these in a row was."""
-    rows = ledger.rows(
-        "SELECT name, min(at) FROM run AS one WHERE state = 'blocked' AND seq > coalesce((SELECT max(seq) "
-        f"FROM run WHERE name = one.name AND {_MEASURED}), -1) GROUP BY name"
-    )
-    return {monitor: read_stamp(at) for monitor, at in rows}
-
-
-def last_results(ledger: MonitorLedger, limit: int = 5) -> Mapping[str, tuple[Past, ...]]:
+def last_results(ledger: MonitorLedger, limit: int) -> Mapping[str, tuple[Past, ...]]:
     """Return the newest results of each monitor, newest first."""
+    query = (
+        "SELECT name, at, state, summary, seconds FROM (SELECT *, row_number() OVER "
+        f"(PARTITION BY name ORDER BY at DESC, seq DESC) AS place FROM run WHERE {_RESULTS}) WHERE place <= ?"
+        " ORDER BY name, at DESC, seq DESC"
+    )
     found: dict[str, list[Past]] = {}
-    for monitor, *past in ledger.rows(_newest(_RESULTS) + " ORDER BY name, at DESC, seq DESC", limit):
+    for monitor, *past in ledger.rows(query, limit):
         found.setdefault(monitor, []).append(Past(*past))
     return {monitor: tuple(past) for monitor, past in found.items()}
-
-
-def latencies(ledger: MonitorLedger, limit: int) -> dict[str, tuple[float, ...]]:
-    """Return the durations of the newest checks that measured something, in seconds, the newest last."""
-    found: dict[str, list[float]] = {}
-    for monitor, _, _, _, seconds in ledger.rows(_newest("seconds IS NOT NULL") + " ORDER BY name, at, seq", limit):
-        found.setdefault(monitor, []).append(seconds)
-    return {monitor: tuple(values) for monitor, values in found.items()}
-
-
-def _newest(which: str) -> str:
-    """Return the query for the newest runs of each monitor."""
-    return (
-        "SELECT name, at, state, summary, seconds FROM (SELECT *, row_number() OVER "
-        f"(PARTITION BY name ORDER BY at DESC, seq DESC) AS place FROM run WHERE {which}) WHERE place <= ?"
-    )
-
-
-def strip(ledger: MonitorLedger, now: datetime, span: timedelta, count: int) -> dict[str, tuple[Part, ...]]:
-    """Return for each monitor `count` time spans, the newest last; that one ends with the hour of `now`."""
-    end = read_stamp(format_utc(now)[:13] + ":00:00Z") + timedelta(hours=1)
-    rows = ledger.rows(
-        "SELECT name, CAST((? - strftime('%s', at) - 1) / ? AS INTEGER) AS back, count(*), sum(state = 'healthy') "
-        f"FROM run WHERE {_MEASURED} AND at >= ? AND at < ? GROUP BY name, back",
-        *(int(end.timestamp()), int(span.total_seconds()), format_utc(end - count * span), format_utc(end)),
-    )
-    found: dict[str, list[Part]] = {}
-    for monitor, back, checks, up in rows:
-        parts: list[Part] = found.setdefault(monitor, [""] * count)
-        parts[count - 1 - back] = "well" if up == checks else "partly" if up else "down"
-    return {monitor: tuple(parts) for monitor, parts in found.items()}

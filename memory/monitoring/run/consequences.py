@@ -139,8 +139,7 @@ class Consequences:
             if state is not None and message.kind == "alert" and state.told == "held":
                 self.states[message.monitor] = told(state, "alert", run.now)
         # The last event is the current state: a recovery by remediation covers the alert before it.
-        last = [(one, one.events[-1]) for one in self._watched if one.events and not one.silenced]
-        news = [(one, event) for one, event in last if not event.quiet]
+        news = [(one, one.events[-1]) for one in self._watched if one.events and not one.silenced]
         if news:
             run.warnings += route.problems
         messages = [self._message(one, event, route) for one, event in news]

@@ -77,7 +77,6 @@ class RunContext:
         """Return the context for the checks of this run."""
         return Around(
             root=self.workspace.root,
-            snapshot=self.snapshot,
             now=self.now,
             reach=lambda url, _address: self.trust.may_reach(url),
             environ=self.services.environ,

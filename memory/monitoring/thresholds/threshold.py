@@ -2,12 +2,11 @@
 
     rule       = all { "or" all }
     all        = one { "and" one }
-    one        = "not" one | "(" rule ")" | condition
-    condition  = flag | name sign literal
+    one        = { "not" } ( flag | name sign literal )
     sign       = "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "not contains"
     literal    = number [ unit ] | "text" | 'text' | word
 
-It is parsed into a small tree and evaluated against the measured values; no part of it is ever run as code.
+It is parsed into conditions, which are evaluated against the measured values; no part of it is ever run as code.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memory.errors import UsageError
@@ -28,9 +27,8 @@ DEFAULTS: Mapping[str, str] = {
     "command": "exit code != 0",
     "tcp": "not open",
     "file": "missing",
-    "heartbeat": "missing",
 }
-"""The types of monitors, and the threshold of one that has none; a heartbeat with `olderThan` also has `age > …`."""
+"""The types of monitors, and the threshold of one that has none."""
 JSON = "json."
 """The prefix of names that are a path into a JSON answer."""
 NAMES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -44,9 +42,9 @@ NAMES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "stdout": ("text", ("command",)),
     "stderr": ("text", ("command",)),
     "open": ("flag", ("tcp",)),
-    "exists": ("flag", ("file", "heartbeat")),
-    "missing": ("flag", ("file", "heartbeat")),
-    "age": ("time", ("file", "heartbeat")),
+    "exists": ("flag", ("file",)),
+    "missing": ("flag", ("file",)),
+    "age": ("time", ("file",)),
 }
 """What can be measured: its kind, and the types of monitors that measure it."""
 _KINDS: Mapping[str, tuple[tuple[str, ...], bool, str]] = {
@@ -62,8 +60,8 @@ Value = int | float | str | Quantity
 """A measured value: a number (seconds, bytes, plain), a text, or a number with the unit it was printed with."""
 Reading = Mapping[str, Value]
 """All measured values, by plain name."""
-LONGEST, DEEPEST = 1000, 30
-"""Maximum characters of a threshold, and maximum nesting of parentheses and `not`."""
+LONGEST = 1000
+"""Maximum characters of a threshold."""
 _ORDERS: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -76,7 +74,7 @@ _TOKEN = re.compile(
     rf"""\s*(?:
     (?P<number>[-+]?{NUMBER}(?:\s*(?:%|(?!(?:and|or|not)\b)[a-zµ]+))?)
   | (?P<sign>(?:not\s+)?contains\b|[=!<>]=|[=<>])
-  | (?P<join>(?:and|or|not)\b|[()])
+  | (?P<join>(?:and|or|not)\b)
   | (?P<word>exit\s+code\b|[^\W\d][\w.\-]*(?:\[\d{{1,4}}\][\w.\-]*)*)
   | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     )""",
@@ -84,7 +82,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NUMBER = re.compile(rf"([-+]?{NUMBER})\s*(.*)")
-_EXAMPLE = "write like value > 90, and join conditions with and, or, not and parentheses"
+_EXAMPLE = "write like value > 90, and join conditions with and, or and not"
 
 
 class CutText(str):
@@ -104,14 +102,19 @@ class BadThreshold(UsageError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`name sign literal`, or a name that is true or false by itself (an empty sign)."""
+    """`name sign literal`, or a name that is true or false by itself (an empty sign); `negated` by `not`."""
 
     name: str
     sign: str = ""
     literal: str | Quantity = ""
+    negated: bool = False
 
     def judge(self, reading: Reading) -> bool | None:
         """Return whether it holds; None if there is no such value or the two cannot be compared."""
+        found = self._compare(reading)
+        return None if found is None else found is not self.negated
+
+    def _compare(self, reading: Reading) -> bool | None:
         value = reading.get(self.name)
         if value is None or not self.sign:
             return None if value is None else bool(value)
@@ -129,7 +132,7 @@ class Condition:
 
     def say(self, reading: Reading) -> str:
         """Return what was found in words, such as `status 503`, `not open` or `body does not contain "ok"`."""
-        holds = self.judge(reading)
+        holds = self._compare(reading)
         if not self.sign:
             return self.name if holds else f"not {self.name}"
         if self.sign == "contains":
@@ -137,33 +140,8 @@ class Condition:
         return f"{self.name} {show_value(self.name, reading[self.name])}"
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Rules joined by `and` or `or`; or one after `not`."""
-
-    word: str
-    parts: tuple[Rule, ...]
-
-    def judge(self, reading: Reading) -> bool | None:
-        """Join the known results: one false part decides `and`, one true part decides `or`."""
-        found = [part.judge(reading) for part in self.parts]
-        if self.word == "not":
-            return None if found[0] is None else not found[0]
-        if (self.word == "or") in found:
-            return self.word == "or"
-        return None if None in found else self.word == "and"
-
-
-Rule = Condition | Joined
-
-
-def _conditions(rule: Rule, verdict: bool | None = None) -> Iterator[tuple[Condition, bool | None]]:
-    """Yield the conditions of a rule, each with the verdict on it that would make the rule's verdict so."""
-    if isinstance(rule, Condition):
-        yield rule, verdict
-    else:
-        for part in rule.parts:
-            yield from _conditions(part, not verdict if rule.word == "not" else verdict)
+Rule = tuple[tuple[Condition, ...], ...]
+"""Conditions joined by `and`, and these by `or`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,25 +152,37 @@ class Threshold:
     rule: Rule
 
     @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All of its conditions, in order."""
+        return tuple(one for together in self.rule for one in together)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The plain names that it uses, each once, in order."""
-        return tuple(dict.fromkeys(one.name for one, _ in _conditions(self.rule)))
+        return tuple(dict.fromkeys(one.name for one in self.conditions))
 
     def judge(self, reading: Reading) -> bool | None:
         """Return whether it is breached; None if the measured values do not decide it."""
-        return self.rule.judge(reading)
+        found = [_decided((one.judge(reading) for one in together), by=False) for together in self.rule]
+        return _decided(found, by=True)
 
     def missing(self, reading: Reading) -> tuple[str, ...]:
         """Return the names that it needs but that have no usable value."""
-        return tuple(dict.fromkeys(one.name for one, _ in _conditions(self.rule) if one.judge(reading) is None))
+        return tuple(dict.fromkeys(one.name for one in self.conditions if one.judge(reading) is None))
 
     def explain(self, reading: Reading) -> str:
         """Return in a few words why it is breached, such as `status 503, latency 812 ms`; else what was found."""
         breached = self.judge(reading)
-        judged = [(one, one.judge(reading), verdict) for one, verdict in _conditions(self.rule, True)]
-        told = [one for one, held, verdict in judged if held is not None and (held is verdict or not breached)]
+        judged = [(one, one.judge(reading)) for one in self.conditions]
+        told = [one for one, held in judged if held is not None and (held or not breached)]
         said = dict.fromkeys(one.say(reading) for one in told)
         return ", ".join(said) or "no value for " + ", ".join(self.missing(reading))
+
+
+def _decided(parts: Iterable[bool | None], *, by: bool) -> bool | None:
+    """Return what joined parts say: one that is `by` decides alone, otherwise all have to be known."""
+    found = list(parts)
+    return by if by in found else None if None in found else not by
 
 
 def show_value(name: str, value: Value) -> str:
@@ -253,7 +243,7 @@ def parse_threshold(text: str, kind: str = "") -> Threshold:
     if not written and kind not in DEFAULTS:
         raise BadThreshold("the threshold is empty", 1)
     reader = _Reader(text if written else DEFAULTS[kind], kind)
-    rule = reader.rule(0)
+    rule = reader.rule()
     if reader.token.kind != "end":
         raise BadThreshold(f"{reader.token.text[:20]!r} is too much here", reader.token.column)
     return Threshold(written, rule)
@@ -273,29 +263,25 @@ class _Reader:
         self.token = next(self.tokens, token)
         return token
 
-    def rule(self, depth: int, word: str = "or") -> Rule:
-        """Parse what `or` joins, each part of which may be joined by `and`."""
-        parts: list[Rule] = []
-        while not parts or self.token[:2] == ("join", word):
-            if parts:
-                self.next()
-            parts.append(self.rule(depth, "and") if word == "or" else self.one(depth))
-        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
+    def rule(self) -> Rule:
+        """Parse conditions joined by `and` and `or`; `and` binds closer."""
+        rule = [[self.one()]]
+        while self.token[:2] in (("join", "and"), ("join", "or")):
+            if self.next().text == "or":
+                rule.append([])
+            rule[-1].append(self.one())
+        return tuple(map(tuple, rule))
 
-    def one(self, depth: int) -> Rule:
-        token = self.next()
-        if token[:2] not in (("join", "not"), ("join", "(")):
-            return self.condition(token)
-        if depth == DEEPEST:
-            raise BadThreshold(f"nested deeper than {DEEPEST}", token.column, "write it flatter")
-        if token.text == "not":
-            return Joined("not", (self.one(depth + 1),))
-        rule = self.rule(depth + 1)
-        if self.next()[:2] != ("join", ")"):
-            raise BadThreshold("a parenthesis that does not close", token.column, "close it with )")
-        return rule
+    def one(self) -> Condition:
+        """Parse one condition and each `not` before it."""
+        negated = False
+        while self.token[:2] == ("join", "not"):
+            negated = not negated
+            self.next()
+        found = self.condition(self.next())
+        return replace(found, negated=found.negated is not negated)
 
-    def condition(self, token: _Token) -> Rule:
+    def condition(self, token: _Token) -> Condition:
         name = token.text if token.text.startswith(JSON) else " ".join(token.text.casefold().split())
         kind, types = _known(name) if token.kind == "word" else ("", ())
         if not kind or (self.kind in DEFAULTS and self.kind not in types):
@@ -313,7 +299,7 @@ class _Reader:
         return _condition(name, kind, sign.text, self.next())
 
 
-def _condition(name: str, kind: str, sign: str, token: _Token) -> Rule:
+def _condition(name: str, kind: str, sign: str, token: _Token) -> Condition:
     """Return a comparison; BadThreshold if what a name is compared with does not fit its kind."""
     dimensions, texts, words = _KINDS[kind]
     if token.kind == "number" and dimensions and "contains" not in sign:
@@ -325,8 +311,7 @@ def _condition(name: str, kind: str, sign: str, token: _Token) -> Rule:
     if not fits:
         said, _, hint = words.replace("{}", name[:40]).partition(": ")
         raise BadThreshold(f"{name[:40]} {said}", token.column, hint)
-    condition = Condition(name, sign.removeprefix("not "), literal)
-    return Joined("not", (condition,)) if sign == "not contains" else condition
+    return Condition(name, sign.removeprefix("not "), literal, sign == "not contains")
 
 
 def _quantity(token: _Token) -> Quantity:

@@ -34,8 +34,8 @@ type: monitor-config
 - interval: */5 * * * *
 
 ### Backup
-- type: heartbeat
-- olderThan: 1d
+- type: file
+- path: backup.log
 - interval: 0 * * * *
 """
 

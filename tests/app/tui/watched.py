@@ -45,8 +45,8 @@ MONITORS = """## Monitors
 - lastStatus: healthy (72% used)
 
 ### Nightly Backup
-- type: heartbeat
-- olderThan: 26h
+- type: file
+- path: backup.log
 - interval: 0 6 * * *
 
 ### Queue 消息队列

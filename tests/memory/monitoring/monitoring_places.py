@@ -16,7 +16,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from memory.files.monitors.model import Monitor
-from memory.files.snapshot import Snapshot
 from memory.monitoring.checks.check import check
 from memory.monitoring.checks.result import Around, Result
 from memory.storage.own_folders import StateFolder
@@ -36,13 +35,12 @@ class Decided:
     why: str = ""
 
 
-def monitors_of(*entries: str, journal: str = "") -> tuple[tuple[Monitor, ...], Snapshot]:
-    """Return the monitors of sources that each begin with their name, and the snapshot that they stand in."""
+def monitors_of(*entries: str) -> tuple[Monitor, ...]:
+    """Return the monitors of sources that each begin with their name."""
     text = "---\ntype: monitor-config\n---\n\n## Monitors\n\n" + "\n".join(
         f"### {entry.strip()}\n" for entry in entries
     )
-    snapshot = snapshot_of({"monitors.md": text, "journal.md": journal, "config.md": "---\ntype: agent-config\n---\n"})
-    return snapshot.monitors.monitors, snapshot
+    return snapshot_of({"monitors.md": text}).monitors.monitors
 
 
 def approved(monitor: Monitor) -> Decided:
@@ -57,17 +55,15 @@ def checked(
     source: str,
     *,
     decision: Decided | Callable[[Monitor], Decided] | None = approved,
-    journal: str = "",
     now: datetime = NOW,
     reach: Callable[[str, str], bool] = lambda _url, _address: False,
     tls: ssl.SSLContext | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Result:
     """Check the one monitor of a source in a folder."""
-    (monitor,), snapshot = monitors_of(source, journal=journal)
+    (monitor,) = monitors_of(source)
     around = Around(
         root,
-        snapshot,
         now,
         reach=reach,
         tls=tls,

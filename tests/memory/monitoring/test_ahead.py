@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.checks.result import Result
 from memory.monitoring.history.notice import notice
-from memory.monitoring.history.overview import record_results, standings
 from memory.monitoring.run.ledger import MonitorLedger
 from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
 from memory.systems import approvals_of, maintain_all
@@ -19,7 +17,7 @@ from memory.workspace import Workspace
 
 NOW = datetime(2024, 1, 15, 10, 30, 20, tzinfo=UTC)
 DISK = "## Monitors\n\n### Disk\n- type: command\n- command: echo 72\n- interval: */5 * * * *\n"
-SIGN = "## Monitors\n\n### Sign\n- type: heartbeat\n- olderThan: 1h\n- interval: 0 * * * *\n"
+SIGN = "## Monitors\n\n### Sign\n- type: file\n- path: sign\n- interval: 0 * * * *\n"
 UPKEEP = "## Memory Maintenance\n- maintenanceSchedule: 0 11 * * *\n- archiveCompletedAfterDays: 7\n"
 OLD = "## Completed\n\n### [NORMAL] Long done\n- completed: 2023-11-02\n"
 
@@ -115,28 +113,6 @@ def test_a_failing_maintenance_is_tried_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no"):
         maintain_if_due(workspace, NOW + timedelta(hours=1), fail)
     assert maintain_if_due(workspace, NOW + timedelta(hours=1), fail) is None
-
-
-def test_strips_count_from_now(tmp_path: Path) -> None:
-    """Each hour and day says well, partly, down or nothing; the newest is the last, what is too old is left out."""
-    workspace = make(tmp_path, monitors=DISK)
-    ledger = ledger_of(workspace)
-    for back, state in [
-        (timedelta(0), "healthy"),
-        (timedelta(minutes=10), "failing"),
-        (timedelta(hours=1), "healthy"),
-        (timedelta(hours=23), "failing"),
-        (timedelta(hours=24), "error"),
-        (timedelta(days=30), "failing"),
-    ]:
-        result = Result("Disk", state, "", seconds=0.5)  # type: ignore[arg-type]
-        at = NOW - back
-        ledger.run(lambda db, result=result, at=at: record_results(db, [result], at), None)  # type: ignore[misc]
-    ledger.close()
-    (picture,) = standings(workspace, workspace.snapshot(), NOW, None)
-    assert picture.hours == ("down", *[""] * 21, "well", "partly")
-    assert picture.days == (*[""] * 28, "down", "partly")
-    assert picture.latencies == (0.5,) * 6
 
 
 def test_who_waits_and_who_is_muted(tmp_path: Path) -> None:

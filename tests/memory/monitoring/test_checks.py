@@ -162,53 +162,6 @@ def test_a_file_outside_is_looked_at_when_approved(tmp_path: Path) -> None:
     assert checked(root, source).state == "healthy"
 
 
-JOURNAL = """---
-type: activity-journal
----
-
-## 2024-01-15
-
-### 14:00 — Backup
-- from tomorrow's clock
-
-### 11:30 — Monitor Alert
-- something else
-
-### 09:30 — backup
-- done
-
-### 08:00 — Backup
-- done
-
-## 2024-01-14
-
-### 23:00 — Nightly
-- done
-
-### 25:00 — Backup
-- no such time
-"""
-
-
-@pytest.mark.parametrize(
-    ("lines", "state", "summary"),
-    [
-        ("- olderThan: 3h\n- entry: Backup", "healthy", "last sign 2.5 h ago"),
-        ("- olderThan: 2h\n- entry: Backup", "failing", "last sign 2.5 h ago"),
-        ("- olderThan: 1d\n- entry: Nightly", "healthy", "last sign 13 h ago"),
-        ("- olderThan: 1d", "failing", "no sign yet"),
-        ("- threshold: missing or age > 2h\n- entry: Backup", "failing", "last sign 2.5 h ago"),
-        ("- threshold: age > 2h", "failing", "no sign yet"),
-        ("- entry: Backup", "error", "olderThan is missing"),
-        ("- olderThan: soon\n- entry: Backup", "error", "olderThan is 'soon'"),
-    ],
-)
-def test_signs_of_life(tmp_path: Path, lines: str, state: str, summary: str) -> None:
-    """The newest journal entry of a title that is not of the future counts."""
-    result = checked(tmp_path, f"Watch\n- type: heartbeat\n{lines}\n", journal=JOURNAL, decision=None)
-    assert (result.state, result.summary) == (state, summary)
-
-
 @pytest.mark.parametrize(
     "source", ["Odd\n- type: ping\n", "Odd\n", "Odd\n- command: x\n- url: http://x/\n", "Odd\n- type:"]
 )
@@ -216,7 +169,7 @@ def test_a_type_that_nobody_knows(tmp_path: Path, source: str) -> None:
     """A monitor that cannot be measured is an error with advice, not healthy."""
     result = checked(tmp_path, source)
     assert result.state == "error"
-    assert "heartbeat" in result.detail
+    assert "write http, command, tcp or file" in result.detail
 
 
 def test_a_monitor_without_a_type_is_what_it_says(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ VALUES = st.one_of(
             "22:00-07:00",
         ]
     ),
-    st.sampled_from(["One", "One, One, Two", "\x1b[31m", "‮x", "http://127.0.0.1:1/", "file", "heartbeat", "tcp", "1d"]),
+    st.sampled_from(["One", "One, One, Two", "\x1b[31m", "‮x", "http://127.0.0.1:1/", "file", "tcp", "1d"]),
 )
 KEYS = st.sampled_from(
     [
@@ -48,8 +48,6 @@ KEYS = st.sampled_from(
         "maintenance",
         "alertPriority",
         "timeout",
-        "olderThan",
-        "entry",
         "path",
     ]
 )
@@ -91,10 +89,10 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     """A name of bytes that are no UTF-8 is kept, checked and exported like any other."""
     place = Place(tmp_path, "")
     path = place.root / ".aiter/memory/monitors.md"
-    path.write_bytes(b"## Monitors\n\n### \xff\xfe\n- type: heartbeat\n- olderThan: 1d\n- interval: */5 * * * *\n")
+    path.write_bytes(b"## Monitors\n\n### \xff\xfe\n- type: file\n- path: sign\n- interval: */5 * * * *\n")
     [one] = place.watch().monitors
     assert (one.result.state, one.happenings) == ("failing", ("alert",))
     assert b"### \xff\xfe\n" in path.read_bytes()
-    assert b"- \\xff\\xfe: no sign yet (1 occurrence)\n" in (path.parent / "journal.md").read_bytes()
+    assert b"- \\xff\\xfe: missing (1 occurrence)\n" in (path.parent / "journal.md").read_bytes()
     text = prometheus(standings(place.workspace, place.workspace.snapshot(), NOW), (), NOW, host="", workspace="")
     assert 'memdeck_monitor_up{name="\\\\udcff\\\\udcfe",host="",workspace=""} 0\n' in text

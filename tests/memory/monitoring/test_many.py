@@ -19,8 +19,8 @@ Plan = tuple[Monitor, Callable[[], object]]
 
 def plan(root: Path, *sources: str, cancel: threading.Event | None = None) -> tuple[list[Plan], Around]:
     """Return approved monitors and what is around them."""
-    monitors, snapshot = monitors_of(*sources)
-    around = Around(root, snapshot, NOW, environ=os.environ, cancel=cancel, state=state_of(root))
+    monitors = monitors_of(*sources)
+    around = Around(root, NOW, environ=os.environ, cancel=cancel, state=state_of(root))
     return [(monitor, partial(approved, monitor)) for monitor in monitors], around
 
 

@@ -34,7 +34,6 @@ def test_uptime(tmp_path: Path) -> None:
         record(place, state, hours)
     [found] = standings(place.workspace, place.workspace.snapshot(), NOW)
     assert found.uptime == {"24h": 50.0, "7d": 50.0, "30d": 40.0}
-    assert found.checks == {"24h": 2, "7d": 4, "30d": 5}
 
 
 def test_results_have_an_end(tmp_path: Path) -> None:

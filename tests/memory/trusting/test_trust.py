@@ -346,8 +346,7 @@ def test_processes_that_approve_at_once_lose_nothing(place: Place) -> None:
 
 
 FIELDS = {
-    "file": ("path: a.txt", ("path: b.txt", "olderThan: 2h", "note: x")),
-    "heartbeat": ("olderThan: 1h", ("olderThan: 2h", "olderThan: 1h\n- entry: Other", "olderThan: 1h\n- dependsOn: A")),
+    "file": ("path: a.txt", ("path: b.txt", "note: x")),
     "http": (
         "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- certificate: 14d",
         (

@@ -131,7 +131,6 @@ def test_a_command_of_many_lines_is_shown_whole(command: Callable[[str], Ask], p
         ("- command: true\n", "true", "Run this command"),
         ("- url: http://x.example/\n", "http://x.example/", "Connect to this address"),
         ("- type: file\n- path: log/app.log\n", None, ""),
-        ("- type: heartbeat\n- entry: Heartbeat Check\n", None, ""),
         ("- type: magic\n- command: true\n", None, ""),
         ("- type: command\n", None, ""),
     ],

@@ -111,8 +111,8 @@ def test_a_blocked_monitor_is_stale_or_as_bad_as_it_was() -> None:
 
     def word(monitor: Monitor, *, stale: bool) -> str:
         standing = MonitorStanding(
-            monitor, AlertState(), {}, {}, (), None, None, None, stale, "not approved yet", None, "", "", "", (), (), ()
-        )  # fmt: skip
+            monitor, AlertState(), {}, (), None, None, None, stale, "not approved yet", "", "", ""
+        )
         return state_pieces(monitor, standing, UNICODE)[1].text
 
     assert [word(well, stale=True), word(bad, stale=True)] == ["stale", "alert"]

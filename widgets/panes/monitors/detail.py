@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
 from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
 from memory.files.monitors.model import Monitor
-from memory.monitoring.history.overview import MonitorStanding, Past
+from memory.monitoring.history.overview import LAST, MonitorStanding, Past
 from memory.monitoring.settings import kind_of
 from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold
 from memory.monitoring.thresholds.units import say_time
 from widgets.detail import Lines, Spacer
 from widgets.text.glyphs import Glyphs, sparkline
-from widgets.text.styled_text import Line, Piece, Tone, clip_line, line
+from widgets.text.styled_text import Line, Piece, Tone, line
 from widgets.text.words import beside, dated, next_run, until
-
-_PARTS: dict[str, tuple[int, Tone]] = {
-    "": (0, "muted"),
-    "well": (1, "muted"),
-    "partly": (2, "warn"),
-    "down": (3, "alert"),
-}
-"""The sign and the tone of each part of a strip; the signs differ even without colour."""
 
 
 def is_blocked(picture: MonitorStanding | None) -> bool:
@@ -137,7 +129,6 @@ def _state(
     told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
     if picture.blocked:
         told["blocked"] = Piece(f"{picture.blocked} (T)", "warn")
-        told["blocked since"] = picture.blocked_since and _dated(picture.blocked_since, now, zone)
         if monitor.last_status and not alerts(monitor, picture):
             told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
     told["muted"] = picture.muted and f"until {_dated(picture.muted, now, zone)}"
@@ -145,38 +136,18 @@ def _state(
 
 
 def _charts(picture: MonitorStanding, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Mapping[str, Any]:
-    """Return uptime, latency, outages and the last results; parts that were never measured are left out."""
-    shares, fewer = [], 0
-    for span, value in picture.uptime.items():
-        # A longer span without more measurements adds no information.
-        shares.append(f"{span} {_percent(value if picture.checks.get(span, 1) > fewer else None, glyphs)}")
-        fewer = max(fewer, picture.checks.get(span, 0))
-    measured = any(percent is not None for percent in picture.uptime.values())
-    told: dict[str, Any] = {"   ": Spacer(), "uptime": "  ".join(shares) if measured else ""}
+    """Return uptime, latency and the last results; parts that were never measured are left out."""
+    shares = [f"{span} {_percent(value)}" for span, value in picture.uptime.items() if value is not None]
+    told: dict[str, Any] = {"   ": Spacer(), "uptime": "  ".join(shares)}
     if len(picture.latencies) > 1:
-        shown = picture.latencies[-max(8, min(width, len(picture.latencies))) :]
+        shown = picture.latencies[-max(8, width) :]
         low, high = say_time(min(shown)), say_time(max(shown))
         words = f"{say_time(shown[-1])} now" + (f", {low} to {high}" if low != high else "")
         told["latency"] = [Lines((line(Piece(words, "muted")), line(sparkline(shown, glyphs))))]
-    for label, parts in (("last 24 hours", picture.hours), ("last 30 days", picture.days)):
-        if any(parts):
-            told[label] = [Lines((strip(parts, glyphs, width),))]
-            told["legend"] = Lines((legend(glyphs, width),))
     if picture.results:
-        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in picture.results))]
+        newest = picture.results[:LAST]
+        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in newest))]
     return told
-
-
-def strip(parts: Sequence[str], glyphs: Glyphs, width: int) -> Line:
-    """Outages as one cell for each span of time, the newest last; the oldest are dropped where there is no room."""
-    shown = [_PARTS[part] for part in parts[-max(1, width) :]]
-    return tuple(Piece(glyphs.outage[number], tone) for number, tone in shown)
-
-
-def legend(glyphs: Glyphs, width: int) -> Line:
-    """Return the legend of a strip."""
-    none, well, partly, down = glyphs.outage
-    return clip_line(line(Piece(f"{well} up  {partly} partly  {down} down  {none} not checked", "muted")), width)
 
 
 def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
@@ -197,10 +168,6 @@ def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
     return f"{format_local(instant, zone)}, {beside(moment, now, zone)}"
 
 
-def _percent(value: float | None, glyphs: Glyphs) -> str:
-    """A percentage that is 100 only where nothing was missing, and 0 only where all was; a dash for None."""
-    if value is None:
-        return "-" if glyphs.name == "ascii" else "–"
-    if value in (0, 100):
-        return f"{value:.0f}%"
-    return f"{min(99.9, max(0.1, value)):.1f}%"
+def _percent(value: float) -> str:
+    """A percentage that is 100 only where nothing was missing, and 0 only where all was."""
+    return f"{value:.0f}%" if value in (0, 100) else f"{min(99.9, max(0.1, value)):.1f}%"

@@ -33,8 +33,6 @@ _FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("unit", "unit", ("command",), "the unit of its number: % used"),
     ("host", "host", ("tcp",), "db.example.com:5432"),
     ("path", "path", ("file",), "relative to the workspace"),
-    ("entry", "entry", ("heartbeat",), "title of the journal entry; empty: its name"),
-    ("olderThan", "older than", ("heartbeat",), "such as 26h"),
     ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
     ("interval", "interval", (), ""),
     ("threshold", "alert when", (), "status != 200, exit code != 0, value > 90"),

@@ -16,7 +16,7 @@ from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import file_removal_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
-from widgets.text.words import from_when, next_run, since, until
+from widgets.text.words import next_run, since, until
 
 from .detail import alerts, is_blocked, is_unknown, monitor_told, state_pieces
 
@@ -104,20 +104,13 @@ class MonitorsPane(RecordPane):
             "sign": sign,
             "title": line(one.name, Piece(f"  {'silent' if silenced else 'muted'}" if quiet else "", "muted")),
             "status": status,
-            "checked": Piece(self._checked(one, picture), "muted"),
+            "checked": Piece(since(one.last_check, self.now, self.zone), "muted"),
             "next": Piece(until(run, self.now, self.zone), "muted"),
         }
 
     def is_blocked(self, item: Record) -> bool:
         """Return whether a monitor is blocked from running as it is."""
         return is_blocked(self._pictures.get(item.ref))
-
-    def _checked(self, one: Monitor, picture: MonitorStanding | None) -> str:
-        """Return when it was checked last; for a blocked monitor that does not alert, since when it is blocked."""
-        if picture is None or not is_blocked(picture) or alerts(one, picture):
-            return since(one.last_check, self.now, self.zone)
-        start = picture.blocked_since
-        return "" if start is None else from_when(start, self.now, self.zone)
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the state and history, the check and its times, and what an alert does."""
