@@ -7,7 +7,6 @@ of a secret is part of no message.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -32,9 +31,10 @@ def _regex(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+_KEY = r"(?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 # Kind, prefixes (quick to search), and whole pattern. A match does not begin inside a word.
 _SHAPES: tuple[tuple[str, str, str], ...] = (
-    ("private key", "-----BEGIN ", r"-----BEGIN (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"),
+    ("private key", "-----BEGIN ", rf"-----BEGIN {_KEY}(?s:.*?-----END {_KEY}|.*)"),
     ("API key", "sk-", r"sk-(?!learn)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,256}"),
     (
         "Stripe key",
@@ -86,9 +86,7 @@ _BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
     for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
 )
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_KEY_ENDS = r"-----END (?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-_BOT = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
-_MOST = 1000
+_BOT = r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 _ANY_CASE = int(re.ASCII | re.IGNORECASE)
 
 # The name and password in an address; a placeholder such as `***` or `$PASS` does not count.
@@ -163,9 +161,9 @@ _START = methodcaller("start")
 def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, ...]:
     """Return what looks like a secret, in the order of the text and without overlaps; of two in one place the first.
 
-    It prefers certainty to completeness: hashes, identifiers, paths and words about passwords are left out. At most a
-    thousand of a kind are returned. With `plain_words` a word of letters alone is a secret too, if it follows `Bearer`,
-    `token:` or `password:`: for callers that refuse secrets.
+    It prefers certainty to completeness: hashes, identifiers, paths and words about passwords are left out. With
+    `plain_words` a word of letters alone is a secret too, if it follows `Bearer`, `token:` or `password:`: for callers
+    that refuse secrets.
     """
     # One byte for each character, which can be searched much faster.
     data = text.encode("ascii", "replace")
@@ -231,45 +229,27 @@ def secret_lines(text: str) -> tuple[tuple[int, str], ...]:
     return tuple(lines)
 
 
-def _places(data: bytes, needle: bytes) -> Iterator[int]:
-    """Return the places of some bytes, one after the other."""
-    # Most texts hold few of them, and to look takes less than to compile a pattern.
-    return map(_START, re.finditer(re.escape(needle), data)) if needle in data else iter(())
-
-
 def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield the texts with the form of a service's key."""
     for begin, kind, whole in _BEGINS:
-        count = end = 0
-        for start in _places(data, begin):
-            if start < end or (start and data[start - 1] in _WORD and begin[0] != 45):
-                continue
-            match = _regex(whole).match(text, start)
+        if begin not in data:  # Most texts hold none, and to look takes less than to compile a pattern.
+            continue
+        end = 0
+        for start in map(_START, re.finditer(re.escape(begin), data)):
+            inside_word = start > 0 and data[start - 1] in _WORD and not begin.startswith(b"-")
+            match = None if start < end or inside_word else _regex(whole).match(text, start)
             if match is not None:
                 end = match.end()
-                if begin[0] == 45:
-                    last = _regex(_KEY_ENDS).search(text, end)
-                    end = len(text) if last is None else last.end()
                 yield FoundSecret(kind, start, end)
-                count += 1
-                if count == _MOST:
-                    break
-    for colon in _places(data, b":AA"):
-        start = colon
-        while start > 0 and colon - start < 11 and 48 <= data[start - 1] <= 57:
-            start -= 1
-        match = _regex(_BOT).match(text, start)
-        if match is not None:
-            yield FoundSecret("Telegram token", start, match.end())
+    if b":AA" in data:
+        for match in _regex(_BOT).finditer(text):
+            yield FoundSecret("Telegram token", match.start(), match.end())
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield addresses that carry a password."""
-    if b"@" not in data:
-        return
-    for start in _places(data, b"://"):
-        match = _regex(_LOGIN).match(text, start)
-        if match is not None and not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
+    for match in _regex(_LOGIN).finditer(text) if b"://" in data and b"@" in data else ():
+        if not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
             yield FoundSecret("URL with a password", match.start(1), match.end(1))
 
 
@@ -277,7 +257,7 @@ def _options(text: str, data: bytes, lower: bytes) -> Iterator[FoundSecret]:
     """Yield the passwords in options of commands: `curl -u name:password`, `--user name:password`."""
     if b":" not in data or not any(option in lower for option in _OPTIONS):
         return
-    for match in itertools.islice(_regex(_OPTION).finditer(text), _MOST):
+    for match in _regex(_OPTION).finditer(text):
         group = next(name for name in ("double", "single", "bare") if match[name] is not None)
         value, known = match[group], _takes_login(lower, match.start())
         if not match["gap"] and not (known and match[0][:2] in ("-u", "-U")):
@@ -299,52 +279,36 @@ def _takes_login(lower: bytes, place: int) -> bool:
 
 def _headers(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield any value that follows `Authorization: Bearer`, except placeholders and words about it."""
-    count = 0
-    for start in _places(lower, b"authorization"):
-        match = _regex(_HEADER, _ANY_CASE).match(text, start)
-        if match is None or match["value"].lower().strip(".-") in PROSE_WORDS:
-            continue
-        elided = "..." in match["value"] or text.startswith("\u2026", match.end())
-        if not elided and not _regex(_STANDS_FOR, re.IGNORECASE).match(match["value"]):
+    for match in _matches_of(text, lower, _HEADER, (b"authorization",)):
+        value = match["value"]
+        elided = "..." in value or text.startswith("\u2026", match.end())
+        known = value.lower().strip(".-") in PROSE_WORDS or _regex(_STANDS_FOR, re.IGNORECASE).match(value)
+        if not elided and not known:
             yield FoundSecret("authorization header", match.start("value"), match.end("value"))
-            count += 1
-            if count == _MOST:
-                break
 
 
 def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
     """Yield the values that are named a password, token or key, and look like one."""
     if b":" not in lower and b"=" not in lower:
         return
-    needles = [needle for needle in _NAMES if needle in lower]
-    if not needles:
-        return
-    name_at, value_at, about = _regex(_NAME, _ANY_CASE).match, _regex(_VALUE).match, _regex(_ABOUT, _ANY_CASE).match
-    is_odd = _regex(_ODD).search
-    for needle in needles:
-        count = end = 0
-        for start in _places(lower, needle):
+    for needle in _NAMES:
+        end = 0
+        for start in map(_START, re.finditer(needle, lower)) if needle in lower else ():
             # A name inside a value was checked with that value.
-            if start < end:
+            if start < end or (
+                needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY)
+            ):
                 continue
-            if needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY):
+            name = _regex(_NAME, _ANY_CASE).match(text, start)
+            if name is None or (name[1] and _regex(_ABOUT, _ANY_CASE).match(name[1])):
                 continue
-            name = name_at(text, start)
-            if name is None or (name[1] and about(name[1])):
-                continue
-            value = value_at(text, name.end())
+            value = _regex(_VALUE).match(text, name.end())
             if value is None:
                 continue
             end = value.end()
-            word = value[0].rstrip(".!?)]}*")
-            if not is_odd(word):
-                continue
-            pin = needle[0] == 112
-            if _is_value(word, pin=pin) or _is_value(_last(word), pin=pin):
+            word, pin = value[0].rstrip(".!?)]}*"), needle.startswith(b"p")
+            if _regex(_ODD).search(word) and (_is_value(word, pin=pin) or _is_value(_last(word), pin=pin)):
                 yield FoundSecret("password or token", value.start(), value.start() + len(word))
-                count += 1
-                if count == _MOST:
-                    break
 
 
 def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
@@ -360,8 +324,7 @@ def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
 
 def _matches_of(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...]) -> Iterator[re.Match[str]]:
     """Return the matches of a pattern that contains one of some words, which are quicker to look for."""
-    found = _regex(pattern, _ANY_CASE).finditer(text) if any(needle in lower for needle in needles) else ()
-    return itertools.islice(found, _MOST)
+    return _regex(pattern, _ANY_CASE).finditer(text) if any(needle in lower for needle in needles) else iter(())
 
 
 def _is_plain_value(word: str, *, pin: bool) -> bool:
