@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .base.clock import format_utc, machine_zone
-from .base.retry import retry
+from .base.programs import retry
 from .document import Document, Entry
 from .document.compare import Region, compare, with_top
 from .document.model import parse, updated

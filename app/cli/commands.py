@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from memory.base.counts import MOST
+from memory.base.values import MOST
 from memory.errors import MemdeckError, UsageError
 from memory.operations import Choice, Group, Operation, Parameter, Whole, option
 from memory.operations.parameters import Flag

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-from memory.base.json_objects import read_object
 from memory.base.programs import find_program
+from memory.base.values import read_object
 
 _SECONDS = 30.0
 _OPENING = {

@@ -18,9 +18,9 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memory.base.json_objects import read_object
 from memory.base.safe_text import visible
-from memory.base.told import fenced, harmless, why_not
+from memory.base.scan import fenced, harmless, why_not
+from memory.base.values import read_object
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace

@@ -1,4 +1,4 @@
-"""What git knows about the work, and which folders belong to one repository.
+"""What git knows about the work, what it ignores, and which folders belong to one repository.
 
 No setting of a repository makes git run another program.
 
@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,8 @@ from .safe_text import one_line
 
 if TYPE_CHECKING:
     import subprocess
+
+    from pathspec import GitIgnoreSpec
 
 _SECONDS = 10
 _OFF = (
@@ -30,6 +33,7 @@ _OFF = (
 _OPTIONS = ("--no-pager", "--no-optional-locks", "--literal-pathspecs", *(word for one in _OFF for word in ("-c", one)))
 _LOG = ("log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color")
 _MOST_COMMITS = 2000
+_MOST_PATTERNS = 500
 
 
 class GitWork(NamedTuple):
@@ -226,3 +230,21 @@ def _read(folder: str, name: str) -> str:
     finally:
         os.close(descriptor)
     return data.decode("utf-8", "replace")
+
+
+def ignored_by(text: str, also: Sequence[str] = ()) -> GitIgnoreSpec:
+    """Return what the text of a `.gitignore` and the patterns `also` leave out; what is no pattern does not count.
+
+    Patterns that take too long to match are passed over.
+    """
+    from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore import GitIgnorePatternError
+
+    # Each run of stars multiplies the ways to match a name.
+    lines = [
+        line for line in text.split("\n") if len(line) < 300 and len(re.findall(r"\*+", line)) < 4 and "[[" not in line
+    ]
+    try:
+        return GitIgnoreSpec.from_lines([*lines[:_MOST_PATTERNS], *also])
+    except GitIgnorePatternError:
+        return GitIgnoreSpec.from_lines(also)

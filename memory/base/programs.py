@@ -1,4 +1,4 @@
-"""Programs of this machine: where they are, and which processes run.
+"""Other programs of this machine: where they are, which processes run, and work that their writes cross.
 
 Only absolute folders of PATH count, so that no workspace can put its own programs first.
 """
@@ -6,8 +6,16 @@ Only absolute folders of PATH count, so that no workspace can put its own progra
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
+from memory.errors import ConflictError
+
+T = TypeVar("T")
 _MOST_LINKS = 40
+_TRIES = 12
+_LONGEST_PAUSE = 0.1  # The longest pause between two tries, in seconds.
 
 
 def absolute_folders(path: str, *, outside: str | os.PathLike[str] | None = None) -> str:
@@ -79,3 +87,15 @@ def is_alive(pid: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def retry(attempt: Callable[[], T]) -> T:
+    """Return the result of `attempt`; it is repeated, after a longer pause each time, while other programs write."""
+    for tries in range(1, _TRIES + 1):
+        try:
+            return attempt()
+        except ConflictError as error:
+            if tries == _TRIES or not error.details.get("crossed"):
+                raise
+            time.sleep(min(0.001 * 2**tries, _LONGEST_PAUSE))
+    raise AssertionError("the last try returns or raises")

@@ -1,4 +1,4 @@
-"""Values as people write them by hand: size limits, remarks, absent values, equal names.
+"""Values as people and programs write them: size limits, remarks, absent values, equal names, counts, JSON objects.
 
 The format writes `*/5 * * * * (every 5 min)` or `null (notify only)`: a value for programs and a remark for
 people.
@@ -6,8 +6,17 @@ people.
 
 from __future__ import annotations
 
+import json
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from memory.errors import UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST = 1_000_000_000
+"""The largest count where an operation names no other: SQLite and Python take it everywhere."""
 MAX_BYTES = 64 * 1024
 
 MAX_DEPTH = 8
@@ -86,3 +95,29 @@ def folded(text: str) -> str:
 def alike(name: str) -> str:
     """Return the normal form of a name: equal for names that a person would take for the same."""
     return " ".join(normalize("NFKC", name).casefold().split())
+
+
+def whole(value: object, least: int = 0, most: int = MOST, *, name: str, code: str = "usage.value") -> int:
+    """Return a number or its decimal digits as a whole number from `least` to `most`, both included.
+
+    UsageError `code` names the bounds for anything else: a float, a truth value, other digits, more digits.
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        number: int | None = value
+    else:
+        digits = value.removeprefix("-") if isinstance(value, str) else ""
+        plain = digits.isascii() and digits.isdecimal() and len(digits) < 19
+        number = int(str(value)) if plain else None
+    if number is None or not least <= number <= most:
+        said = str(value) if not isinstance(value, int) or abs(value) <= 10**40 else "so many digits"
+        raise UsageError(code, f"{name} takes a whole number from {least} to {most}, not {said[:40]!r}", argument=name)
+    return number
+
+
+def read_object(text: str | bytes | None) -> dict[str, Any]:
+    """Return the JSON object in a text; {} where there is no text, no valid JSON, or another JSON value."""
+    try:
+        values = json.loads(text or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}

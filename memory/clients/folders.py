@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TypeVar
 
 from memory.base.clock import exact_utc
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.base.safe_text import plural
 from memory.base.values import folded
 from memory.document.lines import decode

@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.base.items import Item
 from memory.base.safe_text import visible
-from memory.base.told import why_not
+from memory.base.scan import why_not
 from memory.base.values import folded
 from memory.errors import NotFoundError, UsageError
 from memory.operations import Context, Group, Input, argument, option, under, verb

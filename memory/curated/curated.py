@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
-from memory.base.told import Gate
+from memory.base.scan import Gate
 from memory.curated.index.catalog import invalid_files, memories
 from memory.curated.sides import (
     GLOBAL_FOLDER,

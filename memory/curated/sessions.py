@@ -14,9 +14,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc, read_utc
-from memory.base.json_objects import read_object
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.base.secrets import masked
+from memory.base.values import read_object
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.fsio import remove_folders
 from memory.storage.transaction import Transaction

@@ -19,9 +19,9 @@ from threading import RLock
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
-from memory.base.json_objects import read_object
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.base.toml_text import config_error, read_toml
+from memory.base.values import read_object
 from memory.curated.files.header import check_agent, is_agent
 from memory.curated.model import INDEX, SCOPES, TIERS, Root
 from memory.errors import MemdeckError, UsageError

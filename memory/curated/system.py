@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
-from memory.base.problems import Problem
-from memory.base.sync_copies import copies_in
+from memory.base.problems import Problem, copies_in
 from memory.curated.files.listing import hand_written, index_lines, strangers, suspicious_passages
 from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError

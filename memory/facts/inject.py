@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from memory.base.clock import read_utc
 from memory.base.safe_text import visible
-from memory.base.told import Gate, harmless, mark_of
+from memory.base.scan import Gate, harmless, mark_of
 
 from .model import Fact, FactLimits, FactsOfFile, one_line
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, losses_of
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.base.safe_text import cut, plural
-from memory.base.told import Gate
+from memory.base.scan import Gate
 from memory.document.compare import lines_of
 from memory.errors import ConfigError
 from memory.storage import Store

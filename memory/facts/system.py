@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory.base.items import Item, Skipped, Taken
-from memory.base.problems import Problem
+from memory.base.problems import Problem, copies_in
 from memory.base.safe_text import plural
-from memory.base.sync_copies import copies_in
 from memory.base.word_lists import sounds_like_rule
 from memory.document.lines import decode
 from memory.errors import MemdeckError, NotFoundError

@@ -14,9 +14,8 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from memory.base.clock import BadMoment, read_moment
-from memory.base.problems import Level, Problem
+from memory.base.problems import Level, Problem, copy_problem, original_of
 from memory.base.safe_text import plural
-from memory.base.sync_copies import copy_problem, original_of
 from memory.document import Document
 from memory.document.check import structure_problems
 from memory.document.lines import decode, split_lines

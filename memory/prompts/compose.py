@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from memory.base.safe_text import cut, one_line, visible
-from memory.base.told import fenced, harmless, why_not
+from memory.base.scan import fenced, harmless, why_not
 
 _LONGEST = 700
 _SHARES = (0.12, 0.4, 1.0)

@@ -88,7 +88,7 @@ class Repository:
     @cached_property
     def _ignored(self) -> GitIgnoreSpec:
         """What git ignores: such a file is made here, so that the history does not tell whether it exists."""
-        from memory.base.ignored import ignored_by
+        from memory.base.git import ignored_by
 
         return ignored_by(self._text(".gitignore"))
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.document import Entry
 from memory.document.match import units_of
 from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory.base.json_objects import read_object
 from memory.base.safe_text import plural
+from memory.base.values import read_object
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.state.files.model import FOLDER, Json, moment, stamp

@@ -10,9 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from memory.base.items import Item, Skipped, Taken
-from memory.base.problems import Problem
+from memory.base.problems import Problem, copies_in
 from memory.base.safe_text import plural
-from memory.base.sync_copies import copies_in
 from memory.document import Document
 from memory.document.model import BOM
 from memory.errors import MemdeckError

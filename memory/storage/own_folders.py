@@ -20,7 +20,7 @@ from pathlib import Path
 from pwd import getpwuid
 from typing import Any, NamedTuple
 
-from memory.base.json_objects import read_object
+from memory.base.values import read_object
 from memory.errors import MemdeckError, RefusedError, read_failed, write_failed
 
 from . import fsio

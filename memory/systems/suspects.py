@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from memory.base.problems import Problem
-from memory.base.told import Gate, key_of, why_not
+from memory.base.scan import Gate, key_of, why_not
 from memory.search.records import Record, derived_ref
 from memory.trust.asks import TOLD, Ask
 from memory.trust.consent import Trust

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
-from memory.base.sync_copies import original_of
+from memory.base.problems import original_of
 from memory.errors import MemdeckError, RefusedError, file_kind
 from memory.storage import safe_open as beneath
 

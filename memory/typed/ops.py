@@ -16,7 +16,7 @@ from logging import getLogger
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.base.problems import Problem
+from memory.base.problems import Problem, copy_problem
 from memory.base.secrets import secret_lines
-from memory.base.sync_copies import copy_problem
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConfigError, MemdeckError, RefusedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory.base.told import fenced
+from memory.base.scan import fenced
 
 
 def test_a_fence_is_cut_after_a_line() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli.failures import document_of, known_error, made_document
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
-from memory.base.counts import whole
+from memory.base.values import whole
 from memory.errors import (
     AmbiguousError,
     BlockedError,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.curated.control.carry_out import carry_out, replay
 from memory.curated.control.decide import Controller, changed_meanwhile
 from memory.curated.control.decision import (

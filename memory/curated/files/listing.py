@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from hashlib import sha256
 from typing import NamedTuple
 
-from memory.base.sync_copies import original_of
-from memory.base.told import why_not
+from memory.base.problems import original_of
+from memory.base.scan import why_not
 from memory.curated.files.header import BadFile, read
 from memory.curated.model import INDEX, Invalid, Memory, Root
 from memory.errors import MemdeckError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from memory.base.counts import MOST
+from memory.base.values import MOST
 from memory.curated.curated import Curated
 from memory.curated.model import SCOPES, TIERS, TYPES, Json, OperationCall
 from memory.curated.sides import find_root

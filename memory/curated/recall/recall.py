@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memory.base.clock import format_utc
+from memory.base.scan import harmless, why_not
 from memory.base.secrets import mask
-from memory.base.told import harmless, why_not
 from memory.curated.curated import Curated
 from memory.curated.files.listing import INDEX_KIND, capped, index_lines, rendered, suspicious_passages
 from memory.curated.index.records import Records, add_event, put_trace

@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter, deque
 
-from memory.base.ignored import ignored_by
+from memory.base.git import ignored_by
 from memory.errors import MemdeckError
 from memory.state.files.model import ENTRY_FILES
 from memory.state.projections.entry_block import without_blocks

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memory.base.retry import retry
+from memory.base.programs import retry
 from memory.base.safe_text import cut, one_line
 from memory.errors import RefusedError
 from memory.state.projections.entry_block import put_block, render_block

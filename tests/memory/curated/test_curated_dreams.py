@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory.base.told import Gate, key_of
+from memory.base.scan import Gate, key_of
 from memory.curated.curated import Curated
 from memory.curated.dreaming.dream import Dreamt, dream
 from memory.curated.dreaming.runs import DreamRun, begin, runs, settle
