@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from datetime import UTC, tzinfo
 from functools import lru_cache, partial
 from itertools import chain
@@ -19,25 +18,24 @@ from memory.base.safe_text import plural
 from memory.document import Document
 from memory.document.check import structure_problems
 from memory.document.lines import decode, split_lines
-from memory.errors import UsageError
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
-from .config.model import config_findings, meant_key, unknown_key_words, value_problem
-from .contacts.model import contact_findings, plain_contacts
+from .config.model import meant_key, plain_config, unknown_key_words, value_problem
+from .contacts.model import plain_contacts
 from .edit import Edit, secret_problems
-from .fields.dress import READ, UNREAD_CODES, LineFinding, entry_findings, plain_entries, unread_entries
+from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, plain_fields, unread_entries
 from .journal.model import date_of
-from .journal.reading import journal_findings, plain_day, plain_heading, plain_journal, split_heading
-from .knowledge.model import knowledge_findings, plain_knowledge
+from .journal.reading import plain_day, plain_heading, plain_journal, split_heading
+from .knowledge.model import plain_knowledge
 from .links import link_problems
 from .monitors.model import SCHEMA as MONITORS
-from .monitors.model import monitor_findings
+from .monitors.model import plain_monitors
 from .plans.model import SCHEMA as PLANS
 from .plans.model import Plans, section_of
 from .snapshot import Snapshot, kind_of
 from .tasks.model import Task, TaskList
-from .tasks.reading import plain_tasks, task_findings
+from .tasks.reading import plain_tasks
 from .tasks.values import SCHEMA as TASKS
 
 _MISSPELLED = 0.93
@@ -186,23 +184,22 @@ def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterat
 
 
 class FileKind(NamedTuple):
-    """What `check` and `check --fix` do with a kind of file: what finds the lines that are not plain, what is wrong
-    with its entries, and what writes it plainly (None: such lines are only told).
+    """How a kind of file is read: what writes it plainly and finds the lines that are not plain, and what is wrong with
+    its entries.
     """
 
-    findings: Callable[[Document], Iterable[LineFinding]]
+    plain: Callable[[Document], PlainFile]
     problems: Callable[[Snapshot, str, Document], Iterable[Problem]]
-    plain: Callable[[Document], Document] | None = None
 
 
 KINDS = {
-    "tasks": FileKind(task_findings, task_problems, plain_tasks),
-    "journal": FileKind(journal_findings, journal_problems, plain_journal),
-    "knowledge": FileKind(knowledge_findings, knowledge_problems, plain_knowledge),
-    "contacts": FileKind(contact_findings, contact_problems, plain_contacts),
-    "plans": FileKind(partial(entry_findings, schema=PLANS), plan_file_problems, partial(plain_entries, schema=PLANS)),
-    "monitors": FileKind(monitor_findings, monitor_file_problems),
-    "config": FileKind(config_findings, config_problems),
+    "tasks": FileKind(plain_tasks, task_problems),
+    "journal": FileKind(plain_journal, journal_problems),
+    "knowledge": FileKind(plain_knowledge, knowledge_problems),
+    "contacts": FileKind(plain_contacts, contact_problems),
+    "plans": FileKind(partial(plain_fields, schema=PLANS), plan_file_problems),
+    "monitors": FileKind(plain_monitors, monitor_file_problems),
+    "config": FileKind(plain_config, config_problems),
 }
 
 
@@ -211,10 +208,10 @@ def kind_of_file(name: str) -> FileKind | None:
     return KINDS.get(kind_of(name) or name.removesuffix(".md"))
 
 
-def line_findings(name: str, document: Document) -> list[LineFinding]:
+def line_findings(name: str, document: Document) -> Sequence[LineFinding]:
     """Return what was found in the lines of a file that are not plain; lines count from 0."""
     kind = kind_of_file(name)
-    return [] if kind is None else list(kind.findings(document))
+    return () if kind is None else kind.plain(document).findings
 
 
 _LONGEST = 2000
@@ -254,21 +251,17 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
 def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edit:
     """Write what is read in another form in its plain form, in some files or in all; what is only told stays.
 
-    Reading the files gives the same entries before and after. A file that cannot be read is left out, and so is one in
-    which an unclosed code fence would swallow what is written.
+    Reading the files gives the same entries before and after. A file that cannot be read is left out.
     """
     looked = snapshot.readable()
     documents = {}
     for name in names or (*MEMORY_FILES, *snapshot.archive_names):
         kind, document = kind_of_file(name), looked.found(name)
-        if kind is None or kind.plain is None or document is None:
+        if kind is None or document is None:
             continue
-        if not any(one.code == READ for one in kind.findings(document)):
-            continue
-        with suppress(UsageError):
-            plain = kind.plain(document)
-            if plain.dump() != document.dump():
-                documents[name] = plain
+        plain, findings = kind.plain(document)
+        if any(one.code == READ for one in findings) and plain.dump() != document.dump():
+            documents[name] = plain
     return Edit(documents, f"wrote {plural(len(documents), 'file')} in the plain form")
 
 
@@ -328,7 +321,7 @@ def _check_file(snapshot: Snapshot, name: str, document: Document | None) -> tup
 def _document_problems(snapshot: Snapshot, name: str, document: Document) -> list[Problem]:
     found = [*_structure(name, document), *secret_problems(name, document)]
     if (kind := kind_of_file(name)) is not None:
-        found += [one.of(name) for one in kind.findings(document)]
+        found += [one.of(name) for one in kind.plain(document).findings]
         found += kind.problems(snapshot, name, document)
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import tzinfo
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.lines import count_line_ends
 from memory.errors import ConfigError
-from memory.files.fields.dress import LineFinding, heading_findings, plain_body, regex, visible_lines
+from memory.files.fields.dress import LineFinding, PlainFile, heading_findings, plain_body, regex, visible_lines
 from memory.files.fields.values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 FILE = "config.md"
@@ -262,15 +262,14 @@ def unknown_key_words(key: str, meant: str | None) -> str:
     return f"{key[:60]} is no setting that memdeck knows; {instead}"
 
 
-def config_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the lines that look like a setting and are none, and the entries without a setting; lines count from 0 in
-    the file.
-    """
+def plain_config(document: Document) -> PlainFile:
+    """Return config.md as it is; lines that look like a setting and are none are told, and entries that hold none."""
     doubtful = {line for line, _, _ in Config(FILE, document).doubtful}
+    found: list[LineFinding] = []
     for index, section in document.all_sections():
-        yield from (one.moved(document.line_of(index)) for one in heading_findings(section, SCHEMA))
+        found += [one.moved(document.line_of(index)) for one in heading_findings(section, SCHEMA)]
     for _, number, block, first in document.blocks():
         if number is not None and not block.fields:
-            yield LineFinding(first - 1, "note", "config.unread", f"{block.title[:60]!r} holds no setting")
-        found = (one.moved(first) for one in plain_body(block.body, SCHEMA, block.fields.nodes).findings)
-        yield from (one for one in found if one.line not in doubtful)
+            found.append(LineFinding(first - 1, "note", "config.unread", f"{block.title[:60]!r} holds no setting"))
+        found += [one.moved(first) for one in plain_body(block.body, SCHEMA, block.fields.nodes).findings]
+    return PlainFile(document, tuple(one for one in found if one.line not in doubtful))

@@ -11,7 +11,15 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import encode, read_bullets, split_lines
 from memory.document.tables import Table
-from memory.files.fields.dress import LineFinding, loose_lines, plain_bullets, unread, unread_entries, visible_lines
+from memory.files.fields.dress import (
+    LineFinding,
+    PlainFile,
+    loose_lines,
+    plain_bullets,
+    unread,
+    unread_entries,
+    visible_lines,
+)
 from memory.files.refs import NamedItem, name_all
 
 FILE = "contacts.md"
@@ -223,30 +231,30 @@ def unreachable(contact: Contact, contacts: Contacts) -> bool:
 # -- what is written in another form --------------------------------------------------------------------------------
 
 
-def plain_contacts(document: Document) -> Document:
-    """Return contacts.md with its people as plain bullets."""
-    for index in places_of(document, "person"):
-        section = document.sections[index]
-        document = document.with_section(index, section.with_body(plain_bullets(section.body).body))
-    return document
-
-
-def contact_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the people in another form, and the lines that are no contact; lines count from 0 in the file."""
-    no_contact = "is no channel, route or person"
+def plain_contacts(document: Document) -> PlainFile:
+    """Return contacts.md with its people as plain bullets; lines that are no contact are told."""
+    new, findings = document, []
     known: set[int] = set()
     for kind, declared in KINDS.items():
         for index in places_of(document, kind):
             known.add(index)
-            body = document.sections[index].body
+            section = document.sections[index]
             if kind == "person":
-                people = loose_lines(body, "write a person as `- **Name** (Role): text`")
-                found = (*plain_bullets(body).findings, *people)
+                body, found = plain_bullets(section.body)
+                new = new.with_section(index, section.with_body(body))
+                found += (*loose_lines(section.body, "write a person as `- **Name** (Role): text`"),)
             else:
                 columns = ", ".join(declared.columns.values())
                 tables = [table for _, table in tables_of(document, index, kind)]
-                found = (*_loose_rows(body, tables, f"a {kind} is a row of a table with the columns {columns}"),)
-            yield from (one.moved(document.line_of(index) + 1) for one in found)
+                advice = f"a {kind} is a row of a table with the columns {columns}"
+                found = (*_loose_rows(section.body, tables, advice),)
+            findings += [one.moved(document.line_of(index) + 1) for one in found]
+    return PlainFile(new, (*findings, *_others(document, known)))
+
+
+def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
+    """Yield the entries, and the lines of sections that no kind of contact is read from."""
+    no_contact = "is no channel, route or person"
     yield from unread_entries(document, (), "warning", "contact.unread", no_contact)
     for index, section in enumerate(document.sections):
         rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
@@ -94,22 +95,6 @@ def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding,
         except UsageError:
             return entry, ()
     return entry, tuple([one.moved(1) for one in findings])
-
-
-def plain_entries(document: Document, schema: Schema) -> Document:
-    """Return a file whose entries have fields with the fields in the plain form."""
-    for index, section in document.all_sections():
-        for number, entry in enumerate(section.entries):
-            document = document.replace_entry(index, number, plain_entry(entry, schema)[0])
-    return document
-
-
-def entry_findings(document: Document, schema: Schema) -> Iterator[LineFinding]:
-    """Yield what was found in the fields of all entries; lines count from 0 in the file."""
-    for index, section in document.all_sections():
-        yield from (one.moved(document.line_of(index)) for one in heading_findings(section, schema))
-        for number, entry in enumerate(section.entries):
-            yield from (one.moved(document.line_of(index, number)) for one in plain_entry(entry, schema)[1])
 
 
 def without_twins(entry: Entry, key: str, schema: Schema) -> Entry:
@@ -370,34 +355,46 @@ def with_items(document: Document, index: int, items: Sequence[Item], title: str
     return document.with_section(index, Section(section.level, section.heading, top, (*entries, *section.entries)))
 
 
-def plain_document(
-    document: Document,
-    read: Callable[[Section], PlainSection[N]],
-    plain: Callable[[PlainSection[N], Entry], Entry],
-) -> Document:
-    """Return a file with its sections and their entries, and what is read as an entry, in the plain form."""
-    for index, section in document.all_sections():
-        found = section.memo(read)
-        items = found.items if found.name is not None else ()
-        document = with_items(document, index, items, found.title if section.heading else None)
-        part = document.section(index)
-        entries = [plain(found, entry) for entry in part.entries]
-        if any(new is not old for new, old in zip(entries, part.entries, strict=True)):
-            document = document.with_section(index, part.with_entries(entries))
-    return document
+class PlainFile(NamedTuple):
+    """A file in the plain form, and what was found in it; lines count from 0 in the file as it is."""
+
+    document: Document
+    findings: tuple[LineFinding, ...] = ()
 
 
-def section_findings(
+def plain_file(
     document: Document,
     read: Callable[[Section], PlainSection[N]],
-    of_entry: Callable[[PlainSection[N], Entry], Iterable[LineFinding]],
-) -> Iterator[LineFinding]:
-    """Yield what was found in the sections of a file and in their entries; lines count from 0 in the file."""
+    plain: Callable[[PlainSection[N], Entry], tuple[Entry, Iterable[LineFinding]]],
+) -> PlainFile:
+    """Return a file with its sections, their entries, and what is read as an entry in the plain form.
+
+    A section stays as it is where a code fence that is never closed would swallow what is written.
+    """
+    new, findings = document, []
     for index, section in document.all_sections():
-        found = section.memo(read)
-        yield from (one.moved(document.line_of(index)) for one in found.findings)
+        found = read(section)
+        findings += [one.moved(document.line_of(index)) for one in found.findings]
+        entries = []
         for number, entry in enumerate(section.entries):
-            yield from (one.moved(document.line_of(index, number)) for one in of_entry(found, entry))
+            written, said = plain(found, entry)
+            entries.append(written)
+            findings += [one.moved(document.line_of(index, number)) for one in said]
+        with suppress(UsageError):
+            changed = any(one is not other for one, other in zip(entries, section.entries, strict=True))
+            whole = new.with_section(index, section.with_entries(entries)) if changed else new
+            items = found.items if found.name is not None else ()
+            new = with_items(whole, index, items, found.title if section.heading else None)
+    return PlainFile(new, tuple(findings))
+
+
+def plain_fields(document: Document, schema: Schema) -> PlainFile:
+    """Return a file with the fields of its entries in the plain form."""
+    return plain_file(
+        document,
+        lambda section: PlainSection[str](None, section.title, (), tuple(heading_findings(section, schema))),
+        lambda _, entry: plain_entry(entry, schema),
+    )
 
 
 _LIST_ITEM = (

@@ -14,11 +14,11 @@ from memory.files.fields.dress import (
     Item,
     Lead,
     LineFinding,
+    PlainFile,
     PlainSection,
-    plain_document,
+    plain_file,
     read_as,
     regex,
-    section_findings,
     unread,
     visible_lines,
 )
@@ -176,14 +176,13 @@ def plain_entry(entry: Entry) -> Entry:
     return entry if plain == title else entry.with_title(plain)
 
 
-def plain_journal(document: Document) -> Document:
+def plain_journal(document: Document) -> PlainFile:
     """Return journal.md, or an archive of it, with everything that is read in another form written plainly."""
-    return plain_document(document, plain_day, lambda _, entry: plain_entry(entry))
-
-
-def journal_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield what was found in lines that are not plain; lines count from 0 in the file."""
-    return section_findings(document, plain_day, lambda _, entry: _of_heading(entry.title))
+    return plain_file(
+        document,
+        lambda section: section.memo(plain_day),
+        lambda _, entry: (plain_entry(entry), _of_heading(entry.title)),
+    )
 
 
 def _of_heading(title: str) -> Iterator[LineFinding]:

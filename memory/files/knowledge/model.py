@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
-from memory.files.fields.dress import LineFinding, loose_lines, plain_bullets
+from memory.files.fields.dress import PlainFile, loose_lines, plain_bullets
 from memory.files.refs import NamedItem, name_all
 
 FILE = "knowledge.md"
@@ -97,17 +96,13 @@ def _parts(section: str, raw: str) -> dict[str, Any]:
     return {"text": raw, "date": None, "reason": None, "kind": kind}
 
 
-def plain_knowledge(document: Document) -> Document:
-    """Return knowledge.md with all its items as plain bullets."""
-    for index, number, block, _ in document.blocks():
-        document = document.with_block(index, number, block.with_body(plain_bullets(block.body).body))
-    return document
-
-
-def knowledge_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the items in another form, and the texts that are none; lines count from 0 in the file."""
+def plain_knowledge(document: Document) -> PlainFile:
+    """Return knowledge.md with all its items as plain bullets; texts that are none are told."""
+    new, findings = document, []
     for index, number, block, first in document.blocks():
-        found = [*plain_bullets(block.body).findings]
+        body, found = plain_bullets(block.body)
+        new = new.with_block(index, number, block.with_body(body))
         if number is not None or document.section(index).level == 2:
-            found += loose_lines(block.body, "knowledge is a list; write it as a line that begins with `- `")
-        yield from (one.moved(first) for one in found)
+            found += (*loose_lines(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
+        findings += [one.moved(first) for one in found]
+    return PlainFile(new, tuple(findings))

@@ -5,7 +5,6 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -15,7 +14,7 @@ from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.nodes import bare
-from memory.files.fields.dress import LineFinding, entry_findings, plain_entry, unread_entries
+from memory.files.fields.dress import LineFinding, PlainFile, plain_entry, plain_fields, unread_entries
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
 from memory.files.refs import EntryItem, FieldText, name_all
 
@@ -180,10 +179,10 @@ class Monitors:
         return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])
 
 
-def monitor_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield the lines that look like a field of a monitor and are none, and the monitors in other sections, which are
-    not run; lines count from 0 in the file.
+def plain_monitors(document: Document) -> PlainFile:
+    """Return monitors.md as it is; lines that look like a field of a monitor and are none are told, and so are the
+    monitors in other sections, which are not run.
     """
     why = "is not run: it is in no section of this file that is read"
-    yield from unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
-    yield from entry_findings(document, SCHEMA)
+    others = unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
+    return PlainFile(document, (*others, *plain_fields(document, SCHEMA).findings))

@@ -15,14 +15,14 @@ from memory.files.fields.dress import (
     Item,
     Lead,
     LineFinding,
+    PlainFile,
     PlainSection,
     heading_findings,
     plain_body,
-    plain_document,
+    plain_file,
     plain_name,
     read_as,
     regex,
-    section_findings,
     unclear,
     unread,
     visible_lines,
@@ -260,25 +260,17 @@ def is_checked(entry: Entry) -> bool:
     return box is not None and bool(box["mark"].strip())
 
 
-def plain_tasks(document: Document) -> Document:
+def plain_tasks(document: Document) -> PlainFile:
     """Return tasks.md, or an archive of it, with everything that is read in another form written plainly."""
 
-    def plain(read: PlainSection[SectionName], entry: Entry) -> Entry:
-        return entry if read.name is None and is_checked(entry) else plain_task(entry).entry
+    def plain(read: PlainSection[SectionName], entry: Entry) -> tuple[Entry, Iterable[LineFinding]]:
+        new, findings = entry.memo(plain_task)
+        if read.name is None:
+            # Under a heading that is no section of tasks a checked box says that the task is done.
+            boxed = is_checked(entry)
+            return (entry, [one for one in findings if one.line or one.code != READ]) if boxed else (new, findings)
+        box = regex(_BOX).match(entry.title)
+        beside = _box_findings(0, entry.title, box["mark"] if box else None, read.name)
+        return new, (*findings, *_state_findings(new, read.name), *beside)
 
-    return plain_document(document, plain_section, plain)
-
-
-def task_findings(document: Document) -> Iterator[LineFinding]:
-    """Yield what was found in lines that are not plain; lines count from 0 in the file."""
-
-    def of_entry(read: PlainSection[SectionName], entry: Entry) -> Iterator[LineFinding]:
-        plain, findings = entry.memo(plain_task)
-        boxed = read.name is None and is_checked(entry)
-        yield from (one for one in findings if not boxed or one.line or one.code != READ)
-        if read.name is not None:
-            box = regex(_BOX).match(entry.title)
-            yield from _state_findings(plain, read.name)
-            yield from _box_findings(0, entry.title, box["mark"] if box else None, read.name)
-
-    return section_findings(document, plain_section, of_entry)
+    return plain_file(document, lambda section: section.memo(plain_section), plain)
