@@ -12,13 +12,13 @@ from memory.base.values import is_absent, split_field
 from memory.document import Document
 from memory.document.lines import count_line_ends
 from memory.errors import ConfigError
-from memory.files.fields.dress import LineFinding, PlainFile, heading_findings, plain_body, regex, visible_lines
+from memory.files.fields.dress import LineFinding, PlainFile, heading_findings, likely_field, plain_body, visible_lines
 from memory.files.fields.values import Schema, Value, cron, moment, one_of, read_truth, truth, whole_number, zone_name
 
 FILE = "config.md"
-_CRON, _TRUTH = Value(cron), Value(truth)
+_CRON, _TRUTH = Value(cron, code="config.value"), Value(truth)
 SECTIONS: dict[str, dict[str, Value]] = {
-    "Workspace": {"timezone": Value(zone_name), "journalTaskChanges": _TRUTH},
+    "Workspace": {"timezone": Value(zone_name, code="config.value"), "journalTaskChanges": _TRUTH},
     "Heartbeat": {
         "expression": _CRON,
         "cronJobId": Value(),
@@ -53,11 +53,6 @@ MAINTENANCE_KEYS = (*SECTIONS["Memory Maintenance"], "timezone")
 """The settings that decide what maintenance moves and when."""
 _ALIKE = 0.85
 """The likeness from which an unknown key counts as a misspelled maintenance setting."""
-_IN_FRONT = r"(?:[^\w\n]|[0-9]{1,3}[.)]|\[[ xX]\])*"
-_LIKE_FIELD = {
-    key: rf"(?i){_IN_FRONT}{r'[^A-Za-z0-9]*'.join(key)}(?P<sign>[^\w]*)(?P<value>.*)" for key in MAINTENANCE_KEYS
-}
-"""What a line looks like that sets a maintenance setting, in whatever dress."""
 
 
 class Setting(NamedTuple):
@@ -136,15 +131,12 @@ class Config:
         blocks = self.document.blocks()
         lines = ((first + at, text) for _, _, block, first in blocks for at, text in visible_lines(block.body))
         for line, text in lines:
-            like = None if line in taken else _setting_like(text)
-            if like is None or like[0] in found or (line in values and like[0] in self._first):
+            key, value = (None if line in taken else likely_field(text, SCHEMA)) or ("", "")
+            if key not in MAINTENANCE_KEYS or key in found or (line in values and key in self._first):
                 continue
-            key, value = like[0], split_field(*like)[0]
-            if self._contradicts(key, value):
-                sentence = (
-                    f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: {value}`"
-                )
-                found[key] = (line, key, sentence + self._set_elsewhere(key))
+            if self._contradicts(key, split_field(key, value)[0]):
+                said = f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: {value}`"
+                found[key] = (line, key, said + self._set_elsewhere(key))
         return tuple(sorted(found.values()))
 
     def _contradicts(self, key: str, value: str) -> bool:
@@ -204,17 +196,6 @@ class Config:
     def json(self) -> dict[str, Any]:
         """Return key → value without remarks, the first of each key; values that mean "none" are None."""
         return {key: self.get(key) for key in self._first if key not in ("type", "updated")}
-
-
-def _setting_like(text: str) -> tuple[str, str] | None:
-    """Return the maintenance setting that a line looks like, and its value; None if it looks like none."""
-    for key, form in _LIKE_FIELD.items():
-        found = regex(form).match(text)
-        if found is None or not found["value"]:
-            continue
-        if found["sign"].strip() or found["value"][0].isdigit() or text.startswith(("-", "*", "+")):
-            return key, found["value"].strip(" \t*_`|,\"'")
-    return None
 
 
 def _read_settings(document: Document) -> list[Setting]:

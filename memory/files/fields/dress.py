@@ -204,9 +204,9 @@ class _Reader:
         if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
             self.unread(number, "write it as a line such as `- due: 2024-01-15`")
             return
-        if (key := likely_key(text, self.schema)) is not None:
+        if (found := likely_field(text, self.schema)) is not None:
             level: Level = "warning" if self.schema.understood else "error"
-            self.unread(number, f"a field is a line such as `- {key}: …`", level)
+            self.unread(number, f"a field is a line such as `- {found[0]}: …`", level)
 
     def nested(self, number: int, text: str) -> None:
         """Tell a further line of a value that looks like a field of its own."""
@@ -222,41 +222,41 @@ class _Reader:
 
         Where fields in other forms are never read, each is told that the entry does not have outside.
         """
-        key = likely_key(text, self.schema)
-        known = key in self.lines_of if not self.schema.understood else self.lines_of
-        if key is not None and not known and not any(one.code == UNREAD for one in self.findings):
+        found = likely_field(text, self.schema)
+        known = self.lines_of if self.schema.understood else found is not None and found[0] in self.lines_of
+        if found is not None and not known and not any(one.code == UNREAD for one in self.findings):
             self.unread(number, "it is in a code fence or HTML; take the fence away for fields to be read")
 
     def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
         self.findings.append(unread(number, self.lines[number][0], help, level))
 
 
-def likely_key(text: str, schema: Schema) -> str | None:
-    """Return the field that a line names in a form that could mean two things; None where it names none.
+def likely_field(text: str, schema: Schema) -> tuple[str, str] | None:
+    """Return the key and value of a field that a line names in a form that could mean two things; None for others.
 
     A colon, an equals sign or a bar behind the key says that it is one. Behind other signs, or none, its value must be
     one that the field accepts. The keys of free texts begin ordinary sentences, and count as none.
     """
     plain = regex(_IN_FRONT).sub("", regex(r"</?\w+>").sub("", text), count=1)
-    for words in (2, 1, 0):
+    for words in (3, 2, 1, 0):
         found = regex(_NAMED % words).fullmatch(plain)
         key = schema.meaning(found["key"]) if found else None
         if found is None or key is None or schema.fields[key].free:
             continue
-        known = schema.fields[key]
-        sign, value = found["sign"], found["value"].strip()
-        if regex(r"[:：=|]").search(sign) or (words and sign and value):
-            return key
-        if known.code or known.needed:
+        known, sign, value = schema.fields[key], found["sign"], found["value"].strip(" \t`|,\"')}")
+        named = regex(r"[:：=|]").search(sign) is not None or bool(words and sign and value)
+        if not named and (known.code or known.needed):
             accepted = schema.problem(key, value) is None if value else not sign.strip("*_~` ")
-            return key if accepted and (sign or not value) else None
-        return key if regex(r"[;>→–—]|\s-\s").search(sign) else None
+            named = accepted and bool(sign or not value)
+        elif not named:
+            named = regex(r"[;>→–—]|\s-\s").search(sign) is not None
+        return (key, value) if named else None
     return None
 
 
 def heading_findings(section: Section, schema: Schema) -> Iterator[LineFinding]:
     """Yield the heading of a section that names a field: one of level 1 ends the section that the field belongs to."""
-    if section.level == 1 and likely_key(section.title, schema) is not None:
+    if section.level == 1 and likely_field(section.title, schema) is not None:
         yield unread(0, f"# {section.title}", "a field is a line such as `- key: value`, without a hash")
 
 
