@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.base.problems import Problem
 from memory.base.values import folded, is_absent
-from memory.document.lines import decode, encode
+from memory.document.lines import encode
 from memory.document.nodes import field_line
 from memory.files.config.model import FILE as CONFIG
 from memory.files.config.model import Setting
@@ -22,8 +22,6 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 
 MAX_LINKS = 200
-LONGEST_NAME = 80
-"""Characters behind an `@` that may be a name."""
 CHANNEL_KEYS = ("channelId", "primaryChannel", "secondaryChannel")
 _MUTUAL = ("cron job", "project")
 """Links that join all items with the same id; the others join an item that is called so with those that name it."""
@@ -43,8 +41,6 @@ _CALLED |= {("person", "assigned")}
 _NAMES = ("assigned", "channel", "monitor")
 """The links by a name, whose case does not count."""
 _QUOTED = re.compile(r'"([^"\r\n]{3,200})"|“([^”\r\n]{3,200})”')
-_CALL = re.compile(r"(?<![\w@.])@(?=\w)")
-_END_OF_WORD = re.compile(r"(?<=\w)(?!\w)")
 
 
 class EntryLink(NamedTuple):
@@ -131,23 +127,16 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
                 named = mine.link in (*_MUTUAL, "assigned")
                 yield (mine.link if named else _noun(other.item)), other.item
     if isinstance(item, JournalEntry):
-        text = item.entry.text
-        names = set(quoted(text))
+        names = set(quoted(item.entry.text))
         titled: tuple[Task | Plan | Monitor, ...] = (
             (*snapshot.tasks.tasks, *snapshot.plans.plans, *snapshot.monitors.monitors) if names else ()
         )
         yield from ((_noun(one), one) for one in titled if one.title in names)
-        yield from (("contact", one) for one in _called(snapshot, text))
     elif isinstance(item, Task | Plan | Monitor):
         yield from (("journal", entry) for entry in journal_naming(snapshot, item.title))
     elif isinstance(item, Contact) and item.kind == "person":
         text = folded(item.text)
         yield from (("channel", one) for one in snapshot.contacts.channels if one.name and folded(one.name) in text)
-        # The name may go on, and a longer one may be another person's.
-        sign, name = f"@{folded(item.name)}", folded(item.name)
-        for entry in _entries(snapshot, lambda raw: b"@" in raw and sign in folded(decode(raw))):
-            if any(folded(one.name) == name for one in _called(snapshot, entry.raw.text)):
-                yield "journal", entry
 
 
 def _is_done(mine: _End, other: _End) -> bool:
@@ -160,35 +149,20 @@ def _noun(item: Any) -> str:
 
 
 def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
-    """Yield the entries of journal.md that have a title in quotation marks."""
-    if len(title) >= 3:
-        needles = [re.escape(encode(f"{left}{title}{right}")) for left, right in ('""', "“”")]
-        yield from _entries(snapshot, re.compile(b"|".join(needles)).search)
-
-
-def _entries(snapshot: Snapshot, wanted: Callable[[bytes], object]) -> Iterator[JournalEntry]:
-    """Yield the entries of journal.md whose source is wanted, in file order; other days are only searched."""
+    """Yield the entries of journal.md that have a title in quotation marks, in file order."""
+    if len(title) < 3:
+        return
+    named = re.compile(b"|".join(re.escape(encode(f"{left}{title}{right}")) for left, right in ('""', "“”"))).search
     journal = snapshot.journal
     for day in journal.days:
-        section = journal.document.section(day.section)
-        if any(map(wanted, section.parts)):
-            yield from (entry for entry in journal.of_day(day) if wanted(entry.raw.raw))
+        if any(map(named, journal.document.section(day.section).parts)):
+            yield from (entry for entry in journal.of_day(day) if named(entry.raw.raw))
 
 
 def quoted(text: str) -> Iterator[str]:
     """Yield what stands in quotation marks, as journal entries name tasks."""
     for found in _QUOTED.finditer(text):
         yield found[1] or found[2]
-
-
-def _called(snapshot: Snapshot, text: str) -> Iterator[Contact]:
-    """Yield the people whose whole name stands behind an `@`, in any case: `@Bob`, `@Dev Team`."""
-    for found in islice(_CALL.finditer(text), MAX_LINKS):
-        words = text[found.end() : found.end() + LONGEST_NAME]
-        names = [folded(words[: boundary.start()]) for boundary in _END_OF_WORD.finditer(words)]
-        people = [one for one in snapshot.contacts.people if folded(one.name) in names]
-        longest = max((len(one.name) for one in people), default=0)
-        yield from (one for one in people if len(one.name) == longest)
 
 
 # -- links that lead nowhere, stand twice, or are never used ---------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The contacts pane: channels, message routes and people, each group in its own table, and how each is reached."""
+"""The contacts pane: channels, message routes and people, each group in its own table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.base.clock import format_local
-from memory.files.contacts.model import Contacts, channels_of, is_gone, is_same, mentions, unreachable
+from memory.files.contacts.model import Contacts, is_gone
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
-from widgets.detail import DetailLine, Labelled, Link
+from widgets.detail import DetailLine, Labelled
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Contents, FormPlan, Removal
@@ -76,8 +76,7 @@ class ContactsPane(RecordPane):
     """Three tables; only a disconnected channel is in colour.
 
     The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks. The alert
-    sign means that nothing can be sent: a channel is disconnected or has no address, or all channels of a person or
-    route are disconnected.
+    sign means that nothing can be sent: a channel is disconnected or has no address.
     """
 
     pane_id: ClassVar[str] = "contacts"
@@ -113,9 +112,9 @@ class ContactsPane(RecordPane):
                 f"group:{kind}", title, about="" if items else "none yet", tone="strong", folds=bool(items), group=True,
                 values={"part": kind}, columns=COLUMNS[kind] if items else None, cells=heads if items else {},
             )  # fmt: skip
-            yield from (self._record(item, contacts) for item in items)
+            yield from (self._record(item) for item in items)
 
-    def _record(self, item: Any, contacts: Contacts) -> Record:
+    def _record(self, item: Any) -> Record:
         values = {name: str(getattr(item, name) or "") for name in FIELDS[item.kind]}
         title, *_ = values.values()
         cells: dict[str, Content] = {**values}
@@ -125,7 +124,7 @@ class ContactsPane(RecordPane):
             cells["status"] = Piece(item.status or "unknown", "alert" if gone else "plain" if item.status else "muted")
             if step is not None and not step.why:
                 sign = str(self._route.usable.index(step) + 1)[-1:]
-        bad = gone or (step is not None and bool(step.why)) or unreachable(item, contacts)
+        bad = gone or (step is not None and bool(step.why))
         return Record(
             item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
             words=" ".join(item.extra.values()),
@@ -164,31 +163,11 @@ class ContactsPane(RecordPane):
         if not item.group:
             contact = item.thing
             told |= {name: item.cells[name] for name in ("status",) if name in item.cells}
-            if part == "channel":
-                step = self._route.channel_of(contact)
-                if step is not None and step.why and not is_gone(contact):
-                    told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
-                told["used by"] = self._used_by(contact)
-            else:
-                told["reached by"] = [
-                    Link(f"{number}.", f"{one.name}  {one.status or 'state unknown'}", ("contacts.md", one.ref))
-                    for number, one in enumerate(channels_of(contact, self._contacts), 1)
-                ] or [Labelled("", "no channel of contacts.md is named here", "muted")]
+            step = self._route.channel_of(contact) if part == "channel" else None
+            if step is not None and step.why and not is_gone(contact):
+                told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
             told["other columns"] = dict(contact.extra)
         return {**told, "next notification": self._notification()}
-
-    def _used_by(self, channel: Any) -> list[Link]:
-        """Return links to the routes of a channel and to the people who are reached through it."""
-        routes = [one for one in self._contacts.routes if is_same(one.channel, channel)]
-        people = [one for one in self._contacts.people if mentions(one.text, channel.name)]
-        arrow = self.glyphs.right
-        return [
-            *(Link("route", f"{one.prefix} {arrow} {one.project}", ("contacts.md", one.ref)) for one in routes),
-            *(
-                Link("person", f"{one.name} ({one.role})" if one.role else one.name, ("contacts.md", one.ref))
-                for one in people
-            ),
-        ]
 
     def _notification(self) -> list[DetailLine]:
         """Return the channels that a notification would use now: the first, the fallback, and why not the others."""
@@ -205,11 +184,6 @@ class ContactsPane(RecordPane):
             end = format_local(quiet, self.zone)[11:16]
             lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))
         return lines
-
-    def links(self, item: Record) -> Sequence[Link]:
-        """Return the links of an entry except those already named in its detail."""
-        named = {part.target for part in self.detail(item) if isinstance(part, Link)}
-        return [link for link in super().links(item) if link.target not in named]
 
     # What can be done
 

@@ -57,8 +57,6 @@ _PERSON = re.compile(
 )
 _GONE = frozenset({"disconnected", "offline", "error", "failed", "down", "off", "disabled"})
 """States of a channel that need a person."""
-_MEANING = 4
-"""The first word of a channel's name means the channel if it has more letters than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +170,6 @@ def read_person(text: str) -> dict[str, Any]:
     return {"name": found[1].strip(), "role": role, "text": found[3].strip(), "plain": False}
 
 
-# -- by which channels a contact is reached -------------------------------------------------------------------------
-
-
 def channel_id(text: str) -> str:
     """Return the id of a channel in the form that is compared: without a remark and case."""
     return split_remark(text.strip())[0].strip().casefold()
@@ -183,49 +178,6 @@ def channel_id(text: str) -> str:
 def is_gone(channel: Contact) -> bool:
     """Return whether a channel says that it does not work."""
     return channel.status.strip().casefold() in _GONE
-
-
-def is_same(name: str, channel: Contact) -> bool:
-    """Return whether a route's channel is this one, by name or by id."""
-    return bool(name) and name.casefold() in (channel.name.casefold(), channel.id.casefold())
-
-
-def mentions(text: str, name: str) -> bool:
-    """Return whether a text names a channel, by all of its name or by a first word that says enough."""
-    return _place(text.casefold(), name.casefold()) >= 0
-
-
-def _place(folded: str, wanted: str) -> int:
-    """Return where a text names a channel; -1: nowhere."""
-    if not wanted:
-        return -1
-    first = wanted.split(" ")[0]
-    found = folded.find(wanted)
-    if found >= 0 or len(first) <= _MEANING:
-        return found
-    words = re.finditer(r"\S+", folded)
-    return next((word.start() for word in words if word[0].strip(".,;:()!?") == first), -1)
-
-
-def channels_of(contact: Contact, contacts: Contacts) -> tuple[Contact, ...]:
-    """Return the channels that a contact is reached by, the first one first.
-
-    A person's are those that the words about how to reach them name, in their order; a route has the one that it
-    belongs to, a channel is its own.
-    """
-    if contact.kind == "channel":
-        return (contact,)
-    if contact.kind == "route":
-        return tuple(one for one in contacts.channels if is_same(contact.channel, one))
-    folded = (contact.name if contact.plain else contact.text).casefold()
-    places = [(_place(folded, one.name.casefold()), number, one) for number, one in enumerate(contacts.channels)]
-    return tuple(one for at, _, one in sorted(places, key=lambda place: place[:2]) if at >= 0)
-
-
-def unreachable(contact: Contact, contacts: Contacts) -> bool:
-    """Return whether a contact names channels and all of them say that they do not work."""
-    found = channels_of(contact, contacts)
-    return bool(found) and all(map(is_gone, found))
 
 
 # -- what is written in another form --------------------------------------------------------------------------------

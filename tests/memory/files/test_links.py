@@ -47,22 +47,3 @@ def test_people_crons_and_archived_plans() -> None:
     }
     assert [link.title for link in links_of(snapshot, find_contact(snapshot, "Alice"))] == ["A"]
     assert [link.title for link in links_of(snapshot, find_monitor(snapshot, "M"))] == ["A"]
-
-
-def test_people_are_called_with_an_at() -> None:
-    """A name behind an @ leads from an entry to the contact and back, whole and in any case; addresses do not."""
-    journal = (
-        "## 2024-01-02\n### 10:00 - Talked about TLS #tls @bob, @Dev Team and @nobody\n### 09:00 - Said @Bobby\n"
-        "### 08:00 - Mail\n- bob@Bob.example and @@Bob, x.@Bob, é@Bob\n"
-        "## 2024-01-01\n### 08:00 - Y\n- (@Bob) @Dev @Bob\n"
-    )
-    contacts = "## People\n- **Bob**: x\n- **Dev**: y\n- **Dev Team**: z\n"
-    snapshot = snapshot_of({"contacts.md": contacts, "journal.md": journal})
-    talked, said, mail, other = snapshot.journal.entries()
-    called = {
-        entry.title[:4]: [link.title for link in links_of(snapshot, entry)] for entry in (talked, said, mail, other)
-    }
-    assert called == {"Talk": ["Bob", "Dev Team"], "Said": [], "Mail": [], "Y": ["Bob", "Dev"]}
-    assert {link.label for link in links_of(snapshot, talked)} == {"contact"}
-    for name, titles in {"Bob": [talked.title, "Y"], "Dev": ["Y"], "Dev Team": [talked.title]}.items():
-        assert [link.title for link in links_of(snapshot, find_contact(snapshot, name))] == titles
