@@ -221,7 +221,8 @@ _LONGEST = 2000
 class UnreadLine(NamedTuple):
     """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0.
 
-    Of a section that is not read `line` is that of its heading, and the text what is below it.
+    The text goes on to the end of the paragraph. Of a section that is not read `line` is that of its heading, and the
+    text what is below it.
     """
 
     heading: str
@@ -239,10 +240,14 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     starts, tops = [*titles, len(lines)], [*sections]
     unread = []
     for line in found:
-        text = titles.get(line, lines[line])
+        end = starts[bisect_right(starts, line)]
         if line in sections:
-            end = starts[bisect_right(starts, line)]
             text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
+        elif line in titles:
+            text = titles[line]
+        else:
+            stop = next((at for at in range(line + 1, end) if not lines[at] or at in found), end)
+            text = " ".join(lines[line:stop])[:_LONGEST]
         above = bisect_right(tops, line)
         unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line))
     return tuple(unread)

@@ -67,7 +67,11 @@ def test_a_field_in_any_dress_is_read(workspace: Place) -> None:
 
 OTHERS = [
     *(("- Assignee: bob", "assigned", "bob"), ("- **Owner:** bob", "assigned", "bob")),
-    *(("- assigned_to: bob", "assigned", "bob"), ("- Labels: a, b", "tags", ["a", "b"])),
+    *(
+        ("- assigned_to: bob", "assigned", "bob"),
+        ("- Labels: a, b", "tags", ["a", "b"]),
+        ("- tags: #a #b", "tags", ["a", "b"]),
+    ),
     *(
         ("- Progress: 40%", "progress", 40),
         ("* notes: more", "notes", "more"),
@@ -99,6 +103,11 @@ TOLD_FIELDS = [
     ),
     *("Fix it @due(2026-02-01)", "\U0001f4c5 2026-02-01", "- status: done", "- priority: low", "#### [HIGH] Another"),
     *(
+        "#### Part\n- due: 2026-02-01",
+        "- Due Date - 2026-02-01",
+        "- [due:: 2026-02-01]",
+        "due \u2192 2026-02-01",
+        "Due by Friday: 2026-02-01",
         "- due: 01/02/2026",
         "- due: tomorrow",
         "- due: 2026-02-30",
@@ -262,6 +271,10 @@ PLACES = [
         "## Someday\n\n### Buy milk\n",
         "## Completed\n\n- [ ] Buy milk\n",
         "## Pending\n\n### Buy milk (due 2026-01-01)\n",
+        "## Pending\n\n### [LOW] Buy milk (completed: 2026-01-01)\n",
+        "## Pending\n\n- [ ] Buy milk due:2026-01-01\n",
+        "## Pending\n\nNone yet.\n- \u2705 Bought milk\n",
+        "## Pending\n\n** TODO Buy milk\n   DEADLINE: <2026-01-01 Thu>\n",
     ),
 ]
 

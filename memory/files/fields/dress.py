@@ -14,6 +14,7 @@ from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from memory.base.problems import Level, Problem
+from memory.base.safe_text import plural
 from memory.base.values import folded
 from memory.document.lines import Field, count_lines, encode, hidden_lines, may_hide, read_fields, split_lines
 from memory.document.model import Document
@@ -146,6 +147,7 @@ class _Reader:
                 self.lines_of.setdefault(node.key, node.line)
         self.findings: list[LineFinding] = []
         self.twins: dict[int, str] = {}
+        self.heading: int | None = None
 
     def read(self) -> Plain:
         leading = True
@@ -163,7 +165,10 @@ class _Reader:
         """Read one line; return whether only fields were read so far."""
         node = self.fields.get(number)
         if node is not None and node.key in self.schema.keys:
+            self.below_heading()
             return leading
+        if text.startswith("####"):
+            self.heading = number
         dressed = regex(_DRESSED).fullmatch(text)
         key = self.schema.meaning(dressed["key"]) if dressed else None
         if node is not None and key is None:
@@ -174,6 +179,7 @@ class _Reader:
         if not dressed["bullet"] and not leading:
             self.likely(number, text)
             return False
+        self.below_heading()
         value = dressed["value"].strip()
         inline = regex(_INLINE).search(value)
         if key in self.lines_of:
@@ -195,9 +201,16 @@ class _Reader:
             self.findings.append(read_as(number, text, plain))
         return leading
 
+    def below_heading(self) -> None:
+        """Tell a heading of a deeper level above a field, which is one of the whole entry."""
+        if self.heading is not None:
+            self.unread(self.heading, "the fields below are those of the entry above; an entry has a heading `### `")
+            self.heading = None
+
     def likely(self, number: int, text: str) -> None:
         """Tell a line that names a field in a form that could mean two things."""
         if regex(_TOLD_HEADING).match(text):
+            self.heading = None
             self.unread(number, "it is part of the entry above; a heading of an entry is `### ` at the start of a line")
             return
         tagged = regex(_TAGGED).search(text)
@@ -271,9 +284,10 @@ def unread_entries(
                 yield LineFinding(document.line_of(index, number), level, code, message)
 
 
-def unread(number: int, text: str, advice: str, level: Level = "warning") -> LineFinding:
-    """Return the finding about a line that nothing reads, with the sentence that helps."""
-    return LineFinding(number, level, UNREAD, f"{_shown(text)} is read by nothing: {advice}")
+def unread(number: int, text: str, advice: str, level: Level = "warning", *, more: int = 0) -> LineFinding:
+    """Return the finding about a line that nothing reads, and `more` lines below, with the sentence that helps."""
+    what = f"{_shown(text)} and {plural(more, 'line')} below are" if more else f"{_shown(text)} is"
+    return LineFinding(number, level, UNREAD, f"{what} read by nothing: {advice}")
 
 
 def unclear(number: int, text: str, words: str) -> LineFinding:
@@ -490,9 +504,16 @@ class Lead:
         fresh = True
         for number, text in enumerate(self.lines):
             blank = not text.strip()
-            told = None
-            if fresh and not blank and not self.hidden[number] and number not in taken:
-                told = advise(text)
-                if told is not None:
-                    yield unread(number, text, told)
-            fresh = blank or number in taken or (told is not None and bool(regex(_ANY_ITEM).fullmatch(text)))
+            begins = not blank and (fresh or regex(_ANY_ITEM).fullmatch(text) is not None)
+            if begins and not self.hidden[number] and number not in taken and (told := advise(text)) is not None:
+                yield unread(number, text, told, more=self._more_lines(number, taken))
+            fresh = blank or number in taken
+
+    def _more_lines(self, number: int, taken: Container[int]) -> int:
+        """Return how many lines behind a line belong to the same paragraph or item."""
+        stop = number + 1
+        while stop < len(self.lines) and self.lines[stop].strip() and stop not in taken and not self.hidden[stop]:
+            if regex(_ANY_ITEM).fullmatch(self.lines[stop]):
+                break
+            stop += 1
+        return stop - number - 1

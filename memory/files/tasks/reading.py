@@ -31,7 +31,7 @@ from memory.files.fields.dress import (
 from memory.files.fields.values import text_or_none
 from memory.files.refs import identity_hex
 
-from .values import SCHEMA, split_priority
+from .values import SCHEMA, read_tags, split_priority, write_tags
 
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
 SECTIONS: dict[str, SectionName] = {
@@ -54,9 +54,11 @@ _LEADING = (
 _TRAILING = rf"(?i)(?P<rest>\S.*?)[ \t]+(?:[-–—][ \t]+)?(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]))(?:\*\*)?"
 _BOX = r"\[(?P<mark>[ xX]?)\][ \t]+(?P<rest>\S.*)"
 _DATE_IN_TITLE = (
-    r"(?i)@due\(|\bdue(?: date)?[:：]?[ \t]+(?:[0-9]{4}-|on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::"
+    r"(?i)@\w+\([0-9]{4}-|\b(?:due|deadline|completed|done|finished|started|created)(?: (?:date|on|at|by))?[:：]?[ \t]*"
+    r"[0-9]{4}-|\bdue[:：]?[ \t]+(?:on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::"
 )
-_DATES = ("due", "Due", "eadline", "📅", "⏳", "🛫")
+_DATES = ("-", "due", "Due", "eadline", "@")
+"""What a title has in it that may have a date."""
 _ITEM = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
 _ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?P<title>\S.*)"
@@ -108,6 +110,14 @@ def _plain_task(entry: Entry) -> PlainTask:
     findings = [*found, *(one.moved(1) for one in below)]
     if title != written or plain != body:
         entry = entry.with_body(plain).with_title(title)
+    tags = entry.fields.get("tags", "")
+    if "#" in tags and (written_tags := write_tags(read_tags(tags))) != tags:
+        entry = entry.set_field("tags", written_tags)
+        line = field_line(entry, "tags", 0)
+        findings = [
+            *(one for one in findings if one.line != line),
+            read_as(line, f"tags: {tags}", f"- tags: {written_tags}"),
+        ]
     priority = entry.fields.get("priority")
     if priority is not None:
         line, text = field_line(entry, "priority", 0), f"priority: {priority}"

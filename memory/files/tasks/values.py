@@ -17,6 +17,8 @@ from memory.files.fields.values import Schema, Value, moment, moment_or_none, pe
 
 PRIORITIES = ("HIGH", "NORMAL", "LOW")
 _PRIORITY = re.compile(r"\[(HIGH|NORMAL|LOW)\](?:[ \t]+|$)", re.IGNORECASE)
+_HASHTAGS = re.compile(r"(?:#[^\s#]+\s*)+")
+_HASHED = re.compile(r"#([^\s#]+)")
 _RECURRING = re.compile(r"recurring:[ \t]*(\S.*)", re.IGNORECASE)
 
 
@@ -107,10 +109,12 @@ def is_run(entry: Entry) -> bool:
 
 
 def read_tags(value: str | None) -> list[str]:
-    """Return the tags of a value that separates them by commas."""
+    """Return the tags of a value that separates them by commas, or has a `#` in front of each."""
     if value is None or value.lower() in ABSENT:
         return []
-    return [tag for tag in (part.strip() for part in value.replace("\n", ",").split(",")) if tag]
+    parts = [part.strip() for part in value.replace("\n", ",").split(",")]
+    found = (_HASHED.findall(part) if _HASHTAGS.fullmatch(part) else [part] for part in parts)
+    return [tag for tags in found for tag in tags if tag]
 
 
 def write_tags(tags: Iterable[str]) -> str:
