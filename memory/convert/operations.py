@@ -16,7 +16,7 @@ from memory.registry import registered
 from memory.system import System
 from memory.workspace import Workspace
 
-from .readers import FORMATS, reader_of
+from .readers import FORMATS
 
 
 class ConversionReport(NamedTuple):
@@ -58,7 +58,7 @@ def convert_entries(
     if name in FORMATS:
         if not path:
             raise UsageError("convert.source", f"{name} needs a path", f"write {name}:PATH, {FORMATS[name].words}")
-        found: Iterator[Item | Skipped | Loss] = reader_of(name)(Path(path), workspace.zone)
+        found: Iterator[Item | Skipped | Loss] = FORMATS[name].read(Path(path), workspace.zone)
     else:
         found = _entries(workspace, name, path, target, open_workspace)
     read = list(found)

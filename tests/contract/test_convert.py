@@ -409,7 +409,13 @@ def test_markers_that_are_left_out_are_named(workspace: Place) -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["{} 2{}", "{}-HOST{}", "{}.sync-conflict-20260101-101010-ABCDEFG{}", "{}{}~"])
+COPIES = [
+    *("{} 2{}", "{}-HOST{}", "{}.sync-conflict-20260101-101010-ABCDEFG{}", "{} (Ann's conflicted copy 2026-01-01){}"),
+    *("{} (conflicted copy){}", "{} (conf(1)){}", "{}_conf(1){}", "{}_LOCAL_123{}", "{}{}~", "{}{}.orig"),
+]
+
+
+@pytest.mark.parametrize("form", COPIES)
 def test_copies_of_syncing_programs_are_named_in_every_system(place: Place, form: str) -> None:
     """Each is a warning of the check, and none is read."""
     folder = all_systems(place, "all")

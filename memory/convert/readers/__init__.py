@@ -8,42 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from memory.base.items import Item, Loss, Skipped
 
-Reader = Callable[[Path, tzinfo], Iterator[Item | Skipped | Loss]]
+from . import notes, terminal, trackers
+from .taskwarrior import read_taskwarrior
 
 
 class Format(NamedTuple):
-    """A format: its description, and the module and the function that read it."""
+    """A format: its description, and its reader."""
 
     words: str
-    module: str
-    function: str = "read"
+    read: Callable[[Path, tzinfo], Iterator[Item | Skipped | Loss]]
 
 
-FORMATS: dict[str, Format] = {
+FORMATS = {
     "claude-code": Format(
-        "a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", "notes", "read_claude_code"
+        "a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", notes.read_claude_code
     ),
-    "basic-memory": Format("a folder of basic-memory notes", "notes", "read_basic_memory"),
-    "backlog": Format("a Backlog.md folder of tasks", "notes", "read_backlog"),
-    "taskwarrior": Format("what `task export` writes", "taskwarrior"),
-    "todotxt": Format("a todo.txt file", "todo_txt"),
-    "jrnl": Format("what `jrnl --format json` writes", "jrnl"),
-    "beads": Format("what `bd export` writes, or the folder .beads", "trackers", "read_beads"),
-    "task-master": Format("a tasks.json of task-master, or its project", "trackers", "read_task_master"),
-    "kiro": Format("a folder of Kiro's specs, or a tasks.md", "trackers", "read_specs"),
-    "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", "trackers", "read_specs"),
-    "cursor-rules": Format("a project with .cursor/rules, that folder, or one rule", "notes", "read_cursor_rules"),
-    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", "notes", "read_memory_bank"),
+    "basic-memory": Format("a folder of basic-memory notes", notes.read_basic_memory),
+    "backlog": Format("a Backlog.md folder of tasks", notes.read_backlog),
+    "taskwarrior": Format("what `task export` writes", read_taskwarrior),
+    "todotxt": Format("a todo.txt file", terminal.read_todo_txt),
+    "jrnl": Format("what `jrnl --format json` writes", terminal.read_jrnl),
+    "beads": Format("what `bd export` writes, or the folder .beads", trackers.read_beads),
+    "task-master": Format("a tasks.json of task-master, or its project", trackers.read_task_master),
+    "kiro": Format("a folder of Kiro's specs, or a tasks.md", trackers.read_specs),
+    "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", trackers.read_specs),
+    "cursor-rules": Format("a project with .cursor/rules, that folder, or one rule", notes.read_cursor_rules),
+    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", notes.read_memory_bank),
 }
-
-
-def reader_of(name: str) -> Reader:
-    """Return the reader of a format; KeyError for an unknown name."""
-    found: Reader = getattr(import_module(f"{__name__}.{FORMATS[name].module}"), FORMATS[name].function)
-    return found

@@ -32,7 +32,7 @@ _COMPUTED = frozenset({"id", "urgency", "mask", "imask", "parent", "rtype", "las
 _READ = frozenset({"description", "status", "priority", "entry", "tags", "annotations", "recur", *_NAMES, *_COMPUTED})
 
 
-def read(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
+def read_taskwarrior(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
     """Yield the tasks; deleted ones are skipped. Recurrence is that of the clock in `zone`.
 
     Taskwarrior keeps a recurring task as a template and generates an instance for each of its due dates. The first open

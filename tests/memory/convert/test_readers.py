@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from memory.base.items import Item, Skipped
-from memory.convert.readers import FORMATS, reader_of
+from memory.convert.readers import FORMATS
 from memory.errors import UsageError
 
 
 def read(name: str, path: Path) -> tuple[list[Item], list[Skipped]]:
     """The items and what was skipped."""
-    found = list(reader_of(name)(path, UTC))
+    found = list(FORMATS[name].read(path, UTC))
     return [one for one in found if isinstance(one, Item)], [one for one in found if isinstance(one, Skipped)]
 
 
@@ -196,7 +196,7 @@ def test_no_bytes_end_a_reader(tmp_path: Path, name: str) -> None:
     for path in (tmp_path, tmp_path / "bad.md", Path("/dev/null"), tmp_path / "gone"):
         codes = []
         try:
-            list(reader_of(name)(path, UTC))
+            list(FORMATS[name].read(path, UTC))
         except UsageError as error:
             codes.append(error.code)
         assert set(codes) <= {"convert.unreadable"}
