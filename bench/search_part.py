@@ -262,7 +262,7 @@ def _edit(place: Searched) -> dict[str, float]:
     start = time.perf_counter()
     place.searcher.update()
     seconds = time.perf_counter() - start
-    if not place.searcher.fresh():
+    if place.searcher.coverage() < 1:
         raise Unavailable("the index is not up to date")
     return {"indexed": seconds}
 

@@ -20,8 +20,22 @@ from memory.systems.suspects import gate_of
 from memory.workspace import Outcome, Workspace
 
 from . import FactsLook, FactStore
-from .model import FILE, FOLDER, MARK, SETTINGS, SHOWN, Fact, read_line, time_key
-from .store import items_of, take
+from .model import (
+    FILE,
+    FOLDER,
+    MARK,
+    MOST_CHARACTERS,
+    MOST_TAGS,
+    SCOPES,
+    SETTINGS,
+    SHOWN,
+    Fact,
+    FactsOfFile,
+    holds_secret,
+    read_line,
+    time_key,
+)
+from .store import items_of, read_mark, take
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
@@ -64,7 +78,6 @@ class Facts(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems in the file of facts, the mark beside it, and the settings."""
-        from .check import problems_of
 
         found: list[Problem] = []
         try:
@@ -73,7 +86,7 @@ class Facts(System):
             line, message = error.details.get("line", 0), error.message.partition(": ")[2] or error.message
             found.append(Problem("error", f"{FOLDER}/{SETTINGS}", line, error.code, message))
         try:
-            found += problems_of(self.store.read(), self._files.read(MARK).base)
+            found += _problems(self.store.read(), self._files.read(MARK).base)
         except MemdeckError as error:
             found.append(Problem("error", SHOWN, 0, error.code, error.message))
         folder = SHOWN.rpartition("/")[0]
@@ -172,6 +185,45 @@ class Facts(System):
             raise NotFoundError("facts.not_found", "it was deleted already")
         words = facts[0].id if len(facts) == 1 else plural(len(facts), "fact")
         return Outcome(change, f"deleted {words}")
+
+
+def _problems(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
+    """Return the problems in the order of the lines; `mark` holds the bytes of the file beside the facts.
+
+    Errors: lines that are not facts, and duplicate ids. Warnings: facts that look like a secret, a missing text or
+    time, a mark below the highest id. Notes: what exceeds the limits of the format.
+    """
+    found = [
+        Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is no fact: {one.why}")
+        for one in reading.unread
+    ]
+    first: dict[str, Fact] = {}
+    for fact in reading.facts:
+        other = first.setdefault(fact.id, fact)
+        if other is not fact:
+            text = f"{fact.id} is in line {other.line + 1} already"
+            found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
+        found += _of_fact(fact)
+    if mark is not None and read_mark(mark) < reading.highest:
+        text = f"it is below m-{reading.highest}; the next change of memdeck raises it"
+        found.append(Problem("warning", f"{FOLDER}/{MARK}", 1, "fact.mark", text))
+    return sorted(found, key=lambda one: (one.file, one.line, one.code))
+
+
+def _of_fact(fact: Fact) -> Iterator[Problem]:
+    line = fact.line + 1
+    if any(map(holds_secret, (fact.text, *fact.tags))):
+        yield Problem("warning", SHOWN, line, "fact.secret", f"{fact.id} looks like a secret; delete it and change it")
+    if not fact.text.strip():
+        yield Problem("warning", SHOWN, line, "fact.text", f"{fact.id} has no text")
+    elif len(fact.text) > MOST_CHARACTERS:
+        yield Problem("note", SHOWN, line, "fact.long", f"{fact.id} is longer than {MOST_CHARACTERS} characters")
+    if fact.scope not in SCOPES:
+        yield Problem("note", SHOWN, line, "fact.scope", f"{fact.id} has an unknown scope")
+    if len(fact.tags) > MOST_TAGS:
+        yield Problem("note", SHOWN, line, "fact.tags", f"{fact.id} has more than {MOST_TAGS} tags")
+    if not time_key(fact.ts):
+        yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no time that can be read, and counts as old")
 
 
 class FactReading(PlainReading):

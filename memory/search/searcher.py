@@ -82,15 +82,11 @@ class Searcher:
         return SearchAnswer(query, complete=False)
 
     def ask(self, query: Query, limit: int) -> SearchAnswer | None:
-        """Return the answer of the index as it is, None if there is none; `fresh` returns whether it is up to date."""
+        """Return the answer of the index as it is, None if there is none."""
         return self._database.look(lambda index: index.ask(query, limit))
 
-    def fresh(self) -> bool:
-        """Return whether the index matches the files as they are now; takes only a few `stat` calls."""
-        return self.coverage() == 1.0
-
     def coverage(self) -> float:
-        """Return the share of the files that the index holds in their current state, from 0 to 1."""
+        """Return the share of the files that the index holds as they are now, from 0 to 1; a few `stat` calls."""
         stamps = self._database.look(lambda index: index.stamps())
         if stamps is None:
             return 0.0

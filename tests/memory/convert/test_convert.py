@@ -98,45 +98,6 @@ def test_the_change_counts_what_it_converted(tmp_path: Path, target: str) -> Non
     assert change.summary == f"converted 1 {'fact' if target == 'facts' else 'entry'}"
 
 
-def test_tasks_go_to_typed_memory_and_back(tmp_path: Path) -> None:
-    """Tasks that memdeck wrote come back as the same bytes, in their sections and with fields it does not know."""
-    tasks = """# Tasks
-
-## Pending
-
-### [HIGH] Pay the rent
-- due: 2024-02-01 (recurring: 0 9 1 * *)
-- assigned: Alice
-- created: 2024-01-01 08:00
-- tags: money, flat
-- notes: by transfer
-  not by cheque
-- ticket: R-17
-
-### Water the plants
-- created: 2024-01-02
-
-## In Progress
-
-### [LOW] Read a book
-- created: 2024-01-03 08:00
-- started: 2024-01-04 08:00
-- progress: 40%
-
-## Completed (last 7 days)
-
-### Buy milk
-- created: 2024-01-05 08:00
-- completed: 2024-01-06 08:00
-"""
-    here, there = workspace(tmp_path / "here", {"tasks.md": tasks}), workspace(tmp_path / "there", {"tasks.md": ""})
-    assert run(here, "files", "typed").converted == 4
-    empty = "# Tasks\n\n## Pending\n\n## In Progress\n\n## Completed (last 7 days)\n"
-    (there.root / ".aiter/memory/tasks.md").write_text(empty)
-    assert run(there, f"typed:{here.root}", "files").losses == []
-    assert (there.root / ".aiter/memory/tasks.md").read_text() == tasks
-
-
 @pytest.mark.parametrize("target", ["facts", "typed"])
 def test_the_sample_is_accounted_for(tmp_path: Path, target: str) -> None:
     """Every entry of the sample is converted or skipped with a reason, the source keeps its bytes, once is enough."""

@@ -63,11 +63,6 @@ def test_no_match_gives_the_five_newest(store: FactStore, add: Add, now: datetim
         assert found.reason == "recent"
 
 
-def test_nothing_to_inject(store: FactStore, now: datetime) -> None:
-    """Without facts the block is empty."""
-    assert store.inject("hello", now).block == ""
-
-
 def test_the_budget_stops_at_the_first_that_does_not_fit(store: FactStore, add: Add, now: datetime) -> None:
     """2,000 characters of text: what comes behind the first that is over is not tried; it counts characters."""
     for number in range(4):

@@ -28,14 +28,6 @@ def test_a_whole_tag(store: FactStore, add: Add) -> None:
     assert [fact.id for fact in store.search(tag="infra")] == ["m-1"]
 
 
-def test_query_and_tag_are_both_needed(store: FactStore, add: Add) -> None:
-    """Both conditions have to hold."""
-    add("postgres", tags=["infra"])
-    add("postgres", tags=["other"])
-    add("mysql", tags=["infra"])
-    assert [fact.id for fact in store.search("postgres", "infra")] == ["m-1"]
-
-
 def test_the_twenty_newest(store: FactStore, add: Add, now: datetime) -> None:
     """At most 20, newest first; without conditions the 20 newest of all."""
     for number in range(25):

@@ -84,14 +84,6 @@ def test_the_oldest_go_when_there_are_too_many(add: Add, store: FactStore, works
     assert [fact.id for fact in store.read().facts] == ["m-1", "m-4", "m-5"]
 
 
-def test_500_is_the_default_limit(add: Add, file: Path, store: FactStore) -> None:
-    """Without settings the 501st fact lets the first one go."""
-    file.write_bytes(b"".join(line(f"m-{number}", f"fact {number}") for number in range(1, 501)))
-    assert add("one more")["id"] == "m-501"
-    assert len(store.read().facts) == 500
-    assert store.read().get("m-1") is None
-
-
 def test_pruned_facts_come_back_from_the_change_log(add: Add, workspace: Workspace, file: Path, now: datetime) -> None:
     """A fact that went for a new one is restored by reverting that change, byte for byte."""
     limits(workspace, max_total=1)

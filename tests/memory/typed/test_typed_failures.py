@@ -24,14 +24,6 @@ BLOCK = """## 2026-04-18T12:00:00+00:00
 """
 
 
-def test_a_failure_is_noted_as_documented(den: Den) -> None:
-    """The block, to the byte, in failures.md of the procedural folder, which is made."""
-    folder = den.add("ada", '[memory]\nprocedural_dir = "memory/log"\n')
-    store = den.store(den.agent("ada"))
-    assert ops.record_failure(den.agent("ada"), "partial", "Fix the build", 12345, now=NOW, store=store)
-    assert (folder / "memory/log/failures.md").read_text() == BLOCK
-
-
 def test_the_log_is_append_only_and_two_in_a_second_are_two(den: Den) -> None:
     """What stands there stays; a note is a block of its own each time."""
     folder = den.add("ada")

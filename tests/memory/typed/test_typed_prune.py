@@ -11,7 +11,6 @@ import pytest
 from memory.errors import ConfigError
 from memory.history.undo import undo_in
 from memory.typed.files import look_at
-from memory.typed.locks import lock_file
 from memory.typed.pruning import plan_prune, prune
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
@@ -113,30 +112,6 @@ def _regular(folder: Path) -> set[str]:
     return {path for path in _names(folder) if (folder / path).is_file() and not (folder / path).is_symlink()}
 
 
-def test_what_is_passed_over_is_named(den: Den) -> None:
-    """Links are not followed, locked files are named with who holds them, and what fails is counted and goes on."""
-    folder = _den_of_all(den)
-    lock_file(den.store(den.agent("ada")), "memory/episodic/old0.md", now=NOW)
-    found = prune(den.agent("ada"), den.store, NOW, actor="cli")
-    skipped = {left.path: left.reason for left in found.skipped}
-    assert skipped["memory/episodic/link.md"] == "a link is not followed"
-    assert skipped["memory/episodic/linked"] == "a link is not followed"
-    assert "FIFO" in skipped["memory/episodic/pipe"]
-    assert skipped["memory/episodic/held.md"] == "locked by an unknown program"
-    assert skipped["memory/episodic/old0.md"].startswith(f"locked by process {os.getpid()}")
-    assert skipped["memory/episodic/raw.bin"] == "it is no Markdown"
-    assert skipped["memory/episodic/held.md.lock"] == "a lock is never pruned"
-    errors = {left.path: left.reason for left in found.errors}
-    assert sorted(errors) == ["memory/episodic/closed.md", "memory/episodic/twice.md"]
-    assert "read-only" in errors["memory/episodic/closed.md"]
-    assert "2 names" in errors["memory/episodic/twice.md"]
-    assert len(found.deleted) == 6
-    assert (folder / "memory/episodic/old0.md").exists()
-    assert (den.top / "elsewhere/secret.md").exists()
-    report = found.json()
-    assert (report["deleted"], report["bytes_freed"]) == (6, found.freed)
-
-
 def test_a_core_file_behind_a_link_is_never_touched(den: Den) -> None:
     """A file is core whatever way the Aidefile names it: by a link, or with the folder that it lies in."""
     folder = den.add("ada", '[memory]\ncore_files = ["memory/me.md", "memory/procedural/kept"]\n')
@@ -168,18 +143,6 @@ def test_folders_that_are_links_stay_inside(den: Den) -> None:
     found = prune(den.agent("ada"), den.store, NOW, actor="cli")
     assert isinstance(found.error, ConfigError)
     assert (found.error.code, (den.top / "out/b.md").exists()) == ("typed.outside", True)
-
-
-def test_one_bad_agent_does_not_stop_the_others(den: Den) -> None:
-    """A missing folder and a broken Aidefile are told for their agents alone."""
-    den.add("one", "[memory\n")
-    put(den.add("two"), "memory/episodic/a.md", days=8)
-    den.names.append('[[agents]]\nname = "gone"\npath = "/nowhere"\n')
-    den.register("\n".join(den.names))
-    found = [prune(den.agent(name), den.store, NOW, actor="cli") for name in ("one", "two", "gone")]
-    codes = [one.error.code if one.error else None for one in found]
-    assert codes == ["typed.toml", None, "typed.no_folder"]
-    assert [len(one.deleted) for one in found] == [0, 1, 0]
 
 
 def test_nothing_is_deleted_without_a_copy(den: Den) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConfigError, NotFoundError
+from memory.errors import ConfigError
 from memory.typed.aidefile import read_aidefile, with_core_file
-from memory.typed.registry import agents_of, find_agent, read_registry
-from memory.typed.sizes import read_age, read_size
+from memory.typed.registry import agents_of, read_registry
+from memory.typed.sizes import read_size
 from tests.memory.typed.conftest import Den
 
 
@@ -54,21 +54,6 @@ def test_a_wrong_registry_names_the_line(den: Den, text: str, line: int, words: 
     assert caught.value.details["line"] == line
     assert words in caught.value.message
     assert caught.value.details["file"] == "~/.aide/config.toml"
-
-
-def test_an_agent_is_named_by_its_name_or_its_path(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names come first; a path may lead to an agent that nobody registered; anything else is told."""
-    ada = den.add("ada")
-    bob = den.add("bob", registered=False)
-    assert find_agent("ada", den.home).folder == ada
-    assert find_agent(str(ada), den.home).registered
-    found = find_agent(str(bob), den.home)
-    assert (found.name, found.folder, found.registered) == ("bob", bob, False)
-    monkeypatch.chdir(bob)
-    assert find_agent(".", den.home).folder == bob
-    with pytest.raises(NotFoundError) as caught:
-        find_agent("eve", den.home)
-    assert (caught.value.code, caught.value.details["agents"]) == ("typed.no_agent", ["ada"])
 
 
 def test_the_agents_of_a_workspace_lie_in_it(den: Den) -> None:
@@ -128,13 +113,6 @@ def test_a_wrong_aidefile_names_the_line(tmp_path: Path, text: str, code: str, l
     assert caught.value.message.startswith(f"Aidefile:{line}: ")
 
 
-def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
-    """An Aidefile that is no UTF-8 is an error, not a crash."""
-    with pytest.raises(ConfigError) as caught:
-        read_aidefile(tmp_path, b"[memory]\n# \xff\n")
-    assert caught.value.details["line"] == 2
-
-
 def test_what_nobody_reads_is_a_warning(tmp_path: Path) -> None:
     """A misspelt key of [memory] and a key outside of all sections are told, with their line."""
     found = read_aidefile(tmp_path, b'top = 1\n[memory]\ncompact_afer = "1m"\n')
@@ -148,21 +126,6 @@ def test_what_nobody_reads_is_a_warning(tmp_path: Path) -> None:
 def test_sizes_are_k_m_or_plain_in_any_case(value: object, size: int) -> None:
     """`200k`, `1m` and plain numbers."""
     assert read_size(value) == size
-
-
-@pytest.mark.parametrize("value", ["", "k", "1g", "1.5m", "-1", "0", 0, None, "1 m k", "١k", "9" * 30])
-def test_other_sizes_are_none(value: object) -> None:
-    """Nothing else is a size."""
-    with pytest.raises(ValueError, match="no size"):
-        read_size(value)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"), [("7d", 604800), ("12h", 43200), ("90", 90), (1.5, 1.5), ("2W", 1209600)]
-)
-def test_ages_are_read(value: object, seconds: float) -> None:
-    """Ages have a unit, or are seconds."""
-    assert read_age(value).total_seconds() == seconds
 
 
 def _core(aidefile: bytes) -> list[str]:
@@ -193,13 +156,3 @@ def test_a_list_of_core_files_that_is_none_is_not_changed(text: str) -> None:
     with pytest.raises(ConfigError) as caught:
         with_core_file(text.encode(), "b.md", add=True)
     assert (caught.value.code, caught.value.details["line"]) == ("typed.value", 2 if "core" in text else 1)
-
-
-def test_a_limit_of_core_files_holds_for_what_is_added() -> None:
-    """An Aidefile that would be beyond the limits with one file more stays as it is."""
-    text = "[memory]\ncore_files = [" + "".join(f'"{number}",' for number in range(509)) + "]\n"
-    full = with_core_file(text.encode(), "one more", add=True)
-    assert b"one more" in full
-    with pytest.raises(ConfigError) as caught:
-        with_core_file(with_core_file(full, "two", add=True), "three", add=True)
-    assert (caught.value.code, caught.value.details["line"]) == ("typed.toml", 2)

@@ -50,13 +50,6 @@ def _typed(workspace: Workspace) -> TypedMemory:
     return system
 
 
-def test_a_workspace_has_the_agents_that_lie_in_it(den: Den, shop: Path, workspace: Workspace) -> None:
-    """Registered agents inside make the system present; without a home there is none."""
-    assert [system.name for system in workspace.systems()] == ["files", "typed"]
-    assert [agent.name for agent in _typed(workspace).agents()] == ["ada"]
-    assert [system.name for system in Workspace.open(shop, state_home=den.state).systems()] == ["files"]
-
-
 def test_maintenance_prunes_registered_agents_inside(den: Den, shop: Path, workspace: Workspace) -> None:
     """Dry run and run report the same sum; an Aidefile that nobody registered, and agents elsewhere, lose nothing."""
     put(den.top / "far", "memory/episodic/old.md", days=30)
