@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from memory.base.secrets import mask
 from memory.curated.extract.inbox import consume, count
 from memory.curated.sides import FOLDER
-from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.storage.transaction import Transaction
 
@@ -139,30 +139,6 @@ def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG0
     found = [row for row in found if args.get("date") in (None, row["date"])]
     found.sort(key=lambda row: (row["date"], row["scope"]), reverse=True)
     return {"logs": found[: min(args.get("limit", 50), 200)]}
-
-
-def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Show the log of a day."""
-    day, parts = str(args["date"]), list[str]()
-    try:
-        date.fromisoformat(day)
-    except ValueError:
-        raise UsageError("memory.validation", f"{day[:40]!r} is no day", "such as 2026-01-15", field="date") from None
-    for side in curated.sides_of(args.get("scope")):
-        kept = [f"{folder}/{name}" for folder in _folders(curated, side) for name in _logs_in(side, folder)
-                if _day_of(name) == day]  # fmt: skip
-        texts = [side.store.read(path).data.decode("utf-8", "replace") for path in kept]
-        parts += [mask(text) for text in texts] or _texts_of(curated, side, day).values()
-    if not parts:
-        raise NotFoundError("memory.not_found", f"nothing was done on {day}", "`memdeck curated daily ls`")
-    return {"date": day, "text": "\n".join(parts)}
-
-
-def sweep_all(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Write the logs of the days that are over, and archive old ones."""
-    dry = args.get("dry_run", False)
-    done = [sweep(curated, side, call, dry_run=dry) for side in curated.sides_of(args.get("scope"))]
-    return {**{key: sum(one[key] for one in done) for key in ("logs", "written", "archived")}, "dry_run": dry}
 
 
 # -- maintenance -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 Json = dict[str, Any]
@@ -27,6 +27,11 @@ def plain(done: Json, indent: str = "") -> Iterator[str]:
 def text(done: Json) -> Iterator[str]:
     """Yield the lines of a text."""
     yield from done["text"].splitlines()
+
+
+def listed(name: str, form: Callable[[Json], str], none: str = "") -> Callable[[Json], Iterable[str]]:
+    """Return what shows the things of a list in a result, each as a line; `none` is the line for an empty list."""
+    return lambda done: [form(one).rstrip() for one in done[name]] or ([none] if none else [])
 
 
 def scope_of(memory: Json) -> str:
@@ -68,25 +73,9 @@ def decision(done: Json) -> Iterator[str]:
         yield f"  {'passed' if trace['passed'] else 'failed'}  {trace['name']}: {trace['reason']}{details}"
 
 
-def decisions(done: Json) -> Iterator[str]:
-    """Yield decisions, one a line."""
-    for one in done["decisions"]:
-        yield f"{one['id']}  {one['decided_at']}  {one['op']}  {one['target_filename'] or '-'}  {one['reason']}"
-    if not done["decisions"]:
-        yield "no decisions"
-
-
 def taken_back(done: Json) -> Iterator[str]:
     """Yield what a revert did, or would do."""
     yield "the decision can be taken back" if done["dry_run"] else f"took back {done['decision']['id']}"
-
-
-def failures(done: Json) -> Iterator[str]:
-    """Yield the candidates that failed, one a line."""
-    for one in done["failures"]:
-        yield f"{one['id']}  {one['session_id']}  {one['reason']}"
-    if not done["failures"]:
-        yield "nothing failed"
 
 
 def results(done: Json) -> Iterator[str]:
@@ -98,26 +87,6 @@ def results(done: Json) -> Iterator[str]:
         yield from (f"       {line}" for line in below if line)
     if not done["results"]:
         yield "nothing found"
-
-
-def history(done: Json) -> Iterator[str]:
-    """Yield events of memory, one a line."""
-    for one in done["operations"]:
-        yield f"{one['timestamp']}  {one['operation']}  {one['filename'] or ''}  {one['summary']}".rstrip()
-    if not done["operations"]:
-        yield "nothing yet"
-
-
-def settings(done: Json) -> Iterator[str]:
-    """Yield settings, one a line."""
-    for one in done["config"]:
-        yield f"{one['key']} = {one['value']}  ({one['source']}; default {one['default']})"
-
-
-def events(done: Json) -> Iterator[str]:
-    """Yield the events of a session, one a line."""
-    for one in done["events"]:
-        yield f"{one['sequence']}  {one['emitted_at']}  {one['event_type']}  {one['payload'] or ''}".rstrip()
 
 
 def run_line(one: Json) -> str:
@@ -147,12 +116,25 @@ def gates(done: Json) -> Iterator[str]:
     yield from map(run_line, done["dreams"])
 
 
-def dreams(done: Json) -> Iterator[str]:
-    """Yield the runs of dreaming, one a line."""
-    yield from map(run_line, done["dreams"]) if done["dreams"] else ["no dreams yet"]
-
-
 def dream(done: Json) -> Iterator[str]:
     """Yield a run of dreaming with its artefact."""
     yield run_line(done["dream"])
     yield from ("", *(done["dream"]["artifact"] or "").splitlines())
+
+
+decisions = listed(
+    "decisions",
+    lambda one: f"{one['id']}  {one['decided_at']}  {one['op']}  {one['target_filename'] or '-'}  {one['reason']}",
+    "no decisions",
+)
+failures = listed("failures", lambda one: f"{one['id']}  {one['session_id']}  {one['reason']}", "nothing failed")
+history = listed(
+    "operations",
+    lambda one: f"{one['timestamp']}  {one['operation']}  {one['filename'] or ''}  {one['summary']}",
+    "nothing yet",
+)
+settings = listed("config", lambda one: f"{one['key']} = {one['value']}  ({one['source']}; default {one['default']})")
+events = listed(
+    "events", lambda one: f"{one['sequence']}  {one['emitted_at']}  {one['event_type']}  {one['payload'] or ''}"
+)
+dreams = listed("dreams", run_line, "no dreams yet")

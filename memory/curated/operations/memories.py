@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import wraps
 
 from memory.base.clock import format_utc, read_utc
 from memory.base.scan import rejecting
@@ -24,6 +25,8 @@ from memory.search.searcher import Text, rank
 from memory.storage.transaction import Transaction
 
 FOLDER = "_system/ad_hoc"
+Run = Callable[[Curated, Json, OperationCall], Json]
+"""What runs an operation: it returns the result of a call for programs."""
 
 
 def note(curated: Curated, args: Json, call: OperationCall) -> Json:
@@ -140,8 +143,31 @@ def show(curated: Curated, args: Json, call: OperationCall) -> Json:
     return {"memory": {**row, "provenance": memory.header.json()["provenance"], "content": memory.body}}
 
 
-def candidate_to_write(curated: Curated, args: Json, call: OperationCall) -> Candidate:
-    """Return the candidate for a memory."""
+CANDIDATES: dict[str, Callable[[Curated, Json, OperationCall], Candidate]] = {}
+"""The functions that return the candidate of a call, by the operations that propose a memory."""
+
+
+def _proposing(candidate_of: Callable[[Curated, Json, OperationCall], Candidate]) -> Run:
+    """Return the operation that carries out the candidate which a function returns.
+
+    MemdeckError `memory.rejected` with the decision for a reject.
+    """
+    CANDIDATES[candidate_of.__name__] = candidate_of
+
+    @wraps(candidate_of)
+    def run(curated: Curated, args: Json, call: OperationCall) -> Json:
+        made = propose(curated, candidate_of(curated, args, call), call, dry_run=args.get("dry_run", False))
+        if made.decision.op == "reject" and not made.dry_run:
+            words, decision = made.decision.reason, made.decision.json()
+            raise MemdeckError("memory.rejected", words, "nothing was written", decision=decision)
+        return made.json()
+
+    return run
+
+
+@_proposing
+def write(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Write a memory through the controller."""
     scope, agent, tier = selector(args)
     check_selector(scope, agent, tier)
     if scope is None and (agent or tier):
@@ -160,8 +186,9 @@ def candidate_to_write(curated: Curated, args: Json, call: OperationCall) -> Can
     )  # fmt: skip
 
 
-def candidate_to_edit(curated: Curated, args: Json, call: OperationCall) -> Candidate:
-    """Return the candidate that changes a memory; fields that are not given stay."""
+@_proposing
+def edit(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Change a memory through the controller; values not given stay."""
     memory = curated.find(args["filename"], *selector(args))
     header = memory.header._replace(
         name=args.get("name", memory.header.name),
@@ -177,8 +204,12 @@ def candidate_to_edit(curated: Curated, args: Json, call: OperationCall) -> Cand
     )  # fmt: skip
 
 
-def candidate_to_delete(curated: Curated, args: Json, call: OperationCall) -> Candidate:
-    """Return the candidate that forgets a memory; in a named scope, a missing memory is a noop."""
+@_proposing
+def delete(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Forget a memory through the controller.
+
+    In a named scope a missing memory is a noop.
+    """
     scope, agent, tier = selector(args)
     if scope is not None:
         root, name = curated.root(scope, agent, tier), args["filename"]
@@ -191,8 +222,9 @@ def candidate_to_delete(curated: Curated, args: Json, call: OperationCall) -> Ca
     return Candidate(root, call.origin, None, "", "", "", metadata, args.get("idempotency_key"))
 
 
-def candidate_to_promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
-    """Return the candidate that copies a memory to another scope under its name; the source stays."""
+@_proposing
+def promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
+    """Copy a memory to another scope; the source stays."""
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
     if source == target:
@@ -203,44 +235,6 @@ def candidate_to_promote(curated: Curated, args: Json, call: OperationCall) -> C
         target, call.origin, header, memory.body, "", "", {"target_filename": memory.filename},
         args.get("idempotency_key"), edits=True,
     )  # fmt: skip
-
-
-CANDIDATES: Mapping[str, Callable[[Curated, Json, OperationCall], Candidate]] = {
-    "write": candidate_to_write,
-    "edit": candidate_to_edit,
-    "delete": candidate_to_delete,
-    "promote": candidate_to_promote,
-}
-"""The functions behind the operations that propose a memory: each returns the candidate of a call."""
-
-
-def write(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Write a memory through the controller."""
-    return _proposed(curated, candidate_to_write(curated, args, call), args, call)
-
-
-def edit(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Change a memory through the controller; values not given stay."""
-    return _proposed(curated, candidate_to_edit(curated, args, call), args, call)
-
-
-def delete(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Forget a memory through the controller."""
-    return _proposed(curated, candidate_to_delete(curated, args, call), args, call)
-
-
-def promote(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Copy a memory to another scope; the source stays."""
-    return _proposed(curated, candidate_to_promote(curated, args, call), args, call)
-
-
-def _proposed(curated: Curated, candidate: Candidate, args: Json, call: OperationCall) -> Json:
-    """Return the result of proposing a candidate; MemdeckError `memory.rejected` with the decision for a reject."""
-    made = propose(curated, candidate, call, dry_run=args.get("dry_run", False))
-    if made.decision.op == "reject" and not made.dry_run:
-        words, decision = made.decision.reason, made.decision.json()
-        raise MemdeckError("memory.rejected", words, "nothing was written", decision=decision)
-    return made.json()
 
 
 def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:

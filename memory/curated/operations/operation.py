@@ -20,11 +20,11 @@ from memory.systems import trust_of
 from memory.workspace import Workspace
 
 from .lines import plain
+from .memories import Run
 
 if TYPE_CHECKING:
     from memory.curated.system import CuratedMemory
 
-Run = Callable[[Curated, Json, OperationCall], Json]
 _LARGEST = 1_000_000
 
 curated = Group(

@@ -40,7 +40,6 @@ _TURN, _AT_TURN = number("turn_seq", "The turn of the session."), place("turn_se
 _QUERY, _REASON = place("query_text", "The search text, in plain words."), text("reason", "Why.")
 _SINCE = text("since", "Since a time, or for a span such as 24h.")
 _RUN = place("run_id", "The id of a run, or a day such as 2026-01-15 for the newest of it.")
-_DAY = place("date", "A day such as 2026-01-15.")
 _WORKSPACE = text("workspace_id", "The id of its workspace (default: this one, else wherever it is).")
 _LEDGER = "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
 
@@ -224,14 +223,6 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "daily ls", upkeep.ls,
         (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "How many at most, up to 200.", 1)),
         "GET /api/memory/daily", tool="agh__memory_daily_list", rows="logs",
-    ),
-    CuratedOperation(
-        "daily show", upkeep.show, (_DAY, ONE_SCOPE), "GET /api/memory/daily/{date}", example="2026-01-15",
-        lines=lines.text,
-    ),
-    CuratedOperation(
-        "daily sweep", upkeep.sweep_all, (ONE_SCOPE, DRY_RUN), "POST /api/memory/daily/sweep", writes=True,
-        example="--dry-run",
     ),
     # -- providers
     CuratedOperation("provider list", providers.listed, (), "GET /api/memory/providers", rows="providers"),

@@ -53,7 +53,6 @@ def test_every_operation_gives_what_it_says(cur: Callable[..., Any], memdeck: Me
     arguments = {
         "provider show": ["local"],
         "provider select": ["local"],
-        "daily show": ["2023-01-01"],
         "daily purge": ["--older-than-days", "3650"],
         "session append": ["s8", "--content", event],
         "session end": ["s7"],

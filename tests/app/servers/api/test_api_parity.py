@@ -202,8 +202,6 @@ CURATED: tuple[tuple[str, Json], ...] = (
     ("session prune", {"older_than_hours": 1, "dry_run": True}),
     ("session repair", {"dry_run": True}),
     ("daily ls", {}),
-    ("daily show", {"date": "2024-01-01"}),
-    ("daily sweep", {"dry_run": True}),
     ("provider list", {}),
     ("provider show", {"name": "local"}),
     ("provider show", {"name": "nothing"}),
