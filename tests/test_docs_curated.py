@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory.curated.files.header import read
+from memory.curated.files import read
 from memory.curated.model import Root
 
 HOUSE = Path(__file__).parents[1]

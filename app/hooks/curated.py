@@ -14,7 +14,7 @@ from typing import Literal
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.extract.turns import take_turn
-from memory.curated.files.header import is_segment
+from memory.curated.files import is_segment
 from memory.curated.model import OperationCall, is_dream_file
 from memory.curated.providers.calls import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, capture, recall

@@ -41,7 +41,7 @@ class Entry:
     @property
     def path(self) -> str:
         """The file, by scope, type and slug."""
-        from memory.curated.files.header import slug
+        from memory.curated.files import slug
 
         return f"{FOLDERS[self.place]}/{self.type}_{slug(self.name)}.md"
 
@@ -109,7 +109,7 @@ def read_set(names: Sequence[str] = WRITTEN) -> RecallSet:
 
 def write_set(top: Path, entries: list[Entry]) -> None:
     """Write memories as files below a folder, as old as they say."""
-    from memory.curated.files.header import text_of
+    from memory.curated.files import text_of
     from memory.curated.model import Header, Provenance
 
     for folder in FOLDERS.values():

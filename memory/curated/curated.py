@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from memory.base.scan import Gate
-from memory.curated.index.catalog import invalid_files, memories
+from memory.curated.catalog import invalid_files, memories
 from memory.curated.sides import (
     GLOBAL_FOLDER,
     agent_root,
@@ -24,11 +24,10 @@ from memory.storage import Store
 
 from .control.carry_out import catch_up, replay
 from .dreaming.runs import settle
-from .files.header import fault_of, spellings
-from .files.listing import read_first
-from .index.records import UNAVAILABLE
+from .files import fault_of, read_first, spellings
 from .model import Invalid, Memory, Root
 from .models import Model
+from .records import UNAVAILABLE
 from .settings import CuratedSettings, read_settings
 from .sides import Side
 

@@ -12,8 +12,8 @@ from memory.errors import MemdeckError, UsageError
 from .control.decision import LONGEST, Candidate, first_line
 from .control.propose import Proposed, propose
 from .curated import Curated
-from .files.header import LONGEST as LONGEST_SLUG
-from .files.header import filename, slug
+from .files import LONGEST as LONGEST_SLUG
+from .files import filename, slug
 from .model import SCOPES, TYPES, Header, Invalid, Memory, OperationCall, Root
 
 _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decision": "project"}

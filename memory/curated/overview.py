@@ -14,10 +14,10 @@ from .curated import Curated
 from .dreaming import dream
 from .extract.inbox import waiting
 from .extract.turns import list_failures
-from .index.records import UNAVAILABLE
 from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
 from .operations.records import decisions_of, health
+from .records import UNAVAILABLE
 
 
 @dataclass(frozen=True, slots=True)

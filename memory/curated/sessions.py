@@ -22,8 +22,7 @@ from memory.storage.fsio import remove_folders
 from memory.storage.transaction import Transaction
 
 from .curated import Curated
-from .files.header import check_session, is_segment
-from .files.listing import listed_names
+from .files import check_session, is_segment, listed_names
 from .model import Json, OperationCall
 from .providers.calls import ask
 from .sides import Side

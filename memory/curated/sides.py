@@ -22,7 +22,7 @@ from memory.base.clock import format_utc
 from memory.base.programs import retry
 from memory.base.toml_text import config_error, read_toml
 from memory.base.values import read_object
-from memory.curated.files.header import check_agent, is_agent
+from memory.curated.files import check_agent, is_agent
 from memory.curated.model import INDEX, SCOPES, TIERS, Root
 from memory.errors import MemdeckError, UsageError
 from memory.review.gate import pass_or_hold
@@ -33,8 +33,8 @@ from memory.storage.own_folders import StateFolder, agh_home
 from memory.storage.private.record import PrivateRecord
 from memory.storage.transaction import Transaction
 
-from .index.catalog import Catalog
-from .index.records import Records
+from .catalog import Catalog
+from .records import Records
 
 GLOBAL_FOLDER = "memory"
 

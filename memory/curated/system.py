@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem, copies_in
-from memory.curated.files.listing import hand_written, index_lines, strangers, suspicious_passages
+from memory.curated.files import hand_written, index_lines, strangers, suspicious_passages
 from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
 from memory.search.records import Record, UnreadText, derived_ref

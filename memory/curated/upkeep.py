@@ -25,9 +25,9 @@ from .curated import Curated
 from .dreaming import dream as dreaming
 from .extract.inbox import waiting
 from .extract.turns import extract_all, queued
-from .files.listing import listed_names
-from .index.records import milliseconds, time_of, utc_day
+from .files import listed_names
 from .model import Json, OperationCall
+from .records import milliseconds, time_of, utc_day
 from .sides import Side, archive
 
 LOGS = "_system/daily"

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.index.records import Records
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.providers.calls import ask, providers
+from memory.curated.records import Records
 from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
 from memory.systems import system_of

@@ -17,11 +17,10 @@ from functools import partial
 from typing import NamedTuple
 
 from memory.base.scan import rejecting
-from memory.curated.files.header import BadFile, fault_of, read
-from memory.curated.files.listing import index_line, index_lines, is_memory_name, rendered
-from memory.curated.index.catalog import memories
-from memory.curated.index.records import UNAVAILABLE, add_event, keep_value, milliseconds, value_of
+from memory.curated.catalog import memories
+from memory.curated.files import BadFile, fault_of, index_line, index_lines, is_memory_name, read, rendered
 from memory.curated.model import INDEX, ORIGINS, Json, Root
+from memory.curated.records import UNAVAILABLE, add_event, keep_value, milliseconds, value_of
 from memory.curated.sides import Side
 from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.files.refs import short

@@ -11,8 +11,7 @@ from datetime import datetime
 
 from memory.base.clock import format_utc
 from memory.base.scan import THREAT, ScanHit, rejecting, scan
-from memory.curated.files.header import fault_of, filename, slug, text_of
-from memory.curated.files.listing import digest
+from memory.curated.files import digest, fault_of, filename, slug, text_of
 from memory.curated.model import AUTONOMOUS, Header, Invalid, Json, Memory, Provenance
 from memory.curated.models import Model, ModelError, ModelTimeoutError, read_json
 from memory.curated.settings import CuratedSettings

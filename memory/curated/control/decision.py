@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from memory.base.scan import rejecting
 from memory.base.words import content_words, is_unspaced
-from memory.curated.files.header import BadFile, body_of, check_writable, read, slug, spellings
-from memory.curated.files.listing import digest, read_file, read_first
-from memory.curated.index.catalog import Catalog, body_hash, memories
-from memory.curated.index.records import Records, add_event, keep_value, milliseconds, time_of, value_of
+from memory.curated.catalog import Catalog, body_hash, memories
+from memory.curated.files import BadFile, body_of, check_writable, digest, read, read_file, read_first, slug, spellings
 from memory.curated.model import AUTONOMOUS, ORIGINS, Header, Invalid, Json, Memory, Root
+from memory.curated.records import Records, add_event, keep_value, milliseconds, time_of, value_of
 from memory.curated.sides import Side
 from memory.errors import UsageError
 from memory.search.word_index import Filter, WordIndex, either, quoted

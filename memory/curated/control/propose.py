@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from memory.base.programs import retry
+from memory.curated.catalog import Catalog
 from memory.curated.control.carry_out import carry_out, replay
 from memory.curated.control.decide import Controller, changed_meanwhile
 from memory.curated.control.decision import (
@@ -25,12 +26,10 @@ from memory.curated.control.decision import (
     select,
 )
 from memory.curated.curated import Curated
-from memory.curated.files.header import BadFile, read
-from memory.curated.files.listing import digest
-from memory.curated.index.catalog import Catalog
-from memory.curated.index.records import milliseconds
+from memory.curated.files import BadFile, digest, read
 from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import ask
+from memory.curated.records import milliseconds
 from memory.curated.sides import Side
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Change

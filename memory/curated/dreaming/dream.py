@@ -12,11 +12,10 @@ from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
-from memory.curated.files.header import free_path, slug
-from memory.curated.files.listing import read_file
-from memory.curated.index.records import milliseconds, utc_day
+from memory.curated.files import free_path, read_file, slug
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
 from memory.curated.models import ModelError, read_value
+from memory.curated.records import milliseconds, utc_day
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from memory.base.clock import say_span
 from memory.curated.curated import Curated
-from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
+from memory.curated.records import milliseconds
 from memory.curated.sessions import ended_since
 from memory.curated.sides import Side
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from memory.base.programs import is_alive
 from memory.curated.control.decision import decided
-from memory.curated.index.records import add_event, milliseconds, time_of
 from memory.curated.model import Json
+from memory.curated.records import add_event, milliseconds, time_of
 from memory.curated.sides import Side
 from memory.errors import NotFoundError
 

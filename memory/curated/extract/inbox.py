@@ -23,8 +23,7 @@ from memory.base.secrets import masked
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
-from memory.curated.files.header import check_session, is_segment
-from memory.curated.files.listing import listed_names
+from memory.curated.files import check_session, is_segment, listed_names
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, OperationCall, Provenance, Root
 from memory.curated.sides import Side
 from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError

@@ -16,7 +16,7 @@ from hashlib import sha256
 from memory.base.clock import format_utc
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
-from memory.curated.files.header import check_session
+from memory.curated.files import check_session
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json, OperationCall
 from memory.curated.models import ModelError, read_value
 from memory.curated.providers.calls import ask

@@ -11,12 +11,11 @@ from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
-from memory.curated.files.header import free_path
-from memory.curated.files.header import slug as slug_of
-from memory.curated.files.listing import LARGEST, system_files
-from memory.curated.index.records import milliseconds, time_of, utc_day
+from memory.curated.files import LARGEST, free_path, system_files
+from memory.curated.files import slug as slug_of
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
+from memory.curated.records import milliseconds, time_of, utc_day
 from memory.curated.settings import seconds_of
 from memory.curated.sides import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError

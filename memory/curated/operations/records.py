@@ -11,11 +11,11 @@ from memory.curated.control.decision import CHANGED, Decision, select
 from memory.curated.control.propose import find, revert
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
-from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.meaning import embed_all, embedder
 from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
+from memory.curated.records import milliseconds, time_of
 from memory.curated.sessions import kept_sessions
 from memory.errors import NotFoundError, UsageError
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from memory.base.scan import rejecting
 from memory.curated.curated import Curated
-from memory.curated.index.records import milliseconds, time_of
 from memory.curated.model import Json, OperationCall
+from memory.curated.records import milliseconds, time_of
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.registry import entries
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from memory.base.word_lists import REQUEST_WORDS
 from memory.base.words import content_words, fold, is_unspaced, stem, terms, tokens, unspaced_runs
+from memory.curated.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.curated import Curated
-from memory.curated.index.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.model import Memory, Root
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side

@@ -13,8 +13,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from memory.curated.catalog import COLUMNS, memory_of
 from memory.curated.curated import Curated
-from memory.curated.index.catalog import COLUMNS, memory_of
 from memory.curated.model import DREAM, Memory, Root
 from memory.curated.providers import minilm
 from memory.curated.providers.calls import active, ask

@@ -15,10 +15,10 @@ from memory.base.clock import format_utc
 from memory.base.scan import harmless, why_not
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
-from memory.curated.files.listing import INDEX_KIND, capped, index_lines, rendered, suspicious_passages
-from memory.curated.index.records import Records, add_event, put_trace
+from memory.curated.files import INDEX_KIND, capped, index_lines, rendered, suspicious_passages
 from memory.curated.model import INDEX, Json, Memory, Root
 from memory.curated.providers.calls import prompt_block, recalled, session_began
+from memory.curated.records import Records, add_event, put_trace
 from memory.errors import MemdeckError
 
 from .find import TERMS, RecallFound, Scored, find, find_about

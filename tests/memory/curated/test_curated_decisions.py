@@ -27,7 +27,7 @@ def _interrupted(den: Den, point: str, monkeypatch: pytest.MonkeyPatch, curated:
     """Write a memory in a process that ends at a point."""
     with monkeypatch.context() as patch:
         if point == "file":
-            from memory.curated.index.records import Records
+            from memory.curated.records import Records
 
             real, after = Records.run, [False]
 

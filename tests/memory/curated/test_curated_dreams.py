@@ -14,10 +14,10 @@ from memory.base.scan import Gate, key_of
 from memory.curated.curated import Curated
 from memory.curated.dreaming.dream import Dreamt, dream
 from memory.curated.dreaming.runs import DreamRun, begin, runs, settle
-from memory.curated.index.records import milliseconds
 from memory.curated.model import Json, Memory
 from memory.curated.models import ModelError
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.records import milliseconds
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write

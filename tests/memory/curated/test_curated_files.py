@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.curated.files.header import BadFile, read, text_of
-from memory.curated.files.listing import capped, index_line
+from memory.curated.files import BadFile, capped, index_line, read, text_of
 from memory.curated.model import Header, OperationCall, Provenance, Root
 from memory.curated.operations.memories import note
 from memory.errors import MemdeckError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.curated.files.header import filename, slug
+from memory.curated.files import filename, slug
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.sides import find_root, read_identity
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError

@@ -11,9 +11,9 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import sessions_since
-from memory.curated.index.records import milliseconds
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.records import milliseconds
 from memory.curated.sessions import checksum
 from memory.curated.upkeep import maintain
 from memory.errors import MemdeckError

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.index.records import Records
 from memory.curated.model import Json
+from memory.curated.records import Records
 from tests.memory.curated.conftest import NOW, Den, ask, write
 from tests.patience import PATIENCE
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from typing import TypeVar
 
-from memory.curated.files.listing import UNREADABLE, ListedFile, read_file, seen_in
+from memory.curated.files import UNREADABLE, ListedFile, read_file, seen_in
 from memory.curated.model import Header, Invalid, Json, Memory, Provenance, Root
 from memory.search.word_index import TABLES, VERSION, IndexedText, WordIndex
 from memory.storage import Store
