@@ -22,7 +22,7 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from . import template_files
 from .fields.dress import plain_bullets, without_twins
 from .fields.values import Schema
-from .refs import EntryItem
+from .refs import NamedEntry
 from .snapshot import Snapshot
 
 
@@ -180,14 +180,37 @@ def with_changes(
 
 
 class EntryEdits(NamedTuple):
-    """The edits of a file whose items are whole entries; `find` and `read` return items."""
+    """The edits of a file whose items are whole entries; `find` and `read` return items.
+
+    `titles` are the headings of the sections of items by their names, `section_of` tells which section has which name.
+    """
 
     file: str
     noun: str
-    find: Callable[[Snapshot, str], EntryItem]
-    read: Callable[[str, Document], Sequence[EntryItem]]
+    find: Callable[[Snapshot, str], NamedEntry]
+    read: Callable[[str, Document], Sequence[NamedEntry]]
     schema: Schema
     title: TitleRule
+    titles: Mapping[str, str]
+    section_of: Callable[[Section], str | None]
+
+    def added(
+        self, snapshot: Snapshot, section: str, title: str, values: Mapping[str, str], text: str = "", *, now: datetime
+    ) -> Edit:
+        """Add an item at the end of a section; a missing section or file is made.
+
+        `text` is what goes below its fields. Raises the errors of `with_changes`, and UsageError `document.structure`
+        for a text that holds headings.
+        """
+        heading = one_line(self.title.code, self.title.what, title)
+        document = started_document(snapshot, self.file, now)
+        newline = document.newline
+        known = clean_values(values, self.schema.fields)
+        entry = with_changes(Entry.compose(heading, newline=newline), known, self.schema)
+        if text.strip():
+            lines = "".join(line + newline for line in text.strip("\n").split("\n"))
+            entry = entry_of_text(entry.text.rstrip("\r\n") + newline * 2 + lines, entry, None, heading) or entry
+        return self.put(document, section, entry, f"added the {self.noun} {entry.title[:60]}")
 
     def changed(
         self,
@@ -196,17 +219,22 @@ class EntryEdits(NamedTuple):
         set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
         unset: Iterable[str] = (),
         *,
+        section: str | None = None,
         base: Entry | None = None,
         now: datetime,  # noqa: ARG002 - edits are called alike
     ) -> Edit:
-        """Set and unset fields and the title; an empty value removes a field.
+        """Set and unset fields and the title; an empty value removes a field, a `section` moves the item to its end.
 
         ConflictError `document.conflict` with `fields` where another writer changed the same field since `base`.
         """
         item = self.find(snapshot, ref)
         changes = {**(set or {}), **dict.fromkeys(unset, "")}
         entry = with_changes(base or item.entry, changes, self.schema, self.title)
-        return self.replaced(snapshot, item, beside_others(base, entry, item.entry, item.title))
+        entry = beside_others(base, entry, item.entry, item.title)
+        if section is None:
+            return self.replaced(item, entry)
+        words = f"changed the {self.noun} {item.title[:60]}"
+        return self.put(item.document.remove_entry(*item.at), section, entry, words)
 
     def rewritten(
         self,
@@ -220,30 +248,33 @@ class EntryEdits(NamedTuple):
         """Replace the whole source of an item, as an editor returns it; see `entry_of_text`."""
         item = self.find(snapshot, ref)
         new = entry_of_text(text, item.entry, base, item.title)
-        return Edit({}, "nothing changed", item.ref) if new is None else self.replaced(snapshot, item, new)
+        return Edit({}, "nothing changed", item.ref) if new is None else self.replaced(item, new)
 
     def removed(self, snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG002
         """Remove an item from the file."""
         item = self.find(snapshot, ref)
-        document = snapshot.document(self.file).remove_entry(*item.at)
-        return Edit({self.file: document}, f"removed the {self.noun} {item.title[:60]}")
+        return Edit({self.file: item.document.remove_entry(*item.at)}, f"removed the {self.noun} {item.title[:60]}")
 
-    def replaced(self, snapshot: Snapshot, item: EntryItem, entry: Entry, words: str = "") -> Edit:
+    def replaced(self, item: NamedEntry, entry: Entry, words: str = "") -> Edit:
         """Put another entry in the place of an item."""
-        document = snapshot.document(self.file).replace_entry(*item.at, entry)
-        return self.at(document, item.at, words or f"changed the {self.noun} {item.title[:60]}")
+        document = item.document.replace_entry(*item.at, entry)
+        return self._left(document, item.at, words or f"changed the {self.noun} {item.title[:60]}")
 
-    def added(self, document: Document, section: int, entry: Entry, words: str = "") -> Edit:
-        """Add an entry at the end of a section."""
-        place = (section, len(document.section(section)))
-        words = words or f"added the {self.noun} {entry.title[:60]}"
-        return self.at(document.insert_entry(*place, entry), place, words)
+    def put(self, document: Document, section: str, entry: Entry, words: str) -> Edit:
+        """Put an entry at the end of a section."""
+        document, index = self.with_section(document, section)
+        place = (index, len(document.section(index)))
+        return self._left(document.insert_entry(*place, entry), place, words)
 
-    def at(self, document: Document, place: tuple[int, int], words: str) -> Edit:
+    def with_section(self, document: Document, section: str) -> tuple[Document, int]:
+        """Return the document with a section, made where it is missing, and its index."""
+        known = ((at, self.section_of(one)) for at, one in enumerate(document.sections))
+        return with_named_section(document, section, self.titles, known)
+
+    def _left(self, document: Document, place: tuple[int, int], words: str) -> Edit:
         """Return the edit that leaves a document with a changed item at a place."""
-        return Edit(
-            {self.file: document}, words, next(one.ref for one in self.read(self.file, document) if one.at == place)
-        )
+        ref = next(one.ref for one in self.read(self.file, document) if one.at == place)
+        return Edit({self.file: document}, words, ref)
 
 
 def one_line(code: str, what: str, value: str) -> str:

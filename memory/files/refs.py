@@ -130,24 +130,6 @@ class NamedItem:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class EntryItem(NamedItem):
-    """An item that is a whole entry; `at` is (section index, entry index) in the document."""
-
-    entry: Entry
-    at: tuple[int, int]
-
-    @property
-    def title(self) -> str:
-        """The heading."""
-        return self.entry.title
-
-    def text_of(self, key: str) -> str | None:
-        """Return the text of a field; None where it is missing or means "none"."""
-        value = self.entry.fields.get(key)
-        return None if value is None or is_absent(value) else value
-
-
 class PlacedEntry:
     """An entry of a file that is read when it is asked for.
 
@@ -185,6 +167,26 @@ class PlacedEntry:
         if self._line is not None:
             return self.document.line_of(self.at[0]) + self._line
         return self.document.line_of(*self.at)
+
+
+class NamedEntry(PlacedEntry):
+    """An entry whose names are known; `entry` is the one in the plain form."""
+
+    def __init__(self, of: Holder, at: tuple[int, int], entry: Entry, name: Name) -> None:
+        """Store the entry, its names and where it is."""
+        super().__init__(of, at, entry)
+        self.entry = entry
+        self.identity, self.long_hex, self.ref = name
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.entry.title
+
+    def text_of(self, key: str) -> str | None:
+        """Return the text of a field; None where it is missing or means "none"."""
+        value = self.entry.fields.get(key)
+        return None if value is None or is_absent(value) else value
 
 
 class Fielded(Protocol):

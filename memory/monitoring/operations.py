@@ -11,7 +11,7 @@ from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.find import find_monitor
-from memory.files.monitors.edits import add_monitor, edit_monitor, remove_monitor, replace_monitor_text
+from memory.files.monitors.edits import MONITOR_EDITS, add_monitor
 from memory.files.monitors.model import FIELD_KEYS, Monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
@@ -258,15 +258,15 @@ def edit(
     something((values, unset, text is not None))
     if text is not None:
         text_alone("monitor", (values, unset))
-        return runnable(replace_monitor_text(call.snapshot, ref, text, now=call.now), call.snapshot)
-    return runnable(edit_monitor(call.snapshot, ref, set=values, unset=unset, now=call.now), call.snapshot)
+        return runnable(MONITOR_EDITS.rewritten(call.snapshot, ref, text, now=call.now), call.snapshot)
+    return runnable(MONITOR_EDITS.changed(call.snapshot, ref, set=values, unset=unset, now=call.now), call.snapshot)
 
 
 @monitors.changes("remove", "removed", examples=("memdeck monitors remove 19d2e4f",))
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove a monitor from the file; it is printed as it was."""
-    return remove_monitor(call.snapshot, ref, now=call.now)
+    return MONITOR_EDITS.removed(call.snapshot, ref, now=call.now)
 
 
 notify = Group("notify", "Where messages about monitors go.")

@@ -95,16 +95,49 @@ def add(call: Call, kind: str, name: str, changes: Sequence[str] | Mapping[str, 
 @_set
 def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) -> Edit:
     """Change values of a channel, a route or a person; an empty value clears it."""
+    # Only what is set changes. UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
     values = pairs(changes)
     something(values)
-    return edit_contact(call.snapshot, ref, values, now=call.now)
+    contact = find_contact(call.snapshot, ref)
+    document = call.snapshot.document(FILE)
+    index, number, place = contact.at
+    if number is None:
+        old = {"name": contact.name, "role": contact.role or "", "text": contact.text}
+        document = with_bullet(document, contact.at, _composed({**old, **values}), _CODE)
+    else:
+        body = document.section(index).body
+        for key, value in values.items():
+            table = find_tables(body)[number]
+            column = _column(table, contact.kind, key)
+            if key == KINDS[contact.kind].label:
+                _label(contact.kind, value)
+            if table.rows[place].text(column) != value.strip():
+                if (contact.kind, key.casefold()) == ("channel", "id"):
+                    _refuse_taken_id(call.snapshot.contacts, value, contact.at)
+                body = set_cell(body, table, place, column, value)
+        document = document.with_section(index, document.section(index).with_body(body))
+    same = (one for one in Contacts(FILE, document).all() if (one.kind, one.at) == (contact.kind, contact.at))
+    found = next(same, None)
+    if found is None:
+        raise _unreadable(contact.kind)
+    return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
 
 
 @contacts.changes("remove", "removed", examples=("memdeck contacts remove 77aa01b",))
 @_ref
 def remove(call: Call, ref: str) -> Edit:
     """Remove a channel, a route or a person; it is printed as it was."""
-    return remove_contact(call.snapshot, ref, now=call.now)
+    # The table and the section stay.
+    contact = find_contact(call.snapshot, ref)
+    document = call.snapshot.document(FILE)
+    index, number, place = contact.at
+    if number is None:
+        document = with_bullet(document, contact.at, None, _CODE)
+    else:
+        section = document.section(index)
+        body = remove_row(section.body, section.tables[number], place)
+        document = document.with_section(index, section.with_body(body))
+    return Edit({FILE: document}, f"removed the {contact.kind} {contact.title[:60]}")
 
 
 _CODE = "contact.value"
@@ -164,50 +197,6 @@ def _with_row(
     is_kept = len(reads) == len(table.rows) + 1 and reads[-1] == cells
     body = written if is_kept else add_row(body, table, cells)
     return document.with_section(index, document.section(index).with_body(body)), index, number
-
-
-def edit_contact(snapshot: Snapshot, ref: str, set: Mapping[str, str], *, now: datetime) -> Edit:  # noqa: A002, ARG001
-    """Set cells of a row, or name, role and text of a person; only what is set changes.
-
-    Raises UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
-    """
-    contact = find_contact(snapshot, ref)
-    document = snapshot.document(FILE)
-    index, number, place = contact.at
-    if number is None:
-        old = {"name": contact.name, "role": contact.role or "", "text": contact.text}
-        document = with_bullet(document, contact.at, _composed({**old, **set}), _CODE)
-    else:
-        body = document.section(index).body
-        for key, value in set.items():
-            table = find_tables(body)[number]
-            column = _column(table, contact.kind, key)
-            if key == KINDS[contact.kind].label:
-                _label(contact.kind, value)
-            if table.rows[place].text(column) != value.strip():
-                if (contact.kind, key.casefold()) == ("channel", "id"):
-                    _refuse_taken_id(snapshot.contacts, value, contact.at)
-                body = set_cell(body, table, place, column, value)
-        document = document.with_section(index, document.section(index).with_body(body))
-    same = (one for one in Contacts(FILE, document).all() if (one.kind, one.at) == (contact.kind, contact.at))
-    found = next(same, None)
-    if found is None:
-        raise _unreadable(contact.kind)
-    return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
-
-
-def remove_contact(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Take a row or a person out; the table and the section stay."""
-    contact = find_contact(snapshot, ref)
-    document = snapshot.document(FILE)
-    index, number, place = contact.at
-    if number is None:
-        document = with_bullet(document, contact.at, None, _CODE)
-    else:
-        section = document.section(index)
-        body = remove_row(section.body, section.tables[number], place)
-        document = document.with_section(index, section.with_body(body))
-    return Edit({FILE: document}, f"removed the {contact.kind} {contact.title[:60]}")
 
 
 def _composed(values: Mapping[str, str]) -> str:

@@ -5,7 +5,6 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ from memory.document import Document
 from memory.document.nodes import bare
 from memory.files.fields.dress import LineFinding, PlainFile, plain_entry, plain_fields, unread_entries
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
-from memory.files.refs import EntryItem, FieldText, name_all
+from memory.files.refs import FieldText, NamedEntry, name_all
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -43,8 +42,7 @@ SCHEMA = Schema({**FIELDS, **_OF_TYPES}, understood=False)
 HEALTHY = frozenset({"healthy", "ok", "up"})
 
 
-@dataclass(frozen=True, slots=True)
-class Monitor(EntryItem):
+class Monitor(NamedEntry):
     """One monitor; texts are as in the file, without remarks, None where there is none."""
 
     @property
@@ -169,8 +167,7 @@ class Monitors:
         ]
         names = name_all(KIND, [(entry.title,) for _, entry in found], [bare(entry) for _, entry in found])
         self.monitors: tuple[Monitor, ...] = tuple(
-            Monitor(*name, file, document.line_of(*at), entry, at)
-            for name, (at, entry) in zip(names, found, strict=True)
+            Monitor(self, at, entry, name) for name, (at, entry) in zip(names, found, strict=True)
         )
 
     @cached_property

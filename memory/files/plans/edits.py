@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 
 from memory.base.clock import format_local
-from memory.document import Document, Entry
+from memory.document import Entry
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
     Edit,
     EntryEdits,
     TitleRule,
-    clean_values,
-    entry_of_text,
-    one_line,
-    started_document,
     with_changes,
-    with_named_section,
 )
 from memory.files.find import find_plan
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, text_alone, whole_text
@@ -32,7 +26,6 @@ from .model import (
     TASK_KEYS,
     Plan,
     Plans,
-    PlanSection,
     progress_of,
     read_plan_json,
     section_of,
@@ -97,7 +90,8 @@ def _trees(paint: Paint, found: Sequence[Plan]) -> Iterator[str]:
 @option("--text", metavar="TEXT", help="What goes below its fields, such as its table of tasks.")
 def add(call: Call, title: str, changes: Sequence[str] | Mapping[str, str] = (), text: str | None = None) -> Edit:
     """Add a plan to Active Plans."""
-    return add_plan(call.snapshot, title, pairs(changes), text or "", now=call.now)
+    values = {"created": format_local(call.now, call.zone), **pairs(changes)}
+    return PLAN_EDITS.added(call.snapshot, "active", title, values, text or "", now=call.now)
 
 
 @orchestration.changes("edit", "changed", examples=("memdeck orchestration edit 5b2c9d1 --set status=completed",))
@@ -115,16 +109,16 @@ def edit(
     task: str | None = None,
 ) -> Edit:
     """Change fields of a plan, or of one of its tasks; `section` moves the plan."""
-    values = pairs(changes)
-    something((values, unset, text is not None))
+    values = {**pairs(changes), **dict.fromkeys(unset, "")}
+    something((values, text is not None))
     if text is not None:
         text_alone("plan", (task is not None,), "--task")
-        text_alone("plan", (values, unset))
-        return replace_plan_text(call.snapshot, ref, text, now=call.now)
+        text_alone("plan", (values,))
+        return PLAN_EDITS.rewritten(call.snapshot, ref, text, now=call.now)
     if task is not None:
         call.done = f"changed task {task} of"
-        return edit_plan_task(call.snapshot, ref, task, {**values, **dict.fromkeys(unset, "")}, now=call.now)
-    return edit_plan(call.snapshot, ref, values, unset, now=call.now)
+        return _edit_task(call, ref, task, values)
+    return _edit_plan(call, ref, values)
 
 
 @orchestration.changes(
@@ -139,11 +133,11 @@ def start(call: Call, ref: str, task: str | None = None) -> Edit:
     # In its first phase with an open task where it says no phase yet. ConflictError `plan.completed`.
     if task is not None:
         call.done = f"started task {task} of"
-        return edit_plan_task(call.snapshot, ref, task, {"status": "running"}, now=call.now)
+        return _edit_task(call, ref, task, {"status": "running"})
     plan = _open_plan(call.snapshot, ref)
     phase = _phase_now(plan)
     first = {} if plan.current_phase is not None or phase is None else {"currentPhase": plan.phases[phase].name}
-    edit = edit_plan(call.snapshot, ref, {"status": "running", **first}, now=call.now)
+    edit = _edit_plan(call, ref, {"status": "running", **first})
     return edit._replace(summary=f"started the plan {plan.title[:60]}")
 
 
@@ -160,7 +154,7 @@ def advance(call: Call, ref: str) -> Edit:
     if following >= len(names):
         what = f"{names[-1]!r} is its last phase" if names else "its tasks are in no phases"
         raise UsageError("plan.phase", what, "finish the plan with `memdeck orchestration done REF`")
-    edit = edit_plan(call.snapshot, ref, {"currentPhase": names[following], "status": "running"}, now=call.now)
+    edit = _edit_plan(call, ref, {"currentPhase": names[following], "status": "running"})
     return edit._replace(summary=f"moved the plan {plan.title[:60]} to phase {names[following]}")
 
 
@@ -177,13 +171,13 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
         left = [one.id for one in find_plan(call.snapshot, ref).tasks if one.share < 100]
         if left:
             call.notes.append(f"warning: plan.open_tasks: not completed: {', '.join(left)[:200]}")
-        return edit_plan(call.snapshot, ref, {"section": "completed", "status": "completed"}, now=call.now)
+        return _edit_plan(call, ref, {"section": "completed", "status": "completed"})
     call.done = f"completed task {task} of"
     call.after = lambda plan: "" if plan.progress is None else f"  {plan.progress}%"
     table = task_table(find_plan(call.snapshot, ref).entry)
     values = {"status": "completed", "progress": "100%", "completed": format_local(call.now, call.zone)}
     known = {key: value for key, value in values.items() if table is None or table.column(key) is not None}
-    return edit_plan_task(call.snapshot, ref, task, known, now=call.now)
+    return _edit_task(call, ref, task, known)
 
 
 @orchestration.changes("remove", "removed", examples=("memdeck orchestration remove 5b2c9d1",))
@@ -191,65 +185,50 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
 @option("--task", metavar="ID", help="Remove this task of the plan instead.")
 def remove(call: Call, ref: str, task: str | None = None) -> Edit:
     """Remove a plan, which is printed as it was, or one of its tasks."""
-    if task is not None:
-        call.done = f"removed task {task} of"
-        return remove_plan_task(call.snapshot, ref, task, now=call.now)
-    return remove_plan(call.snapshot, ref, now=call.now)
+    if task is None:
+        return PLAN_EDITS.removed(call.snapshot, ref, now=call.now)
+    call.done = f"removed task {task} of"
+    plan = find_plan(call.snapshot, ref)
+    table = task_table(plan.entry)
+    row = None if table is None else _row_of(table, task)
+    if table is None or row is None:
+        raise NotFoundError(
+            "plan.task", f"the table of this plan has no task {task[:40]!r}", "see `memdeck orchestration show`"
+        )
+    entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
+    return _with_tasks(plan, entry, f"removed task {task[:40]} of the plan {plan.title[:60]}")
 
 
-_TITLES: dict[str, str] = {"active": "Active Plans", "completed": "Completed Plans"}
-_TITLE = TitleRule(("title",), "plan.title", "the title of a plan")
+PLAN_EDITS = EntryEdits(
+    FILE,
+    "plan",
+    find_plan,
+    lambda file, document: Plans(file, document).plans,
+    SCHEMA,
+    TitleRule(("title",), "plan.title", "the title of a plan"),
+    {"active": "Active Plans", "completed": "Completed Plans"},
+    section_of,
+)
 
 
-def add_plan(snapshot: Snapshot, title: str, values: Mapping[str, str], text: str = "", *, now: datetime) -> Edit:
-    """Add a plan at the end of Active Plans; a missing section or file is made, `created` is now unless it is given.
+def _edit_plan(call: Call, ref: str, changes: Mapping[str, str]) -> Edit:
+    """Set fields and `title`; `section` (`active`, `completed`) moves the plan to the end of that section.
 
-    `text` is what goes below the fields: the table of tasks, prose. Raises UsageError `plan.title`, `plan.status`,
-    `field.value`, `document.structure` for a text that holds headings.
+    A plan that moves to Completed Plans is completed now, where it does not say when. UsageError `plan.section`.
     """
-    heading = one_line(_TITLE.code, _TITLE.what, title)
-    document, index = with_plan_section(started_document(snapshot, FILE, now), "active")
-    newline = document.newline
-    given = {"created": format_local(now, snapshot.zone), **values}
-    entry = with_changes(Entry.compose(heading, newline=newline), clean_values(given, SCHEMA.fields), SCHEMA)
-    if text.strip():
-        lines = "".join(line + newline for line in text.strip("\n").split("\n"))
-        entry = entry_of_text(entry.text.rstrip("\r\n") + newline * 2 + lines, entry, None, heading) or entry
-    return _EDITS.added(document, index, entry)
-
-
-def edit_plan(
-    snapshot: Snapshot,
-    ref: str,
-    set: Mapping[str, str],  # noqa: A002 - as in the edits of other files
-    unset: Iterable[str] = (),
-    *,
-    now: datetime,
-) -> Edit:
-    """Set and unset fields and `title`; `section` (`active`, `completed`) moves the plan to the end of that section.
-
-    A plan that moves to Completed Plans is completed now, where it does not say when. An empty value takes a field
-    away. Raises UsageError `plan.title`, `plan.status`, `plan.section`, `field.value`.
-    """
-    plan = find_plan(snapshot, ref)
-    changes = {**set, **dict.fromkeys(unset, "")}
-    section = plan.section
-    if (word := changes.pop("section", None)) is not None:
-        known: dict[str, PlanSection] = {"active": "active", "completed": "completed"}
-        wanted = known.get(word.strip().casefold().removesuffix(" plans"))
-        if wanted is None:
+    plan = find_plan(call.snapshot, ref)
+    values = dict(changes)
+    section = None
+    if (word := values.pop("section", None)) is not None:
+        section = word.strip().casefold().removesuffix(" plans")
+        if section not in PLAN_EDITS.titles:
             raise UsageError("plan.section", f"{word[:40]!r} is not a section", "use active or completed")
-        section = wanted
-    moves = section != plan.section
-    if moves and section == "completed":
+        section = None if section == plan.section else section
+    if section == "completed":
         if plan.completed is None:
-            changes.setdefault("completed", format_local(now, snapshot.zone))
-        changes.setdefault("status", "completed")
-    entry = with_changes(plan.entry, changes, SCHEMA, _TITLE)
-    if not moves:
-        return _EDITS.replaced(snapshot, plan, entry)
-    document, index = with_plan_section(snapshot.document(FILE).remove_entry(*plan.at), section)
-    return _EDITS.added(document, index, entry, f"changed the plan {plan.title[:60]}")
+            values.setdefault("completed", format_local(call.now, call.zone))
+        values.setdefault("status", "completed")
+    return PLAN_EDITS.changed(call.snapshot, ref, values, section=section, now=call.now)
 
 
 def _open_plan(snapshot: Snapshot, ref: str) -> Plan:
@@ -273,20 +252,13 @@ def _phase_now(plan: Plan) -> int | None:
 # -- the table of tasks ----------------------------------------------------------------------------------------------
 
 
-def edit_plan_task(
-    snapshot: Snapshot,
-    ref: str,
-    name: str,
-    values: Mapping[str, str],
-    *,
-    now: datetime,  # noqa: ARG001 - edits are called alike
-) -> Edit:
+def _edit_task(call: Call, ref: str, name: str, values: Mapping[str, str]) -> Edit:
     """Change cells of a plan's task in its table; one whose id is new is added, and its `title` is needed.
 
     The plan's own field `progress`, where there is one, is set to the share that is done. Raises UsageError `plan.task`
     for a key that is no column, an id that is new without a title, or a plan whose tasks are in its JSON.
     """
-    plan = find_plan(snapshot, ref)
+    plan = find_plan(call.snapshot, ref)
     changes = {key: value.strip() for key, value in values.items()}
     SCHEMA.written("status", changes.get("status", ""))
     entry = plan.entry
@@ -313,20 +285,7 @@ def edit_plan_task(
         for key, value in changes.items():
             current = next(one for one in find_tables(body) if one.start == table.start)
             body = set_cell(body, current, row, columns[key], value)
-    return _with_tasks(snapshot, plan, entry.with_body(body), f"changed task {name[:40]} of the plan {plan.title[:60]}")
-
-
-def remove_plan_task(snapshot: Snapshot, ref: str, name: str, *, now: datetime) -> Edit:  # noqa: ARG001
-    """Take the row of a plan's task out of its table; raises NotFoundError `plan.task` for an id without a row."""
-    plan = find_plan(snapshot, ref)
-    table = task_table(plan.entry)
-    row = None if table is None else _row_of(table, name)
-    if table is None or row is None:
-        raise NotFoundError(
-            "plan.task", f"the table of this plan has no task {name[:40]!r}", "see `memdeck orchestration show`"
-        )
-    entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
-    return _with_tasks(snapshot, plan, entry, f"removed task {name[:40]} of the plan {plan.title[:60]}")
+    return _with_tasks(plan, entry.with_body(body), f"changed task {name[:40]} of the plan {plan.title[:60]}")
 
 
 def _row_of(table: Table, name: str) -> int | None:
@@ -334,19 +293,8 @@ def _row_of(table: Table, name: str) -> int | None:
     return next((number for number, row in enumerate(table.rows) if row.text(column) == name.strip()), None)
 
 
-def _with_tasks(snapshot: Snapshot, plan: Plan, entry: Entry, summary: str) -> Edit:
+def _with_tasks(plan: Plan, entry: Entry, summary: str) -> Edit:
     done = progress_of(tasks_of(entry, 1, read_plan_json(entry.body)))
     if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
         entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA)
-    return _EDITS.replaced(snapshot, plan, entry, summary)
-
-
-def with_plan_section(document: Document, name: PlanSection) -> tuple[Document, int]:
-    """Return the document with the section that holds such plans, and its index."""
-    return with_named_section(
-        document, name, _TITLES, ((at, section_of(one)) for at, one in enumerate(document.sections))
-    )
-
-
-_EDITS = EntryEdits(FILE, "plan", find_plan, lambda file, document: Plans(file, document).plans, SCHEMA, _TITLE)
-remove_plan, replace_plan_text = _EDITS.removed, _EDITS.rewritten
+    return PLAN_EDITS.replaced(plan, entry, summary)

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.base.problems import Level
 from memory.base.values import is_absent
-from memory.document import Entry
+from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.document.nodes import bare
 from memory.document.tables import Table
 from memory.files.fields.dress import LineFinding, plain_entry
 from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
-from memory.files.refs import EntryItem, FieldText, name_all
+from memory.files.refs import FieldText, Name, NamedEntry, name_all
 
 TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
 """The columns of a plan's table of tasks, in the order in which a new table has them."""
@@ -263,9 +263,6 @@ def plan_problems(
     return tuple(sorted(found, key=lambda one: one.line))
 
 
-if TYPE_CHECKING:
-    from memory.document import Document, Section
-
 FILE = "orchestration.md"
 KIND = "orchestration"
 STATUSES = ("planning", "running", "blocked", "completed", "failed")
@@ -291,20 +288,39 @@ def section_of(section: Section) -> PlanSection | None:
     return SECTIONS.get(section.name) if section.level == 2 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan(EntryItem):
+class Plan(NamedEntry):
     """One plan; texts as in the file, None where there is none.
 
-    One under a heading that is no section of plans is active and has that `heading`, "" for none. `progress` is
-    computed from the tasks (None without any), `stated_progress` what the field says.
+    One under a heading that is no section of plans is active and has that `heading`, "" for none.
     """
 
-    section: PlanSection
-    archived: bool
-    tasks: tuple[PlanTask, ...]
-    phases: tuple[PlanPhase, ...]
-    problems: tuple[LineFinding, ...]
-    heading: str | None = None
+    def __init__(self, plans: Plans, at: tuple[int, int], entry: Entry, name: Name) -> None:
+        """Store where the plan is; its tasks are read on first use."""
+        super().__init__(plans, at, entry, name)
+        part = plans.document.section(at[0])
+        known = section_of(part)
+        self.section: PlanSection = known or "active"
+        self.heading = None if known else part.title if part.heading else ""
+        self.archived = plans.file.startswith("archive/")
+
+    @cached_property
+    def _json(self) -> JsonPlan | None:
+        return read_plan_json(self.entry.body)
+
+    @cached_property
+    def tasks(self) -> tuple[PlanTask, ...]:
+        """The tasks, those of the table first."""
+        return tasks_of(self.entry, self.line + 1, self._json)
+
+    @cached_property
+    def phases(self) -> tuple[PlanPhase, ...]:
+        """The phases that have tasks, in the order in which they run."""
+        return phases_of(self.tasks, self._json)
+
+    @property
+    def problems(self) -> tuple[LineFinding, ...]:
+        """What is wrong with the tasks and the JSON; lines count from 0 in the file."""
+        return plan_problems(self.tasks, self._json, self.line, self.entry.fields.get("planId"))
 
     plan_id = FieldText("planId")
     """The id that tasks refer to, `orch-…`."""
@@ -328,7 +344,7 @@ class Plan(EntryItem):
 
     @property
     def progress(self) -> int | None:
-        """The share that is done, 0 to 100: weighted by estimated minutes where they are known, else by count."""
+        """The share of its tasks that is done, 0 to 100, weighted by their minutes; None without any."""
         return progress_of(self.tasks)
 
     @property
@@ -361,22 +377,15 @@ class Plans:
         self.file = file
         self.document = document
         found = [
-            ((index, number), part, plain_entry(entry, SCHEMA)[0])
+            ((index, number), plain_entry(entry, SCHEMA)[0])
             for index, part in document.all_sections()
             for number, entry in enumerate(part.entries)
         ]
-        known = [(entry.title, entry.fields.get("created") or "") for *_, entry in found]
-        plans = []
-        for name, (at, part, entry) in zip(name_all(KIND, known, [bare(one) for *_, one in found]), found, strict=True):
-            line, section, said = document.line_of(*at), section_of(part), read_plan_json(entry.body)
-            tasks = tasks_of(entry, line + 1, said)
-            problems = plan_problems(tasks, said, line, entry.fields.get("planId"))
-            heading = None if section else part.title if part.heading else ""
-            plans.append(
-                Plan(*name, file, line, entry, at, section or "active", file.startswith("archive/"), tasks,
-                     phases_of(tasks, said), problems, heading)
-            )  # fmt: skip
-        self.plans: tuple[Plan, ...] = tuple(plans)
+        known = [(entry.title, entry.fields.get("created") or "") for _, entry in found]
+        names = name_all(KIND, known, [bare(entry) for _, entry in found])
+        self.plans: tuple[Plan, ...] = tuple(
+            Plan(self, at, entry, name) for name, (at, entry) in zip(names, found, strict=True)
+        )
 
     @cached_property
     def counts(self) -> Mapping[str, int]:

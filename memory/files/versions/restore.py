@@ -12,7 +12,7 @@ from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
 from memory.files.journal.edits import section_for, without_entry
 from memory.files.journal.model import Journal, JournalEntry
 from memory.files.journal.reading import read_date, split_heading
-from memory.files.plans.edits import with_plan_section
+from memory.files.plans.edits import PLAN_EDITS
 from memory.files.plans.model import Plan, Plans
 from memory.files.refs import read_ref, short
 from memory.files.snapshot import Snapshot, kind_of, ref_of
@@ -90,7 +90,7 @@ def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Do
         if kind == "tasks":
             document, section = with_section(document, "completed")
         else:
-            document, section = with_plan_section(document, "completed")
+            document, section = PLAN_EDITS.with_section(document, "completed")
         times = [one.fields.get("completed") or "" for one in document.section(section).entries]
         mine = entry.fields.get("completed") or ""
     if len(times) > 1 and times == sorted(times) and times[0] < times[-1]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.errors import MemdeckError, UsageError
 from memory.files import template_files
-from memory.files.contacts.edits import add_contact, edit_contact
+from memory.files.contacts.edits import add_contact, edit
 from memory.files.find import find_contact
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
@@ -143,8 +143,8 @@ def test_the_id_of_another_channel_is_refused(taken: str) -> None:
         add_contact(start, "channel", {"name": "New", "id": taken}, now=NOW)
     assert caught.value.code == "contact.id"
     with pytest.raises(UsageError, match="has the id"):
-        edit_contact(start, "c-2", {"id": taken}, now=NOW)
-    assert edit_contact(start, "c-1", {"id": "c-1"}, now=NOW).ref
+        edit(start, "c-2", {"id": taken}, now=NOW)
+    assert edit(start, "c-1", {"id": "c-1"}, now=NOW).ref
     once = after(start, add_contact(start, "channel", {"name": "One"}, now=NOW))
     assert len(after(once, add_contact(once, "channel", {"name": "Two"}, now=NOW)).contacts.channels) == 4
 
@@ -153,7 +153,7 @@ def test_a_channel_is_edited_by_its_id() -> None:
     """The id names it, whatever names hold it, and though another one is called like this."""
     text = CHANNELS + "| c-2 | c-9 | slack | connected |\n"
     start = snapshot_of({"contacts.md": text})
-    changed = after(start, edit_contact(start, "c-2", {"status": "disconnected"}, now=NOW))
+    changed = after(start, edit(start, "c-2", {"status": "disconnected"}, now=NOW))
     assert [(one.id, one.status) for one in changed.contacts.channels][1:] == [
         ("c-2", "disconnected"),
         ("c-9", "connected"),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.files.check import unread_lines
-from memory.files.monitors.edits import replace_monitor_text
+from memory.files.monitors.edits import MONITOR_EDITS
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.history.overview import MonitorStanding
@@ -139,4 +139,4 @@ class MonitorsPane(RecordPane):
     def from_source(self, item: Record, text: str, now: datetime) -> Build | None:
         """Replace the source of a monitor."""
         ref, base = item.ref, item.thing.entry
-        return lambda seen: runnable(replace_monitor_text(seen, ref, text, base=base, now=now), seen)
+        return lambda seen: runnable(MONITOR_EDITS.rewritten(seen, ref, text, base=base, now=now), seen)
