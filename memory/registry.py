@@ -35,8 +35,7 @@ class PaneEntry(NamedTuple):
 
     `place` is its class as `module:class` (see `widgets.pane.base.Pane`), `files` what it shows: memory files,
     `archive/` for all archives, files of another system by their path in the workspace. `key` is its digit, which panes
-    may share; panes of systems other than the memory files are tabs of "Agent memory". `letter` opens it after `g`
-    (default: the first letter of its title).
+    may share; panes of systems other than the memory files are tabs of "Agent memory".
     """
 
     id: str
@@ -44,7 +43,6 @@ class PaneEntry(NamedTuple):
     place: str
     files: tuple[str, ...] = ()
     key: str = ""
-    letter: str = ""
 
 
 class SystemName(NamedTuple):
@@ -139,7 +137,7 @@ REGISTRY: tuple[SystemName, ...] = (
             PaneEntry("plans", "Plans", _PANES + "plans:PlansPane", ("orchestration.md",), "6"),
             PaneEntry("monitors", "Monitors", _PANES + "monitors.pane:MonitorsPane", ("monitors.md",), "7"),
             PaneEntry("contacts", "Contacts", _PANES + "contacts:ContactsPane", ("contacts.md",), "7"),
-            PaneEntry("config", "Config", _PANES + "config:ConfigPane", ("config.md",), "7", "o"),
+            PaneEntry("config", "Config", _PANES + "config:ConfigPane", ("config.md",), "7"),
             PaneEntry("archive", "Archive", _PANES + "archive:ArchivePane", ("archive/",), "2"),
         ),
     ),
@@ -173,7 +171,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "The typed memory of agents: prune, merge, promote, lock, failures.",
             ),
         ),
-        panes=(PaneEntry("typed", "Typed", _PANES + "memory.typed:TypedPane", letter="y"),),
+        panes=(PaneEntry("typed", "Typed", _PANES + "memory.typed:TypedPane"),),
     ),
     SystemName(
         "state",
@@ -210,7 +208,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "Curated memory: write, search, decisions, recall, snapshots.",
             ),
         ),
-        panes=(PaneEntry("curated", "Curated", _PANES + "memory.curated:CuratedPane", (".agh/",), letter="u"),),
+        panes=(PaneEntry("curated", "Curated", _PANES + "memory.curated:CuratedPane", (".agh/",)),),
     ),
     SystemName(
         "clients",
@@ -229,7 +227,7 @@ REGISTRY: tuple[SystemName, ...] = (
             ),
             VerbName("export", "memory.clients.operations:export", "Print what memory says, for AGENTS.md."),
         ),
-        panes=(PaneEntry("clients", "Clients", _PANES + "memory.clients:ClientsPane", (".claude/",), letter="l"),),
+        panes=(PaneEntry("clients", "Clients", _PANES + "memory.clients:ClientsPane", (".claude/",)),),
     ),
 )
 """The built-in systems, in the order in which they are shown."""

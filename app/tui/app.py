@@ -17,15 +17,14 @@ from textual.events import Event, InputEvent, Key, Paste
 from memory.storage.own_folders import short_path
 from memory.workspace import Workspace
 from widgets.chrome.header import HeaderLine
-from widgets.chrome.keys import GoWaits, Prefixed, active_binding, is_typing
+from widgets.chrome.keys import active_binding, is_typing
 from widgets.chrome.sidebar import Sidebar
 from widgets.pane.base import Pane
 from widgets.panes import PaneName
-from widgets.text.depth import offered
+from widgets.text.theme import offered
 
 from .commands.conditions import Situation
-from .keys.available import why_dead
-from .keys.registry import BY_ID, PARTS, found_at
+from .commands.table import BY_ID, PARTS, found_at, why_dead
 from .keys.type_ahead import TypeAhead, apart
 from .lean_output import leaner, staying
 from .live.refresh import Refresher, Shown
@@ -347,7 +346,7 @@ class MemdeckApp(Spine):
 
     def on_brief_pane_more(self, message: BriefPane.More) -> None:
         """Show all entries of a group of the brief."""
-        self.navigation.more(message.group)
+        self.navigation.more(message.pane_id, message.filter)
 
     def on_fleet_pane_chosen(self, message: FleetPane.Chosen) -> None:
         """Open another workspace that was chosen in the fleet."""
@@ -372,18 +371,6 @@ class MemdeckApp(Spine):
     def on_header_line_chosen(self, message: HeaderLine.Chosen) -> None:
         """Go where a count of the header leads when it is clicked."""
         self.navigation.go_to_count(message.leads)
-
-    def on_go_waits(self, message: GoWaits) -> None:
-        """Show or hide where `g` leads; in a dialog it leads only to the first row."""
-        message.stop()
-        self.navigation.go_waits(waits=message.waits and self.screen is self.main_screen)
-
-    def on_prefixed(self, message: Prefixed) -> None:
-        """Go where the character typed after `g` leads."""
-        try:
-            self.navigation.go(message.character)
-        finally:
-            self.type_ahead.acted()
 
     def on_safe_input_pasted(self, message: SafeInput.Pasted) -> None:
         """Join lines that were pasted into a field of one line."""

@@ -21,12 +21,12 @@ from memory.storage.own_folders import config_home, home, state_home
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from widgets.panes import all_panes
-from widgets.text.depth import depth_of
 from widgets.text.glyphs import glyphs_for
+from widgets.text.theme import depth_of
 
 from .app import MemdeckApp
-from .keys.key_file import read_keymap
 from .keys.type_ahead import use_parser
+from .keys.user_keys import read_keymap
 from .leaving import Leaving
 from .shell import Destination, Setup
 

@@ -22,8 +22,7 @@ from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName
 
 from .commands.conditions import Situation
-from .keys.available import hint_names, live_actions
-from .keys.registry import BY_ID, COMMANDS, PINNED
+from .commands.table import BY_ID, COMMANDS, PINNED, hint_names
 
 
 def bindings() -> Iterator[Binding]:
@@ -104,8 +103,8 @@ class MainScreen(Screen[None]):
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The bindings that are available; each condition is checked once for all commands."""
         now = Situation(self.app.state)  # type: ignore[attr-defined]
-        self.hint_names = hint_names(now)
-        live, found = {action.id for action in live_actions(now)}, dict[str, ActiveBinding]()
+        live = self.hint_names = hint_names(now)
+        found = dict[str, ActiveBinding]()
         for node, bindings in self._modal_binding_chain:
             for key, binding in bindings:
                 own = binding.id in BY_ID and node in (self, self.app)

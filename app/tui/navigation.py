@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from widgets.pane.base import Pane
-from widgets.panes import GROUPS, PaneName, all_panes, pane_of
-from widgets.panes.brief import DOORS
+from widgets.panes import GROUPS, pane_of
 
 from .live.refresh import Refresher
 from .main_screen import entry_of
-from .pane_state import PaneState
 from .spine import Part
 from .state import panes_by_id
 
@@ -27,23 +25,8 @@ READING_SECONDS = 0.3
 """Seconds after which an empty pane says that its files are being read."""
 
 
-WAITING_SECONDS = 60.0
-"""Seconds for which the keys after `g` are shown, if no key comes."""
-
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
-
-
-def pane_keys() -> dict[str, PaneName]:
-    """Return the keys that may follow `g`: each pane's letter, or its number if another pane has that letter."""
-    found: dict[str, PaneName] = {}
-    for name in all_panes():
-        letter = name.letter or name.title[:1].casefold()
-        if letter not in found:
-            found[letter] = name
-        elif name.key or name.own:
-            found[name.key or letter] = name
-    return found
 
 
 @dataclass
@@ -83,7 +66,6 @@ class Navigation(Part):
         if pane is None:
             return
         before, self.app.state.open = self.pane, pane
-        self._apply_zoom(pane)
         main_screen = self.app.main_screen
         keeps_focus = main_screen.sidebar.has_focus
         if before is not None and before is not pane:
@@ -111,22 +93,25 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def open_digit(self, digit: str) -> None:
-        """Open the pane of a digit. If several tabs share it, open the one used last, and from one of them the next."""
+        """Open the pane of a digit; if several share it, the first, from one of them the next.
+
+        Of the tabs of "Agent memory" the one that was used last is opened.
+        """
         tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:
             self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
             return
-        wanted = tabs[0]
+        wanted = tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else tabs[0]
         if digit in GROUPS:
-            wanted = tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else self._tab
-            self._tab = wanted = wanted if wanted in tabs else tabs[0]
+            self._tab = wanted = wanted if here in tabs or self._tab not in tabs else self._tab
         self.open_pane(wanted)
 
     def _focus(self, pane: Pane) -> None:
         """Focus a pane that was opened for the first time, unless a later key already opened something else."""
         if self.pane is pane and self.app.main_screen.focused is None:
             self.app.main_screen.set_focus(pane.focus_target)
+            self.app.refresh_keys()
 
     def first_pane(self, asked: str | None = None, left: str | None = None) -> str:
         """Return the pane to open first: the one that is asked for, even if its system is missing; else the one that
@@ -145,7 +130,6 @@ class Navigation(Part):
         """Create the pane that is shown from the first frame on; the main screen mounts it."""
         pane = self.app.make_pane(panes_by_id()[pane_id])
         self.app.state.open = self.app.state.mounted[pane_id] = pane
-        self._apply_zoom(pane)
         return pane
 
     def _mount(self, pane_id: str) -> Pane | None:
@@ -170,51 +154,12 @@ class Navigation(Part):
 
         self.app.set_timer(READING_SECONDS, say)
 
-    def go(self, character: str) -> None:
-        """Open the pane whose number or first letter was typed after g."""
-        if character == "?":
-            self.app.action_do("app.help")
-        elif (found := pane_keys().get(character.casefold())) is not None:
-            self.open_pane(found.id)
-        elif any(name.key == character for name in all_panes()):
-            self.open_digit(character)
-        else:
-            self.app.say(f"No pane begins with {character!r}.")
-
-    def go_waits(self, *, waits: bool) -> None:
-        """Show which key opens which pane while `g` waits for a second key; with `waits=False` remove that again."""
-        if not waits:
-            # Behind the message, which Textual shows a moment after it was given.
-            self.app.call_later(self.app.clear_notifications)
-            return
-        keys = [("g", "first row"), *((key, name.title) for key, name in pane_keys().items()), ("?", "help")]
-        cells = [f"{key} {title:<14}" for key, title in keys]
-        lines = ["".join(cells[place : place + 3]).rstrip() for place in range(0, len(cells), 3)]
-        self.app.say("\n".join(lines), seconds=WAITING_SECONDS)
-
     def shown(self, pane: Pane) -> None:
         """Focus a pane that shows contents for the first time: its list was hidden, and lost the focus then."""
         if pane is self.pane and self.app.main_screen.focused is None:
             pane.call_after_refresh(self._focus, pane)
 
     # Between the parts of a pane
-
-    def _apply_zoom(self, pane: Pane) -> None:
-        """Zoom a pane if the others are zoomed; the first one, if panes were zoomed when the application was left."""
-        if self.app.state.zoomed is None:
-            self.app.state.zoomed = PaneState.of(self.app).zoomed
-        pane.set_class(self.app.state.zoomed, "-zoom")
-
-    def zoom(self) -> None:
-        """Let the list fill the pane, or show the entry beside it again."""
-        pane = self.app.shown_pane
-        self.app.state.zoomed = not self.app.state.zoomed
-        if pane.detail_view.has_focus:
-            pane.close_detail()
-        self._apply_zoom(pane)
-        if self.app.state.zoomed:
-            self.app.say(f"The list fills the pane; Enter shows the entry, {self.app.key_of('view.zoom')} both.")
-        self.app.refresh_keys()
 
     def to_entry(self) -> None:
         """Go from the list to the entry, or from the sidebar to the list."""
@@ -304,9 +249,8 @@ class Navigation(Part):
         else:
             self.open_pane(pane_id, ref)
 
-    def more(self, group: str) -> None:
+    def more(self, pane_id: str, text: str) -> None:
         """Open the pane that has all entries of a group of the brief; a filter hides its other entries."""
-        pane_id, text, _ = DOORS[group]
 
         def show() -> None:
             pane = self.app.shown_pane

@@ -72,11 +72,6 @@ class PaneState(Part):
         seen = self._read("seen", int)
         return seen if seen is not None and 0 <= seen < 1 << 63 else None
 
-    @property
-    def zoomed(self) -> bool:
-        """Whether lists had the whole pane when the application ended."""
-        return self._read("zoom", bool) is True
-
     def view_of(self, pane_id: str) -> dict[str, str]:
         """Return position, filter and sort of a pane."""
         view = (self._read("panes", dict) or {}).get(pane_id)
@@ -91,8 +86,8 @@ class PaneState(Part):
         for name, mounted in state.mounted.items():
             if mounted.contents is not None and mounted.is_attached:
                 panes[name] = {key: value[:LONGEST] for key, value in mounted.view().items()}
-        looked, zoom = self.app.clock().isoformat(), state.zoomed is True
-        self._keep(pane=pane.pane_id, panes=panes, looked=looked, zoom=zoom, **({} if seen is None else {"seen": seen}))
+        looked = self.app.clock().isoformat()
+        self._keep(pane=pane.pane_id, panes=panes, looked=looked, **({} if seen is None else {"seen": seen}))
 
     # The theme, which is the same in all workspaces
 

@@ -24,14 +24,14 @@ from memory.errors import MemdeckError
 from memory.workspace import Workspace
 from widgets.chrome.keys import key_name
 from widgets.pane.base import Pane
-from widgets.text.depth import OWN, Depth
 from widgets.text.drawing import LateTimers
 from widgets.text.fallback import plain_filters
 from widgets.text.glyphs import ASCII, UNICODE, Glyphs
+from widgets.text.theme import OWN, Depth
 
 from .clipboard import LARGEST, find_tool, give_to_tool, safe_text
-from .keys.keymap import Keymap
-from .keys.registry import BY_ID
+from .commands.table import BY_ID
+from .keys.user_keys import Keymap
 from .main_screen import MainScreen
 from .state import State
 

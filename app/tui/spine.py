@@ -30,7 +30,7 @@ from widgets.pane.offers import Build, Call
 from widgets.panes import PaneName
 
 from .commands.conditions import Situation
-from .keys.registry import BY_ID, PARTS, Command, found_at, function_of
+from .commands.table import BY_ID, PARTS, Command, found_at, function_of
 from .shell import ACTOR, Otherwise, Setup, Shell, ThreadReport, known_error
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ class Spine(Shell):
         if grant is None:
             self._refuse(error, asked.otherwise)
             return
-        from widgets.dialogs.dialogs import Confirm
+        from widgets.dialogs.pick import Confirm
 
         def allowed(_: bool) -> None:
             grant(self.clock())

@@ -33,8 +33,6 @@ class State:
         """The visible pane."""
         self.mounted: dict[str, Pane] = {}
         """The panes that were opened so far, by id."""
-        self.zoomed: bool | None = None
-        """Whether lists take the whole pane; None: as it was saved."""
         self.had_first_look = False
         """Whether the first titles were drawn; what takes longer begins after them."""
         self.reading = False

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.tui.live.overview import upkeep_of
 from memory import systems
 from memory.errors import MemdeckError
 from memory.registry import REGISTRY
@@ -63,7 +62,6 @@ def test_a_hook_that_raises(
             assert "prune-facts" in {rule.rule for rule in report.rules}
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
         assert "facts" in {one.system for one in systems.contributions_of(workspace, "", NOW)}
-        upkeep_of([one for one in workspace.systems() if one.name != "files"], NOW)
         systems.entrust(workspace, systems.trust_of(workspace, workspace.root.parent / "config"), {})
         systems.asks_of_all(workspace)
         workspace.notice(NOW)

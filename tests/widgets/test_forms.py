@@ -11,7 +11,8 @@ from textual.screen import Screen
 from tests.examples import in_turn
 from tests.pilots import without_frames
 from tests.widgets.harness import HOSTILE, Harness, assert_safe, screen_text
-from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Confirm
 from widgets.input.fields import FieldSpec
 from widgets.input.form import Form
 from widgets.text.styled_text import line
@@ -182,14 +183,14 @@ async def test_hostile_values_survive_editing(name: str, kind: str) -> None:
     [
         (["enter"], False, True),
         (["enter"], True, False),
-        (["left", "enter"], True, True),
+        (["up", "enter"], True, True),
         (["y"], True, True),
         (["n"], False, False),
         (["escape"], False, False),
     ],
 )
 async def test_questions(keys: list[str], danger: bool, expected: bool) -> None:
-    """Enter gives the safe answer, y and n say it plainly, and stand on the buttons."""
+    """Enter gives the safe answer, y and n say it plainly, and are shown beside the answers."""
 
     def look(shown: Shown) -> None:
         _assert_shown(shown, "y Yes")

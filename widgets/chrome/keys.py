@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -16,7 +15,6 @@ from textual import events
 from textual.binding import ActiveBinding, Binding
 from textual.geometry import Size
 from textual.keys import key_to_character
-from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.strip import Strip
@@ -191,7 +189,9 @@ def hints_of(screen: Screen[object], bindings: Mapping[str, ActiveBinding], name
         else:
             place = (name, words)
         hints[place] = hint
-    return list(hints.values())
+    # In the order of the names, also those whose keys the person chose; what widgets have comes first.
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(hints.values(), key=lambda hint: order.get(hint.id, -1))
 
 
 LEAST = 2
@@ -330,24 +330,8 @@ def behind(queues: Sequence[MessagePump], do: Callable[[], object]) -> None:
     do()
 
 
-@dataclass
-class Prefixed(Message):
-    """A character was typed after `g` that is not `g`, for example the f of `g f`."""
-
-    sender: Widget
-    character: str
-
-
-@dataclass
-class GoWaits(Message):
-    """`g` was typed and waits for the next key (`waits`), or the wait ended."""
-
-    sender: Widget
-    waits: bool
-
-
 class GoPrefix(Mixin):
-    """Mixin for focusable widgets with an `action_first`; add `go_binding(prefix)` to its BINDINGS."""
+    """Mixin for focusable widgets with an `action_first`: `g` pressed twice calls it; add `go_binding(prefix)`."""
 
     _after_go = False
 
@@ -356,34 +340,20 @@ class GoPrefix(Mixin):
         def action_first(self) -> None: ...
 
     def action_go(self) -> None:
-        """Begin a two-key sequence; the second `g` goes to the first row."""
+        """Begin a two-key sequence, or end it at the first row."""
         if self._after_go:
-            self._go_on(waits=False)
             self.action_first()
-        else:
-            self._go_on(waits=True)
-
-    def _go_on(self, *, waits: bool) -> None:
-        if waits != self._after_go:
-            self._after_go = waits
-            self.post_message(GoWaits(self, waits))
+        self._after_go = not self._after_go
 
     async def on_key(self, event: events.Key) -> None:
-        """End a sequence that `g` began: a character typed after it never acts as a key itself.
+        """Begin a sequence here: through the usual binding look-up, the next key of a burst would overtake it.
 
-        The sequence also begins here: through the usual binding look-up, the next key of a burst would overtake it.
         Where the screen has `acts_at_once`, because nothing else there listens to keys, all keys of the widget act
         here: bubbling up to the application, from one widget to the next, costs more than moving a cursor.
         """
         own = [binding for binding in own_bindings(self.screen, self, event.key) if not binding.priority]
         goes = any(binding.action == "go" for binding in own)
-        if not goes and self._after_go:
-            self._go_on(waits=False)
-            if event.character and event.is_printable:
-                event.stop()
-                event.prevent_default()
-                self.post_message(Prefixed(self, event.character))
-                return
+        self._after_go = self._after_go and goes
         if goes or getattr(self.screen, "acts_at_once", False):
             for binding in own:
                 if await self.app.run_action(binding.action, self):
@@ -393,10 +363,9 @@ class GoPrefix(Mixin):
 
     def on_blur(self) -> None:
         """End a sequence when the focus is lost."""
-        self._go_on(waits=False)
+        self._after_go = False
 
 
 def go_binding(prefix: str) -> Binding:
     """The binding of `g` with the id `<prefix>.go`."""
-    tooltip = "Pressed twice: the first row; with a letter: a pane"
-    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip=tooltip)
+    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip="Pressed twice: go to the first row")

@@ -1,4 +1,4 @@
-"""Dialogs: what all modal screens share; a question, and a preview of a plan."""
+"""Dialogs: what all modal screens share, and a preview of a plan."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Button
 
-from memory.base.safe_text import visible
-from widgets.chrome.keys import KeyHints, live_keys, name_of_keys
+from widgets.chrome.keys import KeyHints
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
 from widgets.text.glyphs import UNICODE
@@ -208,77 +206,6 @@ class Dialog(Modal):
             body.styles.max_height = max(1, size.height - CHROME) if size.height >= LOW else None
         self._fit_soon()
         self._grown()
-
-
-class Confirm(Dialog, ModalScreen[bool]):
-    """Asks a question; True is yes. With `danger`, Enter means no."""
-
-    DEFAULT_CSS = f"""
-    Confirm {{
-        {DIALOG_CSS}
-        .dialog--buttons {{ height: 1; layout: horizontal; margin-top: 1; width: 1fr; }}
-        KeyHints {{ margin-top: 1; }}
-        &.-flat .dialog--buttons {{ margin-top: 0; }}
-        &.-flat KeyHints {{ display: none; }}
-        .dialog--buttons Button {{
-            width: auto;
-            min-width: 0;
-            margin-right: 1;
-            padding: 0 1;
-            background: $panel;
-            color: $foreground;
-            text-style: none;
-            &:focus {{ background: $accent; color: $background; text-style: bold; background-tint: $foreground 0%; }}
-        }}
-        &.-danger #yes {{ color: $error; &:focus {{ background: $error; color: $background; }} }}
-    }}
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "yes", id="confirm.yes", tooltip="Yes", show=False),
-        Binding("n", "answer(False)", "no", id="confirm.no", tooltip="No", show=False),
-        Binding("escape", "answer(False)", "cancel", id="confirm.leave", tooltip="No"),
-        Binding("left,right,h,l", "other", "other button", show=False, id="confirm.other", tooltip="The other button"),
-    ]
-
-    def __init__(
-        self, question: str, details: str = "", *, yes: str = "Yes", no: str = "No", danger: bool = False
-    ) -> None:
-        super().__init__()
-        self.heading, self._details = question, details
-        self._yes, self._no, self._danger = yes, no, danger
-
-    def parts(self) -> ComposeResult:
-        """Yield the details of the question, and two buttons."""
-        if self._details:
-            yield SafeText(self._details, classes="dialog--details")
-        with Vertical(classes="dialog--buttons"):
-            yield Button(Content(visible(self._yes)), id="yes", compact=True)
-            yield Button(Content(visible(self._no)), id="no", compact=True)
-
-    def on_mount(self) -> None:
-        """Focus the button that is safe, so that Enter presses it."""
-        self.set_class(self._danger, "-danger")
-        name_of = name_of_keys(self.app)
-        keys = {binding.id: name_of(key) for key, binding in reversed([*live_keys(self, self)])}
-        for button, words in ((self.query("#yes"), self._yes), (self.query("#no"), self._no)):
-            for one in button.results(Button):
-                one.label = Content(f"{keys.get(f'confirm.{one.id}', '')} {visible(words)}".strip())
-        # An application that is ending may have removed the buttons already.
-        self.query("#no" if self._danger else "#yes").focus()
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer with the button."""
-        event.stop()
-        self.dismiss(event.button.id == "yes")
-
-    def action_answer(self, answer: bool) -> None:
-        """Answer by key."""
-        self.dismiss(answer)
-
-    def action_other(self) -> None:
-        """Move to the other button."""
-        self.focus_next(Button)
 
 
 class Preview(Dialog, ModalScreen[bool]):

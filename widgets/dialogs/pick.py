@@ -1,4 +1,4 @@
-"""Pick: a dialog to choose one option from a list, with Enter, a key of the option or the mouse."""
+"""Pick: a dialog to choose one option from a list, with Enter, a key of the option or the mouse; Confirm: yes or no."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
@@ -120,3 +121,17 @@ class Pick(Dialog, ModalScreen[str | None]):
         """Choose the option under the cursor."""
         if self._list.cursor is not None:
             self.dismiss(str(self._list.cursor))
+
+
+class Confirm(Pick):
+    """Asks a question; returns True for yes, False for no and when left. With `danger` the cursor begins on no."""
+
+    def __init__(
+        self, question: str, details: str = "", *, yes: str = "Yes", no: str = "No", danger: bool = False
+    ) -> None:
+        options = (PickOption("yes", yes, key="y"), PickOption("no", no, key="n", marked=danger))
+        super().__init__(question, options, details)
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Leave with the answer."""
+        return super().dismiss(result == "yes")

@@ -1,21 +1,254 @@
-"""ThreeWay: a dialog for what two writers changed in the same place, with a key for each choice."""
+"""ThreeWay: a dialog for what two writers changed in the same place, side by side or stacked, a key for each choice."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from memory.base.safe_text import visible
 from widgets.chrome.keys import KeyHints
+from widgets.detail import LineView
 from widgets.input.editors import SafeText
+from widgets.text.styled_text import Line, Piece, Tone, line, pad_line, wrap_line
 
 from .dialogs import DIALOG_CSS, Dialog
-from .three_way_view import SIDES, Answers, Sides, ThreeWayQuestion, ThreeWayView
 
-__all__ = ["Answers", "Sides", "ThreeWay", "ThreeWayQuestion", "ThreeWayView"]
+COLUMNS = 66
+"""Cells from which the three sides are shown side by side."""
+
+NOTHING = "nothing"
+"""The text shown for an empty side."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeWayQuestion:
+    """One place that both sides changed. A side without a text there is None.
+
+    `name` is unique among the questions of a dialog, `label` is the shown name of the place, `group` that of its entry.
+    """
+
+    name: str
+    label: str
+    base: str | None
+    mine: str | None
+    theirs: str | None
+    group: str = ""
+
+
+class Sides(NamedTuple):
+    """The shown names of the three sides."""
+
+    base: str = "before"
+    mine: str = "mine"
+    theirs: str = "theirs"
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What was chosen for a question: the side, and the text."""
+
+    side: str
+    text: str | None
+
+
+Answers = dict[str, "str | None"]
+"""The chosen text of each question by its name; None: nothing."""
+
+
+class ThreeWayView(LineView):
+    """Draws questions with their three sides; the cursor is on one question.
+
+    | Component class | Styles |
+    | :- | :- |
+    | `three-way--cursor` | the question that a choice applies to |
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"three-way--cursor"}
+
+    DEFAULT_CSS = """
+    ThreeWayView {
+        &:nocolor > .three-way--cursor { text-style: reverse; }
+        & > .three-way--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,down", "move(1)", "next", id="three_way.next", tooltip="Go to the next field", show=False),
+        Binding("k,up", "move(-1)", "before", id="three_way.previous", tooltip="Go to the previous field", show=False),
+        Binding("home", "first", "first", id="three_way.first", tooltip="Scroll to the top", show=False),
+        Binding("end", "last", "last", id="three_way.last", tooltip="Scroll to the end", show=False),
+    ]
+
+    def __init__(self, questions: Sequence[ThreeWayQuestion], sides: Sides, *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
+        self._questions, self._sides = tuple(questions), sides
+        self.answers: dict[str, _Answer] = {}
+        self.position = 0
+        self._spans: list[tuple[int, int]] = []
+
+    @property
+    def current(self) -> ThreeWayQuestion:
+        """The question under the cursor."""
+        return self._questions[self.position]
+
+    @property
+    def open_questions(self) -> int:
+        """How many questions are not answered."""
+        return sum(one.name not in self.answers for one in self._questions)
+
+    def answer(self, side: str, text: str | None) -> None:
+        """Answer the question under the cursor and go to the next one that is open."""
+        self.answers[self.current.name] = _Answer(side, text)
+        count = len(self._questions)
+        for step in range(1, count):
+            place = (self.position + step) % count
+            if self._questions[place].name not in self.answers:
+                self.position = place
+                break
+        self.lay_out_again(top=False)
+        self._show()
+
+    def answer_all(self, side: str) -> None:
+        """Answer every question with one side."""
+        for one in self._questions:
+            self.answers[one.name] = _Answer(side, getattr(one, side))
+        self.lay_out_again(top=False)
+
+    def action_move(self, step: int) -> None:
+        """Go to another question; past the first or last one, scroll."""
+        place = self.position + step
+        if 0 <= place < len(self._questions):
+            self.position = place
+            self.refresh()
+            self._show()
+        else:
+            self.action_scroll_by(step)
+
+    def _show(self) -> None:
+        """Bring the question under the cursor into view, its beginning first."""
+        if not self._spans:
+            return
+        start, end = self._spans[self.position]
+        top, height = round(self.scroll_y), max(1, self.scrollable_content_region.height)
+        if start < top or end > top + height:
+            self.scroll_to(y=start if end - start > height or start < top else end - height, animate=False, force=True)
+
+    def marked_lines(self) -> tuple[range, str]:
+        """Mark the question under the cursor."""
+        alone = not self._spans or len(self._questions) == 1
+        return range(0) if alone else range(*self._spans[self.position]), "three-way--cursor"
+
+    def lay_out(self, width: int) -> Sequence[Line]:
+        """Lay out each question with its sides, in columns if there is room."""
+        width = max(1, width - 1)
+        rows: list[Line] = []
+        self._spans = []
+        wide = width >= COLUMNS
+        if wide:
+            rows.append(self._head(width))
+        group = ""
+        for number, one in enumerate(self._questions):
+            if one.group != group:
+                group = one.group
+                if rows and len(rows) > 1:
+                    rows.append(())
+                rows += wrap_line(line(Piece(group, "strong")), width)
+            start = len(rows)
+            rows += self._columns(one, width) if wide else self._stack(one, width)
+            self._spans.append((start, len(rows)))
+            if number + 1 < len(self._questions) and not wide:
+                rows.append(())
+        return rows
+
+    def _head(self, width: int) -> Line:
+        column = _column(width)
+        cells = [pad_line(line(Piece(f"  {name.upper()}", "heading")), column) for name in self._sides]
+        return line(Piece(" "), cells[0], " ", cells[1], " ", cells[2])
+
+    def _columns(self, one: ThreeWayQuestion, width: int) -> list[Line]:
+        column = _column(width)
+        rows: list[Line] = [line(" ", self._label(one))]
+        cells = [self._cell(one, side, column) for side in SIDES]
+        height = max(len(cell) for cell in cells)
+        for place in range(height):
+            parts: list[Line | str] = [" "]
+            for cell in cells:
+                parts += [pad_line(cell[place] if place < len(cell) else (), column), " "]
+            rows.append(line(*parts))
+        return [*rows, *self._edited(one, width)]
+
+    def _stack(self, one: ThreeWayQuestion, width: int) -> list[Line]:
+        rows: list[Line] = [line(self._label(one))]
+        column = max(map(len, self._sides))
+        for side, name in zip(SIDES, self._sides, strict=True):
+            chosen = self._chosen(one) == side
+            head = line(
+                Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted"),
+                Piece(f"{name:<{column}}  ", "accent" if chosen else "muted"),
+            )
+            inner = max(1, width - column - 4)
+            for number, text in enumerate(_lines(getattr(one, side), self._tone(one, side), inner)):
+                rows.append(line(head if number == 0 else " " * (column + 4), text))
+        return [*rows, *self._edited(one, width)]
+
+    def _edited(self, one: ThreeWayQuestion, width: int) -> list[Line]:
+        """The lines of a text typed instead of the three sides."""
+        answer = self.answers.get(one.name)
+        if answer is None or answer.side != "edited":
+            return []
+        lines = _lines(answer.text, "strong", max(1, width - 13))
+        head = line(Piece(f" {self.glyphs.mark} ", "accent"), Piece("edited    ", "accent"))
+        return [line(head if number == 0 else " " * 13, text) for number, text in enumerate(lines)]
+
+    def _label(self, one: ThreeWayQuestion) -> Line:
+        if one.name in self.answers:
+            return line(Piece(one.label, "strong"))
+        return line(Piece(one.label, "strong"), Piece("  both changed it", "warn"))
+
+    def _cell(self, one: ThreeWayQuestion, side: str, column: int) -> list[Line]:
+        chosen = self._chosen(one) == side
+        sign = Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted")
+        lines = _lines(getattr(one, side), self._tone(one, side), max(1, column - 2))
+        return [line(sign if number == 0 else "  ", text) for number, text in enumerate(lines)]
+
+    def _chosen(self, one: ThreeWayQuestion) -> str:
+        answer = self.answers.get(one.name)
+        return answer.side if answer else ""
+
+    def _sign(self, one: ThreeWayQuestion, side: str) -> str:
+        return self.glyphs.mark if self._chosen(one) == side else " "
+
+    def _tone(self, one: ThreeWayQuestion, side: str) -> Tone:
+        if getattr(one, side) is None:
+            return "muted"
+        chosen = self._chosen(one)
+        if chosen:
+            return "strong" if chosen == side else "muted"
+        return "muted" if side == "base" else "plain"
+
+
+SIDES = Sides._fields
+"""The attributes of a question that are sides, in the order of the columns."""
+
+
+def _column(width: int) -> int:
+    return max(1, (width - 3) // 3)
+
+
+def _lines(text: str | None, tone: Tone, width: int) -> list[Line]:
+    """A side's text, wrapped; `NOTHING` for an empty one."""
+    if text is None or not text.strip():
+        text, tone = NOTHING, "muted"
+    return [
+        row
+        for part in visible(text.strip("\n"), newlines=True).split("\n")
+        for row in (wrap_line(line(Piece(part, tone)), width) or [()])
+    ]
 
 
 class ThreeWay(Dialog, ModalScreen[Answers | None]):

@@ -23,7 +23,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from memory.base.safe_text import cell_width, clip, visible
+from memory.base.safe_text import cell_width, visible
 from widgets.chrome.keys import name_of_keys
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Piece
@@ -99,18 +99,6 @@ class SafeText(Static):
             self.update(Text(visible(text, newlines=True)), layout=layout)
 
 
-def fitting(words: str, width: int) -> str:
-    """A placeholder in `width` cells; one that does not fit is cut after a word, with an ellipsis."""
-    if cell_width(words) <= width:
-        return words
-    kept = words
-    while " " in kept:
-        kept = kept[: kept.rindex(" ")]
-        if cell_width(kept) + 2 <= width:
-            return f"{kept} …"
-    return clip(words, width)
-
-
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
@@ -124,10 +112,7 @@ class Completer(Suggester):
 
 
 class SafeInput(Input):
-    """A one-line editor for text from files; `text` is the value as it is in the file.
-
-    A placeholder that does not fit is replaced by `shorter`, which is cut after a word if it does not fit either.
-    """
+    """A one-line editor for text from files; `text` is the value as it is in the file."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), repaint=False)
     """How wide the text is; it changes with each key, which moves nothing else on the screen."""
@@ -144,14 +129,11 @@ class SafeInput(Input):
         text: str = "",
         *,
         placeholder: str = "",
-        shorter: str = "",
         suggester: Suggester | None = None,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
         self._original = text
-        self._placeholders = (visible(placeholder), visible(shorter or placeholder))
-        self._fitted = self._placeholders[0]
         super().__init__(
             hold(text),
             placeholder=visible(placeholder),
@@ -183,16 +165,6 @@ class SafeInput(Input):
         """Insert text at the cursor, in place of the selection."""
         start, end = sorted(self.selection)
         self.replace(hold(text), start, end)
-
-    def on_resize(self) -> None:
-        """Fit the placeholder into the width."""
-        if self.placeholder != self._fitted:
-            # The placeholder was set from outside in the meantime.
-            self._placeholders = (self.placeholder, self.placeholder)
-        width = self.scrollable_content_region.width
-        whole, shorter = self._placeholders
-        self._fitted = whole if cell_width(whole) <= width else fitting(shorter, width)
-        self.placeholder = self._fitted
 
     @property
     def text(self) -> str:
@@ -301,33 +273,25 @@ class Choice(Drawing, Widget, can_focus=True):
         arrows = "/".join(map(name_of_keys(self.app), ("left", "right")))
         return " or ".join(filter(None, (arrows, " ".join(self.letters))))
 
-    def _placed(self) -> tuple[list[tuple[int, str, str]], bool, bool]:
-        """The options that fit, as first cell, label and option; and whether some are left out before or after them.
+    def _placed(self) -> list[tuple[int, str, str]]:
+        """The options as first cell, label and option, the chosen one in brackets; it alone if not all fit."""
 
-        The chosen one, in brackets, is always included.
-        """
-        names = [(option, visible(option) or "-") for option in self.options]
-        labels = [(option, f"[{name}]" if option == self.chosen else f" {name} ") for option, name in names]
-        width, chosen = self.size.width, self.options.index(self.chosen)
-        first = 0
-        while True:
-            placed: list[tuple[int, str, str]] = []
-            x = 0 if not first else 2
-            for option, label in labels[first:]:
-                placed.append((x, label, option))
-                x += cell_width(label) + 1
-            ends = [x + cell_width(label) for x, label, _ in placed]
-            # After every option but the last there must be room for the sign that there are more.
-            count = next((n for n, end in enumerate(ends) if end > width - (2 if n + 1 < len(ends) else 0)), len(ends))
-            if ends[-1] <= width:
-                count = len(ends)
-            if first + count > chosen or first == chosen:
-                return placed[: max(1, count)], first > 0, count < len(ends)
-            first += 1
+        def place(options: Sequence[str]) -> list[tuple[int, str, str]]:
+            found: list[tuple[int, str, str]] = []
+            x = 0
+            for option in options:
+                name = visible(option) or "-"
+                found.append((x, f"[{name}]" if option == self.chosen else f" {name} ", option))
+                x += cell_width(name) + 3
+            return found
+
+        every = place(self.options)
+        x, label, _ = every[-1]
+        return every if x + cell_width(label) <= self.size.width else place((self.chosen,))
 
     def on_click(self, event: events.Click) -> None:
         """Choose the option under the mouse."""
-        for x, label, option in self._placed()[0]:
+        for x, label, option in self._placed():
             if x <= event.x < x + cell_width(label):
                 self.chosen = option
                 return
@@ -337,23 +301,15 @@ class Choice(Drawing, Widget, can_focus=True):
         width = self.size.width
         if y:
             return Strip.blank(width, self.rich_style)
-        placed, before, behind = self._placed()
         parts: list[Strip] = []
-        used = 0
-
-        def put(text: str, at: int, *states: str, muted: bool = False) -> None:
-            nonlocal used
-            parts.append(self.draw((), at - used))
-            parts.append(self.draw((Piece(text, "muted" if muted else "plain"),), cell_width(text), *states))
-            used = at + cell_width(text)
-
-        if before:
-            put(self.glyphs.ellipsis, 0, muted=True)
+        placed, used = self._placed(), 0
         for x, label, option in placed:
-            put(label, x, *(("choice--chosen",) if option == self.chosen else ()))
-        hint = self._hint()
-        if behind:
-            put(self.glyphs.ellipsis, used + 1, muted=True)
-        elif self.has_focus and used + 3 + cell_width(hint) <= width:
-            put(hint, used + 3, muted=True)
+            states = ("choice--chosen",) if option == self.chosen else ()
+            parts += [self.draw((), x - used), self.draw((Piece(label),), cell_width(label), *states)]
+            used = x + cell_width(label)
+        hint = self._hint() if self.has_focus else ""
+        if len(placed) < len(self.options):
+            hint = f"{self.options.index(self.chosen) + 1} of {len(self.options)}"
+        if used + 3 + cell_width(hint) <= width:
+            parts.append(self.draw((Piece(f"   {hint}", "muted"),), cell_width(hint) + 3))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)

@@ -56,15 +56,12 @@ class FieldSpec:
 
 
 PLACEHOLDERS: dict[Kind, str] = {
-    "date": "2024-01-31 14:00, tomorrow 9, +2d",
-    "cron": "minute hour day month weekday",
+    "date": "fri 14:00, +2d, …",
+    "cron": "min hour day mon wday",
     "tags": "comma, separated",
     "number": "a number",
 }
 """What an empty field of a kind shows."""
-
-SHORTER: dict[Kind, str] = {"date": "fri 14:00, +2d, …", "cron": "min hour day mon wday"}
-"""What it shows if that does not fit."""
 
 NEEDED = "needed"
 """The error of a required field that is empty."""
@@ -166,8 +163,7 @@ class FieldRow(Widget):
                 completion = Completion(spec.suggestions, list_of_values=spec.kind == "tags")
                 return SafeInput(
                     spec.value,
-                    placeholder=spec.placeholder or PLACEHOLDERS.get(spec.kind, ""),
-                    shorter="" if spec.placeholder else SHORTER.get(spec.kind, ""),
+                    placeholder=self._placeholder,
                     suggester=completion if spec.suggestions else None,
                 )
 
@@ -230,6 +226,13 @@ class FieldRow(Widget):
         narrow = self.size.width < NARROW
         self.set_class(narrow, "-narrow")
         self.query_one(".field--label", SafeText).say(self._label(NARROW_LABEL if narrow else LABEL))
+        if isinstance(self.editor, SafeInput):
+            room = self.size.width - (NARROW_LABEL if narrow else LABEL) - 2
+            self.editor.placeholder = clip(visible(self._placeholder), max(0, room))
+
+    @property
+    def _placeholder(self) -> str:
+        return self.spec.placeholder or PLACEHOLDERS.get(self.spec.kind, "")
 
     def check(self) -> bool:
         """Validate the value and refresh the note of the field; True when the value is valid."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -12,9 +11,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
-from memory.base.safe_text import cell_width
+from memory.base.safe_text import cell_width, clip
 
-from .editors import Completer, SafeInput, SafeText, fitting
+from .editors import SafeInput, SafeText
 
 ROOM = 18
 """Cells reserved for the count of matching rows, so that nothing moves when it appears or grows; it may take more."""
@@ -24,41 +23,6 @@ SIGN = 2
 
 HINT = "filter"
 """What the bar shows while nothing is typed."""
-
-NAMED_FROM = 2
-"""Letters from which a word is completed to a field's name; a single letter begins too many words."""
-
-
-class LastWord(Completer):
-    """Completes the last word of a filter: to one of `names`, the fields, and after `name:` to a value.
-
-    A minus before the word stays. `words` is called for all values when one is typed for the first time; completing a
-    name reads no rows.
-    """
-
-    def __init__(self, words: Callable[[], Sequence[str]], names: Sequence[str] = ()) -> None:
-        super().__init__(case_sensitive=False)
-        self._find = words
-        self._names = tuple(f"{name}:" for name in names)
-
-    @cached_property
-    def _words(self) -> tuple[str, ...]:
-        return tuple(self._find())
-
-    async def get_suggestion(self, value: str) -> str | None:
-        """Return the text with its last word completed; None where no candidate begins like it."""
-        return self.complete(value)
-
-    def complete(self, value: str) -> str | None:
-        """The same without `await`."""
-        start = value.rfind(" ") + 1
-        start += value[start : start + 1] == "-"
-        part = value[start:].casefold()
-        if ":" not in part and len(part) < NAMED_FROM:
-            return None
-        known = self._words if ":" in part else self._names
-        word = next((word for word in known if word.startswith(part) and word != part), None)
-        return None if word is None else value[:start] + word
 
 
 class FilterBar(Widget):
@@ -140,13 +104,10 @@ class FilterBar(Widget):
         *,
         focus: bool = True,
         hint: str = HINT,
-        words: Callable[[], Sequence[str]] | None = None,
-        names: Sequence[str] = (),
     ) -> None:
         """Show the bar (with another text, if one is given) and give it the focus from the next key on.
 
-        `hint` is shown while the bar is empty; `words` returns the completions of its last word, such as `is:stale`,
-        and `names` are the fields, such as `is`.
+        `hint` is shown while the bar is empty.
         """
         self.is_open = True
         self.reveal()
@@ -154,7 +115,6 @@ class FilterBar(Widget):
         self.prepare()
         self._hint = hint
         self._say_hint()
-        editor.suggester = LastWord(words, names) if words is not None else None
         if text is not None:
             editor.text = text
             editor.cursor_position = len(editor.value)
@@ -192,7 +152,7 @@ class FilterBar(Widget):
         if self._editor.value:
             return
         room = max(0, self.size.width - SIGN - ROOM - 1)
-        words = fitting(self._hint, room + ROOM - 1)
+        words = clip(self._hint, room + ROOM - 1)
         self._editor.placeholder = words[:room]
         self._put(words[room:], ROOM)
 

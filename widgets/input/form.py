@@ -14,7 +14,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 
 from widgets.chrome.keys import KeyHints
-from widgets.dialogs.dialogs import DIALOG_CSS, Confirm, Dialog
+from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
+from widgets.dialogs.pick import Confirm
 
 from .editors import SafeInput, SafeText
 from .fields import MARK, NEEDED, FieldRow, FieldSpec
@@ -216,7 +217,7 @@ class Form(Dialog, ModalScreen[Values | None]):
             self._left,
         )
 
-    def _left(self, leave: bool | None) -> None:
+    def _left(self, leave: object) -> None:
         if leave:
             self.dismiss(None)
 

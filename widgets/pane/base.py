@@ -43,8 +43,7 @@ from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_t
 from .entry import PaneWithEntry
 from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import Contents, LineRow, RowKey, Rows, match_rows
-from .visible_rows import Arrangement
+from .rows import Arrangement, Contents, LineRow, RowKey, Rows, match_rows
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -139,7 +138,7 @@ class Pane(LateTimers, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
     Wide terminals show list and detail side by side, narrower ones one above the other, and those below 60 columns one
-    at a time: Enter opens the detail, Escape goes back. With the class `-zoom` every terminal shows one at a time.
+    at a time: Enter opens the detail, Escape goes back.
 
     List and detail reserve a cell for the scrollbar: a scrollbar that came and went with each entry would cause a
     layout of the screen each time. A small terminal reserves none: there a cell counts more, and a layout costs less.
@@ -163,10 +162,10 @@ class Pane(LateTimers, PaneWithEntry):
         &.-single > .pane--detail-frame { width: 100%; display: none; }
         &.-single.-open > .pane--list-frame { display: none; }
         &.-single.-open > .pane--detail-frame { display: block; }
-        &.-full > .pane--list-frame, &.-zoom > .pane--list-frame { width: 100%; height: 1fr; }
-        &.-full > .pane--detail-frame, &.-zoom > .pane--detail-frame { width: 100%; height: 1fr; display: none; }
-        &.-full.-open > .pane--list-frame, &.-zoom.-open > .pane--list-frame { display: none; }
-        &.-full.-open > .pane--detail-frame, &.-zoom.-open > .pane--detail-frame { display: block; }
+        &.-full > .pane--list-frame { width: 100%; height: 1fr; }
+        &.-full > .pane--detail-frame { width: 100%; height: 1fr; display: none; }
+        &.-full.-open > .pane--list-frame { display: none; }
+        &.-full.-open > .pane--detail-frame { display: block; }
     }
     """
 

@@ -39,8 +39,6 @@ class PaneOverrides(Widget):
     empty: ClassVar[str] = "Nothing here yet."
     sorts: ClassVar[tuple[str, ...]] = ("unsorted",)
     filter_fields: ClassVar[tuple[str, ...]] = ()
-    filter_words: ClassVar[tuple[str, ...]] = ()
-    """Completions for a filter by field, such as `is:stale`: the values of fields that have only a few."""
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """All possible values of the fields that have only a few, in lower case."""
     item_name: ClassVar[str] = "entry"
@@ -277,7 +275,7 @@ class PaneWithEntry(PaneOverrides):
     @property
     def is_open(self) -> bool:
         """Whether the detail covers the list in a terminal too narrow for both."""
-        return self.has_class("-open") and any(map(self.has_class, ("-single", "-full", "-zoom")))
+        return self.has_class("-open") and (self.has_class("-single") or self.has_class("-full"))
 
     def enter_detail(self, step: int) -> None:
         """Give the detail the focus with its first link marked, or (-1) its last one."""

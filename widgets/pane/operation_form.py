@@ -36,9 +36,8 @@ from memory.registry import VerbName, registered
 from widgets.input.date_fields import as_written, date_field, recurrence_field
 from widgets.input.fields import NO, PLACEHOLDERS, YES, FieldSpec, Kind
 
-from .offers import Build, Call, FileBuild, FormPlan, Removal
+from .offers import Build, Call, FileBuild, FormPlan, Removal, chain, question
 from .offers import Values as Texts
-from .removing import chain, question
 
 _SHARED = (VerbName("supersede", "memory.proof.operations:supersede", ""),)
 """Verbs about the entries of any system that panes offer."""

@@ -1,8 +1,7 @@
 """The panes, by name; each module is imported when its pane is shown for the first time.
 
-At most ten digits: of the panes that share one it opens the first, and `g` with a letter the others. The panes of all
-memory systems but the memory files are the tabs of "Agent memory": its digit opens the tab that was open last, and
-pressed again the next.
+At most ten digits. The panes of all memory systems but the memory files are the tabs of "Agent memory": its digit opens
+the tab that was open last, and pressed again the next.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ class PaneName(NamedTuple):
     files: tuple[str, ...] = ()
     """The memory files whose entries it shows; `archive/` means all archive files, and a file of another system
     is named as seen from the workspace."""
-    letter: str = ""
-    """The key that opens it after `g`, where that is not the first letter of its title."""
     system: str = "files"
     """The memory system that it shows; a system other than the memory files has its pane only where it is in use."""
     own: bool = True
@@ -51,12 +48,12 @@ class PaneName(NamedTuple):
 def _named(system: SystemName, pane: PaneEntry) -> PaneName:
     own = system in REGISTRY
     key = pane.key if own and pane.key else MEMORY
-    return PaneName(pane.id, key, pane.title, pane.place, pane.files, pane.letter, system.name, own)
+    return PaneName(pane.id, key, pane.title, pane.place, pane.files, system.name, own)
 
 
 FIXED = {
     "brief": PaneName("brief", "1", "Brief", "widgets.panes.brief:BriefPane"),
-    "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane", letter="r"),
+    "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane"),
     "waiting": PaneName("waiting", "9", "Waiting", "widgets.panes.waiting:WaitingPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes:ChangesPane"),
     "fleet": PaneName("fleet", "", "Workspaces", "widgets.panes.fleet:FleetPane", system="fleet"),

@@ -57,9 +57,6 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-TASK_GROUPS = ("overdue", "today", "progress", "stale", "week")
-"""The groups of tasks."""
-
 NOTES = {"overdue": "by priority", "today": "by priority", "lost": "B restores, x dismisses",
          "waiting": "(T)"}  # fmt: skip
 """Hints behind the counts of groups: their order, or keys."""
@@ -80,15 +77,13 @@ RUN_PLACES = {
 
 
 class BriefMore(NamedTuple):
-    """What takes longer to find than the files: problems of a check, what the next maintenance would move, monitors
-    that wait for an approval or are muted, what others changed since the last visit, lines of other systems, and
-    entries that other programs removed.
-
-    `upkeep` holds a file and a sentence each, and the system if it is another one.
+    """What takes longer to find than the files: problems of a check, why maintenance is held back, monitors that wait
+    for an approval or are muted, what others changed since the last visit, lines of other systems, and entries that
+    other programs removed.
     """
 
     problems: tuple[Problem, ...] = ()
-    upkeep: tuple[tuple[str, ...], ...] = ()
+    upkeep: tuple[str, ...] = ()
     notice: Notice = Notice()
     news: tuple[News, ...] = ()
     others: tuple[BriefLine, ...] = ()
@@ -118,9 +113,10 @@ class BriefPane(RecordPane):
 
     @dataclass
     class More(Message):
-        """All rows of a group are to be shown, of which only the first are shown here."""
+        """All rows of a group are to be shown, of which only the first are shown here: in a pane, by a filter."""
 
-        group: str
+        pane_id: str
+        filter: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -280,10 +276,8 @@ class BriefPane(RecordPane):
         target = item.values["target"]
         if item.part == "draft":
             self.post_message(self.Resume(target))
-        elif item.part == "lost":
-            self.post_message(self.More("lost"))
-        elif item.part == MORE and target in DOORS:
-            self.post_message(self.More(target))
+        elif item.part == "lost" or (item.part == MORE and target in DOORS):
+            self.post_message(self.More(*DOORS["lost" if item.part == "lost" else target][:2]))
         elif item.part == MORE:
             self._opened.add(target)
             self._show_again()
@@ -372,6 +366,5 @@ def _run(run: NextRun, *, now: datetime, zone: tzinfo) -> Record:
     return _row("run", run, run.label, file, run.ref or entry, until(run.instant, now, zone))
 
 
-def _upkeep(move: tuple[str, ...]) -> Record:
-    file, words, *system = move
-    return _row("upkeep", move, words, (*system, file)[0], "", file.removesuffix(".md"))
+def _upkeep(words: str) -> Record:
+    return _row("upkeep", words, words, "config.md", "", "config")

@@ -17,8 +17,8 @@ from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.offers import chain, question
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import chain, question
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 

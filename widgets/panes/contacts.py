@@ -180,6 +180,8 @@ class ContactsPane(RecordPane):
             use = "" if step.why else ("used first", "the fallback", "after that")[min(usable.index(step), 2)]
             sign = Piece(f"{glyphs.alert} ", "alert") if step.why else Piece(f"{glyphs.check} ", "good")
             lines.append(Labelled(f"{number}.", line(sign, step.name, Piece(f"  {step.why or use}", "muted"))))
+        if not usable:
+            lines.append(Labelled("fix", "write an address into channels.toml, then try `memdeck notify test`"))
         if (quiet := route.quiet_until(self.now, self.zone)) is not None:
             end = format_local(quiet, self.zone)[11:16]
             lines.append(Labelled("waits", f"until {end} (quiet hours), unless its priority is high"))

@@ -45,7 +45,6 @@ class FleetPane(RecordPane):
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained", "size")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
-    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{word}" for word in IS)
     filter_values: ClassVar = {"is": IS}
     item_name: ClassVar[str] = "workspace"
     enter_words: ClassVar[str] = "open"

@@ -47,7 +47,6 @@ class KnowledgePane(RecordPane):
         "Press {entry.add|a} to write down the first fact."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
-    filter_words: ClassVar[tuple[str, ...]] = tuple(f"is:{word}" for word in STATES)
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": STATES}
     item_name: ClassVar[str] = "fact"
 

@@ -12,9 +12,9 @@ from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
+from widgets.pane.offers import question
 from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, file_removal_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import question
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, progress_line

@@ -139,9 +139,9 @@ class PromptPane(RecordPane):
         """Return what is known of an entry that hooks sent before."""
         row = self._sheet.get(block.ref or "")
         if row is None:
-            return {"before": "never sent by hooks"}
+            return {"sent before": "never"}
         agents = ", ".join(f"{name} {count:,}" for name, count in row.values["agents"].items())
-        before = {} if row.words() == block.reason else {"before": row.words()}
+        before = {} if row.words() == block.reason else {"sent before": row.words()}
         return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
 
     def removing(self, items: Sequence[Record]) -> Removal | None:

@@ -21,9 +21,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from .depth import STYLES_16
 from .glyphs import UNICODE, Glyphs
 from .styled_text import Line, Tone, clip_line
+from .theme import STYLES_16
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump

@@ -3,77 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 
-class Glyphs(NamedTuple):
-    """One complete set of signs; each is one cell wide unless its name says otherwise."""
+@dataclass(frozen=True)
+class Glyphs:
+    """One complete set of signs, by default in Unicode; each is one cell wide unless its name says otherwise."""
 
-    name: str
-    cursor: str
-    mark: str
-    bullet: str
-    dot: str
-    check: str
-    cross: str
-    circle: str
-    half: str
-    alert: str
-    diamond: str
-    recurring: str
-    left: str
-    right: str
-    up: str
-    down: str
-    upkeep: str
-    open: str
-    closed: str
-    rule: str
-    separator: str
-    ellipsis: str
-    bar_full: str
-    bar_empty: str
-    chosen: str
+    name: str = "unicode"
+    cursor: str = "▌"
+    mark: str = "✓"
+    bullet: str = "•"
+    dot: str = "·"
+    check: str = "✓"
+    cross: str = "✗"
+    circle: str = "○"
+    half: str = "◐"
+    alert: str = "▲"
+    diamond: str = "◆"
+    recurring: str = "↻"
+    left: str = "←"
+    right: str = "→"
+    up: str = "↑"
+    down: str = "↓"
+    open: str = "▾"
+    closed: str = "▸"
+    rule: str = "─"
+    separator: str = "│"
+    ellipsis: str = "…"
+    bar_full: str = "━"
+    bar_empty: str = "─"
+    chosen: str = "◆"
     """The chosen cell of a map; unlike any sign that may surround it."""
-    heat: tuple[str, ...]
+    heat: str = "·░▒▓█"
     """Cells of a heat map from nothing to most."""
-    spark: tuple[str, ...]
+    spark: str = "▁▂▃▄▅▆▇█"
     """Cells of a latency line from low to high."""
 
 
-_SIGNS: dict[str, tuple[Any, Any]] = {
-    "name": ("unicode", "ascii"),
-    "cursor": ("▌", ">"),
-    "mark": ("✓", "*"),
-    "bullet": ("•", "*"),
-    "dot": ("·", "."),
-    "check": ("✓", "v"),
-    "cross": ("✗", "x"),
-    "circle": ("○", "o"),
-    "half": ("◐", "~"),
-    "alert": ("▲", "!"),
-    "diamond": ("◆", "%"),
-    "recurring": ("↻", "@"),
-    "left": ("←", "<"),
-    "right": ("→", ">"),
-    "up": ("↑", "^"),
-    "down": ("↓", "v"),
-    "upkeep": ("↓", "_"),
-    "open": ("▾", "-"),
-    "closed": ("▸", "+"),
-    "rule": ("─", "-"),
-    "separator": ("│", "|"),
-    "ellipsis": ("…", "~"),
-    "bar_full": ("━", "#"),
-    "bar_empty": ("─", "."),
-    "chosen": ("◆", "@"),
-    "heat": (("·", "░", "▒", "▓", "█"), (".", ":", "+", "*", "#")),
-    "spark": (("▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"), ("_", ".", "-", "=", "+", "*", "#", "@")),
-}
-"""Each sign in Unicode and in ASCII."""
+UNICODE = Glyphs()
+"""The signs for terminals whose locale is UTF-8."""
 
-UNICODE, ASCII = (Glyphs(**{name: signs[place] for name, signs in _SIGNS.items()}) for place in (0, 1))
-"""The signs for terminals whose locale is UTF-8, and those for every other locale."""
+ASCII = Glyphs(
+    name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="~", alert="!",
+    diamond="%", recurring="@", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
+    separator="|", ellipsis="~", bar_full="#", bar_empty=".", chosen="@", heat=".:+*#", spark="_.-=+*#@",
+)  # fmt: skip
+"""The signs for every other locale."""
 
 
 def glyphs_for(encoding: str) -> Glyphs:

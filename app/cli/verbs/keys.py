@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from app.tui.keys.bindings import known_bindings
-from app.tui.keys.key_file import read_keymap
+from app.tui.keys.every_key import known_bindings
+from app.tui.keys.user_keys import read_keymap
 from memory.operations import Context, shows, verb
 from memory.operations.result import Paint, Result, listing
 from memory.storage.own_folders import config_home
 from widgets.chrome.keys import key_name
 
 if TYPE_CHECKING:
-    from app.tui.keys.keymap import Keymap
+    from app.tui.keys.user_keys import Keymap
 
 
 NO_KEY = "(none)"

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from memory.files.monitors.model import Monitor
+from memory.files.tasks.model import Task
 from widgets.pane.base import Pane
-from widgets.panes.brief import TASK_GROUPS
 
 if TYPE_CHECKING:
     from app.tui.state import State
-    from memory.files.monitors.model import Monitor
-    from memory.files.tasks.model import Task
     from memory.history.outside import OutsideRemoval
 
 
@@ -109,12 +108,8 @@ def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
     if pane.pane_id == "tasks":
         return list(items)
     if pane.pane_id == "brief":
-        return list({item.values["target"]: item.thing for item in items if item.part in TASK_GROUPS}.values())
+        return list({item.thing.ref: item.thing for item in items if isinstance(item.thing, Task)}.values())
     return []
-
-
-MONITOR_GROUPS = ("alert", "waiting", "muted")
-"""The groups of the brief whose rows are monitors; what waits may also be something else."""
 
 
 def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]:
@@ -123,15 +118,10 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
     if pane.pane_id == "monitors":
         return [item.thing for item in items]
     if pane.pane_id == "brief":
-        found = {item.values["target"]: monitor_of(item) for item in items if item.part in MONITOR_GROUPS}
-        return [monitor for monitor in found.values() if monitor is not None]
+        # An approval that waits may be about a monitor.
+        found = (getattr(item.thing, "monitor", item.thing) for item in items)
+        return list({one.ref: one for one in found if isinstance(one, Monitor)}.values())
     return []
-
-
-def monitor_of(row: Any) -> Monitor | None:
-    """Return the monitor of a row of the brief; None for an approval that is about no monitor."""
-    found: Monitor | None = row.thing.monitor if row.part == "waiting" else row.thing
-    return found
 
 
 def draft_of(pane: Pane) -> str:

@@ -13,13 +13,13 @@ from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
-from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Confirm
 from widgets.pane.base import Pane
 from widgets.pane.rows import LineRow
 
 from . import review
 from .conditions import draft_of, removal_of
-from .revert import leave
+from .undo import leave
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine

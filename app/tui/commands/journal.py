@@ -1,4 +1,4 @@
-"""Commands of the journal: year and day, mentions of an entry, quick capture; and moving lines of knowledge."""
+"""Commands of the journal: the map of its year; and moving lines of knowledge."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING
 
 from app.tui.navigation import Navigation
 from memory.errors import MemdeckError
-from memory.files.journal.edits import add_entry
 from memory.files.journal.model import Journal, JournalEntry, entries_by_day
 from memory.files.knowledge.edits import move_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.calendar.year import YearScreen
 from widgets.dialogs.pick import Pick, PickOption
-from widgets.input.form import Prompt
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
-
-EXAMPLE = "e.g. Call with Alice: she agreed to Friday"
-"""An example of a captured line."""
 
 
 def year(app: Spine) -> None:
@@ -68,30 +63,6 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     return ()
 
 
-def capture(app: Spine) -> None:
-    """Write one line into the journal, from any pane."""
-
-    def hint(text: str) -> str:
-        title, line = split_capture(text)
-        if line:
-            return f"title “{title}”, below it the line “{line}”"
-        begins = "a colon and a blank begin a line below it"
-        return f"all of it is the title; {begins}" if title else f"a title; {begins}"
-
-    def answered(text: str) -> None:
-        return _write(app, *split_capture(text))
-
-    return app.ask(
-        Prompt(
-            "Journal, now",
-            placeholder=EXAMPLE,
-            validate=lambda text: None if text.strip() else "write what happened, or leave with Esc",
-            hint=hint,
-        ),
-        answered,
-    )
-
-
 def move_line(app: Spine) -> None:
     """Move the line to another section or topic."""
     pane = app.shown_pane
@@ -121,20 +92,3 @@ def move_line(app: Spine) -> None:
         )
 
     return app.ask(Pick(f"Move to: {what}", options), answered)
-
-
-def _write(app: Spine, title: str, line: str) -> None:
-    now, lines, pane = app.clock(), (line,) if line else (), app.pane
-    return app.change(
-        "journal.add",
-        lambda snapshot: add_entry(snapshot, title, lines, now=now),
-        follow=pane is not None and pane.pane_id == "journal",
-    )
-
-
-def split_capture(text: str) -> tuple[str, str]:
-    """Split a captured line into title and text, as in `Call with Alice: she agrees`; times and addresses are not
-    split.
-    """
-    title, colon, line = text.strip().partition(": ")
-    return (title.strip(), line.strip()) if colon and title.strip() and line.strip() else (text.strip(), "")

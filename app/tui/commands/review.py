@@ -18,7 +18,7 @@ from widgets.dialogs.three_way import Sides
 from widgets.panes.memory.clients import ClientDeletion, restoring
 
 from . import consent
-from .revert import bring_back, leave
+from .undo import bring_back, leave
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine

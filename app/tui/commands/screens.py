@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from app.tui.commands.table import BY_ID, function_of
 from app.tui.keys.help import CommandScreen, about, key_rows, palette_rows
-from app.tui.keys.jump import JumpScreen
-from app.tui.keys.registry import BY_ID, function_of
 from app.tui.pane_state import PaneState
-from app.tui.spine import Part, Spine
-from widgets.chrome.jump import JumpPlace, jump_places
+from app.tui.spine import Spine
+from widgets.chrome.jump import JumpPlace, JumpScreen, jump_places
 from widgets.dialogs.pick import Pick, PickOption
-from widgets.text.depth import OWN, offered
-
-RECENT = 8
-"""How many recent commands the palette remembers while memdeck is open."""
+from widgets.text.theme import OWN, offered
 
 
 def theme_words(name: str) -> str:
@@ -20,15 +16,9 @@ def theme_words(name: str) -> str:
     return name.removeprefix("memdeck-").replace("-", " ")
 
 
-class Recent(Part):
-    """The commands that were chosen in the palette, the last one first."""
-
-    ids: tuple[str, ...] = ()
-
-
 def palette(app: Spine) -> None:
     """Find a command by its name."""
-    app.push_screen(CommandScreen("Commands", palette_rows(app, Recent.of(app).ids)), lambda found: _do(app, found))
+    app.push_screen(CommandScreen("Commands", palette_rows(app)), lambda found: _do(app, found))
 
 
 def help(app: Spine) -> None:  # noqa: A001
@@ -42,8 +32,6 @@ def help(app: Spine) -> None:  # noqa: A001
 def _do(app: Spine, command_id: str | None) -> None:
     if command_id is None:
         return
-    recent = Recent.of(app)
-    recent.ids = tuple(dict.fromkeys((command_id, *recent.ids)))[:RECENT]
     if command_id in BY_ID:
         app.action_do(command_id)
     else:

@@ -16,7 +16,7 @@ from memory.files.tasks.quick import EXAMPLE, checked_quick, read_quick
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
 from widgets.input.form import Prompt
-from widgets.pane.removing import chain
+from widgets.pane.offers import chain
 from widgets.panes.tasks.forms import quick_words
 
 from .conditions import tasks_of

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.filter_bar import HINT
 from widgets.pane.base import Pane
-from widgets.pane.rows import RowKey
-from widgets.pane.visible_rows import REVERSED
+from widgets.pane.rows import REVERSED, RowKey
 from widgets.panes.tasks.pane import TasksPane
 
 from .journal import year
@@ -22,12 +19,6 @@ if TYPE_CHECKING:
 
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
-
-ASKED = 500
-"""How many rows supply values for completion; more would be noticeably slow."""
-
-LONGEST = 24
-"""The longest value that is completed; longer ones are sentences."""
 
 
 def toggle(app: Spine, name: str) -> None:
@@ -95,26 +86,6 @@ def sort_by(app: Spine, pane: Pane, name: str) -> None:
     return app.say(f"Sorted by {name}.")
 
 
-def words_of(pane: Pane) -> Callable[[], Sequence[str]]:
-    """Return a function that returns the completions of a filter: words the pane knows, then values of the visible
-    rows, the most common first.
-    """
-    listed = pane.line_list.rows
-
-    def words() -> Sequence[str]:
-        # Computed only when a value is typed, so that the key that opens the filter does not wait.
-        rows = [key.item for key in listed[:ASKED] if isinstance(key, RowKey)]
-        counts: Counter[str] = Counter()
-        for name in pane.filter_fields:
-            for item in rows:
-                for value in pane.field_text(item, name).casefold().split(", "):
-                    if value and len(value) <= LONGEST and not any(letter.isspace() for letter in value):
-                        counts[f"{name}:{value}"] += 1
-        return (*pane.filter_words, *(word for word, _ in counts.most_common()))
-
-    return words
-
-
 def filter_words(app: Spine) -> None:
     """Filter the list as you type."""
     pane = app.shown_pane
@@ -131,7 +102,7 @@ def filter_fields(app: Spine) -> None:
 
 
 def _open(pane: Pane, text: str, hint: str) -> None:
-    pane.filter_bar.open(text or None, hint=hint, words=words_of(pane), names=pane.filter_fields)
+    pane.filter_bar.open(text or None, hint=hint)
 
 
 def sort(app: Spine) -> None:

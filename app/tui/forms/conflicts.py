@@ -141,46 +141,23 @@ def ask_sides(
 # Entries that are gone
 
 
-def ask_gone(
-    app: Spine,
-    pane: Pane,
-    typed: str,
-    *,
-    title: str,
-    ref: str | None,
-    renamed: Callable[[Any], None],
-    left: Callable[[], None],
-    done: Callable[[], None],
-) -> None:
-    """Handle an entry that was removed or renamed meanwhile: find out which in a worker, then offer choices."""
-    workspace, now = app.shown_workspace, app.clock()
+def ask_gone(app: Spine, title: str, typed: str, *, left: Callable[[], None], done: Callable[[], None]) -> None:
+    """Ask what to do with a text typed about an entry that was removed or renamed meanwhile.
 
-    def work() -> str | None:
-        workspace.notice(now)
-        kind, mark, digits = (ref or "").partition("#")
-        return workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
-
-    def found(name: str | None) -> None:
-        fresh = None if name is None else pane.find(name)
-        acts = {"Copy your text": copy, "Keep it as a draft": left, "Discard it": done}
-        options = [
-            PickOption("Copy your text", "Copy your text", "and leave", key="c"),
-            PickOption("Keep it as a draft", "Keep it as a draft", "w continues it", key="k"),
-            PickOption("Discard it", "Discard it", "your text is lost", key="d"),
-        ]
-        head, words = "This entry no longer exists", f"{title}\nwas removed or renamed by another program."
-        if fresh is not None:
-            new = str(getattr(fresh, "title", "") or getattr(fresh, "name", ""))
-            head, words = "This entry was renamed meanwhile", f"{title}\nis now called\n{new}"
-            acts["Save into it"] = lambda: renamed(fresh)
-            note = "your changes go into the renamed entry"
-            options.insert(0, PickOption("Save into it", "Save into it", note, key="s"))
-        shown = typed.strip().split("\n")
-        words += "\n\nYou typed:\n" + "\n".join(text[:200] for text in shown[:3]) + ("\n…" if shown[3:] else "")
-        app.ask(Pick(head, options, words), lambda choice: acts[choice](), left=left)
+    `left` keeps it as a draft, also if the user leaves the question; `done` is called if it is copied or discarded.
+    """
 
     def copy() -> None:
         app.copy(typed, "Your text is in the clipboard.")
         done()
 
-    return app.find(work, found)
+    acts = {"copy": copy, "keep": left, "discard": done}
+    options = [
+        PickOption("copy", "Copy your text", "and leave", key="c"),
+        PickOption("keep", "Keep it as a draft", f"{app.key_of('draft.resume')} continues it", key="k"),
+        PickOption("discard", "Discard it", "your text is lost", key="d"),
+    ]
+    shown = typed.strip().split("\n")
+    words = f"{title}\nwas removed or renamed by another program.\n\nYou typed:\n"
+    words += "\n".join(text[:200] for text in shown[:3]) + ("\n…" if shown[3:] else "")
+    app.ask(Pick("This entry no longer exists", options, words), lambda choice: acts[choice](), left=left)

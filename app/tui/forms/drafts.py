@@ -16,7 +16,7 @@ from app.tui.state import panes_by_id
 from memory.base.safe_text import cut
 from memory.errors import MemdeckError
 from memory.storage.private.drafts import Draft, Drafts, this_process
-from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Confirm
 from widgets.input.form import Form
 from widgets.pane.base import Pane
 from widgets.pane.offers import FormPlan, Values

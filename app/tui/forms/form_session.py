@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
-from app.tui.keys.registry import function_of
+from app.tui.commands.table import function_of
 from app.tui.navigation import Navigation
 from app.tui.spine import Part
 from memory.base.safe_text import clip, visible
@@ -149,7 +150,8 @@ class FormSession(Part):
 
         def failed(error: MemdeckError) -> None:
             if sheet.item is not None and isinstance(error, ConflictError | NotFoundError):
-                self.app.changed(then=lambda: self._again(sheet, final))
+                again = partial(self._again, sheet, final)
+                self.app.find(lambda: self._ref_now(sheet), lambda ref: self.app.changed(then=partial(again, ref)))
             else:
                 self.app.say_error(error)
                 self.show(sheet, final)
@@ -167,12 +169,19 @@ class FormSession(Part):
             follow=True,
         )
 
-    def _again(self, sheet: Sheet, values: Values) -> None:
+    def _ref_now(self, sheet: Sheet) -> str | None:
+        """Return the ref that the entry of a form has now, another one if it was renamed; for a thread."""
+        self.workspace.notice(self.app.clock())
+        kind, mark, digits = (sheet.ref or "").partition("#")
+        newer = self.workspace.store.history.newer_name(f"{kind}#{digits[:10]}") if mark else None
+        return newer or sheet.ref
+
+    def _again(self, sheet: Sheet, values: Values, ref: str | None) -> None:
         """Go on with the entry as it is in the files now; what was typed about one that is gone is a draft."""
-        fresh = None if sheet.ref is None else sheet.pane.find(sheet.ref)
+        fresh = None if ref is None else sheet.pane.find(sheet.ref or "") or sheet.pane.find(ref)
         plan = self._plan(sheet.pane, fresh)
         if plan is None:
-            self._gone(sheet.pane, FormDrafts.of(self.app).keep(sheet, values))
+            self._gone(FormDrafts.of(self.app).keep(sheet, values))
             return
         sheet.plan, sheet.item, sheet.ref = plan, fresh, sheet.pane.ref(fresh)
         sheet.tries += 1
@@ -205,7 +214,7 @@ class FormSession(Part):
         item = None if draft.new or draft.ref is None else pane.find(draft.ref)
         plan = pane.adding(self.app.clock()) if draft.new else self._plan(pane, item)
         if plan is None or (draft.new and not {spec.name for spec in plan.fields} >= set(draft.values)):
-            self._gone(pane, draft)
+            self._gone(draft)
             return
         note = f"A draft of {draft.time.astimezone(self.app.zone):%Y-%m-%d %H:%M}."
         theirs = [spec.label for spec in plan.fields if spec.value != draft.base.get(spec.name, spec.value)]
@@ -214,22 +223,13 @@ class FormSession(Part):
         title = "" if draft.new else draft.title
         self.show(Sheet(pane, plan, item, dict(draft.base), draft.ref, title, draft.id), draft.values, note)
 
-    def _gone(self, pane: Pane, draft: Draft) -> None:
+    def _gone(self, draft: Draft) -> None:
         """Ask what to do with what was typed about an entry that does not exist any more."""
         drafts = FormDrafts.of(self.app)
-
-        def renamed(fresh: Any) -> None:
-            if (plan := self._plan(pane, fresh)) is not None:
-                sheet = Sheet(pane, plan, fresh, dict(draft.base), pane.ref(fresh), draft.title, draft.id)
-                self.show(sheet, draft.values, "The entry was renamed meanwhile.")
-
         ask_gone(
             self.app,
-            pane,
+            draft.title,
             typed_in(draft),
-            title=draft.title,
-            ref=None if draft.new else draft.ref,
-            renamed=renamed,
             left=lambda: drafts.give_back(draft),
             done=lambda: drafts.end(draft.id),
         )

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 
 from app.tui.commands.conditions import Situation
 from app.tui.commands.operations import listed
+from app.tui.commands.table import BY_ID, COMMANDS, Command, live_actions, reason
 from widgets.chrome.keys import UNBOUND, name_of_keys, with_keys
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.dialogs.finder import Finder, finder_bindings
@@ -21,9 +22,6 @@ from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.styled_text import Line, Piece, line, pad_line
-
-from .available import live_actions, reason
-from .registry import BY_ID, COMMANDS, Command
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -118,12 +116,11 @@ class CommandRow(NamedTuple):
     why: str = ""
 
 
-def palette_rows(app: Spine, recent: Sequence[str]) -> list[CommandRow]:
-    """Return all commands that work now and the operations of the memory systems, those used last first."""
+def palette_rows(app: Spine) -> list[CommandRow]:
+    """Return all commands that work now, then the operations of the memory systems."""
     live = [one for one in COMMANDS if one.id != "app.palette" and app.allows(one)]
-    rows = {one.id: _row(app, one, "") for one in live}
-    rows |= {one.does: CommandRow("", one.does, one.sentence.rstrip("."), "", one.does) for one in listed(app)}
-    return [rows[name] for name in dict.fromkeys((*(name for name in recent if name in rows), *rows))]
+    rows = [_row(app, one, "") for one in live]
+    return [*rows, *(CommandRow("", one.does, one.sentence.rstrip("."), "", one.does) for one in listed(app))]
 
 
 def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:

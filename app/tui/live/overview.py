@@ -7,7 +7,7 @@ away.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from functools import partial
@@ -31,7 +31,6 @@ from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.history.notice import Notice
 from memory.monitoring.run.schedule import overdue_problems
 from memory.proof.findings import Finding, findings_of
-from memory.system import System
 from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
 from widgets.chrome.header import Alert
@@ -51,32 +50,6 @@ QUIET_SECONDS = 0.2
 
 CHECKED = 5_000
 """Workspaces with at most so many tasks and journal entries are checked for problems on each change."""
-
-
-def upkeep_of(systems: Iterable[System], now: datetime) -> tuple[tuple[str, ...], ...]:
-    """Return what the next maintenance would do: the place, a sentence, and the system unless it is that of
-    the memory files.
-
-    Systems that raise an error are skipped.
-    """
-    found: list[tuple[str, ...]] = []
-    for system in systems:
-        with suppress(MemdeckError):
-            for rule in system.maintain(now, actor=ACTOR, dry_run=True).rules:
-                if count := rule.archived + rule.cleared:
-                    noun, verb = rule.what or _RULES.get(rule.rule, ("entry", "archived"))
-                    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-                    words = f"1 {noun} is {verb}" if count == 1 else f"{count:,} {many} are {verb}"
-                    found.append((rule.file, words) if system.name == "files" else (rule.file, words, system.name))
-    return tuple(found)
-
-
-_RULES = {
-    "archive-completed-tasks": ("completed task", "archived"),
-    "prune-old-journal": ("old journal entry", "archived"),
-    "cap-journal": ("journal entry", "archived"),
-    "clear-completed-orchestration": ("completed plan", "archived"),
-}
 
 
 class Overview(NamedTuple):
@@ -162,11 +135,7 @@ class OverviewPart(Part):
                 *suspicious_problems(workspace),
                 *overdue_problems(workspace, now),
             )
-        upkeep: tuple[tuple[str, ...], ...] = ()
-        if in_brief and latest is not None:
-            upkeep = (("config.md", held_words(now, latest)),)
-        elif in_brief and small:
-            upkeep = upkeep_of(workspace.systems(), now)
+        upkeep = () if latest is None else (held_words(now, latest),)
         alerts = [not_read(error) for error in snapshot.refusals.values()][:1]
         if latest is not None:
             # It leads to the brief's row on what to do.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from textual.geometry import Size
 
-from app.tui.keys.registry import BY_ID
+from app.tui.commands.table import BY_ID
 from app.tui.state import panes_by_id
 from memory.workspace import Outcome, Workspace
 from tests.app.tui.tui_helpers import NOW

@@ -20,7 +20,8 @@ from memory.state.system import ProjectState
 from memory.systems import system_of
 from memory.workspace import Workspace
 from tests.widgets.harness import screen_text
-from widgets.dialogs.dialogs import Confirm, Preview
+from widgets.dialogs.dialogs import Preview
+from widgets.dialogs.pick import Confirm
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 from widgets.pane.rows import RowKey

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.tui.commands import journal, tasks
+from app.tui.commands import tasks
 from memory.errors import ConflictError
 from memory.workspace import Workspace
 from tests.app.tui.command_context import answered, context_over, text_of, written
@@ -93,16 +93,6 @@ def test_a_field_that_somebody_else_set_is_not_overwritten(workspace: Workspace)
     with pytest.raises(ConflictError):
         written(context, step)
     assert "assigned: bob" in text_of(workspace)
-
-
-def test_a_captured_line_is_split_at_the_colon(workspace: Workspace) -> None:
-    """What stands behind a colon and a blank is the line below the title; in the journal the cursor follows."""
-    context = context_over(workspace, "journal")
-    step = answered(journal.capture(context), "Call with Alice: she agreed")
-    written(context, step)
-    assert "Call with Alice\n" in text_of(workspace, "journal.md")
-    assert "she agreed" in text_of(workspace, "journal.md")
-    assert step.options["follow"]
 
 
 @pytest.mark.parametrize(("choice", "titles"), [("lines", ["Buy milk", "Call Bob"]), ("joined", ["Buy milk Call Bob"])])

@@ -14,14 +14,13 @@ from textual.binding import Binding
 import app.tui
 import widgets
 from app.tui.app import MemdeckApp
-from app.tui.keys.bindings import PARTS, known_bindings, known_ids
+from app.tui.keys.every_key import PARTS, known_bindings, known_ids
 from app.tui.keys.help import CommandScreen, key_rows
-from app.tui.keys.jump import JumpScreen
-from app.tui.keys.key_file import parse_keymap, read_keymap
-from app.tui.keys.keymap import Keymap, key_of
+from app.tui.keys.user_keys import Keymap, key_of, parse_keymap, read_keymap
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, press, running, type_text
 from tests.widgets.harness import screen_text
+from widgets.chrome.jump import JumpScreen
 
 
 def parse(text: str) -> Keymap:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.tui.keys.reference import keys_page
-from app.tui.keys.registry import COMMANDS
+from app.tui.commands.table import COMMANDS
+from app.tui.keys.every_key import keys_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
 
 
 def test_the_page_of_keys_is_up_to_date() -> None:
-    """docs/keys.md is as `python -m app.tui.keys.reference` writes it."""
+    """docs/keys.md is as `python -m app.tui.keys.every_key` writes it."""
     page = PAGE.read_text("utf-8")
     assert page == keys_page(page)
 

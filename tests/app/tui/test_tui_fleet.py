@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from app.tui.keys.registry import COMMANDS
+from app.tui.commands.table import COMMANDS
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import WIDE, rest

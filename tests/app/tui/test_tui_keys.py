@@ -8,12 +8,12 @@ import pytest
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import conditions
-from app.tui.keys.registry import BY_ID, COMMANDS, function_of
+from app.tui.commands.table import BY_ID, COMMANDS, function_of
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import NAMES, make_app, press, running, settle, type_text
 from tests.widgets.harness import screen_text
 from widgets.detail import Link
-from widgets.dialogs.dialogs import Confirm
+from widgets.dialogs.pick import Confirm
 from widgets.panes import panes_for
 
 FIRST = "Deploy v2.1 to staging"
@@ -46,12 +46,12 @@ def current_title(app: MemdeckApp) -> str:
 
 
 async def test_digits_open_the_panes_and_their_tabs(workspace: Workspace) -> None:
-    """Each digit opens its pane, and g with a letter each tab; every pane of the sidebar is reached so."""
+    """Each digit opens its pane, and pressed again the next that shares it; so every pane of the sidebar is reached."""
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
         reached = {"brief"}
-        for key in ("2", "ga", "3", "4", "6", "7", "gc", "go", "8", "9", "0"):
-            await press(pilot, *key)
+        for key in "22346777890":
+            await press(pilot, key)
             assert app.pane is not None
             assert app.pane.contents is not None
             assert app.main_screen.sidebar.current == app.pane.pane_id

@@ -62,7 +62,6 @@ async def test_a_file_that_goes_while_one_looks_is_told(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, {"tasks.md": "## Pending\n\n### A\n", "journal.md": "## 2024-01-15\n"})
     app = make_app(workspace)
     async with running(app, (80, 24)) as pilot:
-        await press(pilot, "2")
         lose(workspace, "tasks.md", empty=False)
         app.changed()
         await settle(pilot)

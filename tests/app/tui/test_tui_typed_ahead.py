@@ -11,8 +11,8 @@ from textual.events import Key
 
 from app.tui.app import MemdeckApp
 from app.tui.commands import versions
-from app.tui.keys.keymap import Keymap
 from app.tui.keys.type_ahead import EscapeParser, apart
+from app.tui.keys.user_keys import Keymap
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task

@@ -41,7 +41,7 @@ def test_the_locale_tells_what_the_terminal_shows(environ: dict[str, str], encod
 
 
 async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No cell has a colour or is faint; what is overdue and the chosen button are in reverse."""
+    """No cell has a colour or is faint; what is overdue and the chosen answer are in reverse."""
     monkeypatch.setenv("NO_COLOR", "1")
     app = make_app(workspace)
 
@@ -60,8 +60,8 @@ async def test_no_color_is_no_colour_and_urgent_is_loud(workspace: Workspace, mo
             assert not style.dim, text
         assert any("overdue" in text and style.reverse and style.bold for text, style in cells())
         await press(pilot, "x")
-        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("y Remove", "n Keep")}
-        assert shown == {"y Remove": None, "n Keep": True}
+        shown = {text.strip(): style.reverse for text, style in cells() if text.strip() in ("Remove", "Keep")}
+        assert shown == {"Remove": None, "Keep": True}
 
 
 async def test_undo_says_where_a_change_was_made(workspace: Workspace) -> None:

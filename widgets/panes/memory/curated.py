@@ -15,9 +15,9 @@ from memory.workspace import Outcome
 from widgets.detail import Link
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.offers import question
 from widgets.pane.operation_form import fields_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import question
 from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from memory.curated.system import CuratedMemory
 
 Json = Mapping[str, Any]
+OPS = {"noop": "no change"}
+"""The decisions whose names are no words."""
 WRITTEN = ("name", "type", "content", "description", "scope", "agent_name", "agent_tier")
 CHANGED = ("name", "type", "content", "description", "superseded_by")
 """The parameters that the forms of a new and of an existing memory ask for."""
@@ -103,7 +105,7 @@ class CuratedPane(RecordPane):
         rows = () if self.contents is None else self.contents.rows.values
         decisions = [row.thing for row in rows if row.values.get("part") == "decisions"]
         mine = [
-            {"op": one["op"], "when": one["decided_at"][:10], "why": one["reason"]}
+            {"op": OPS.get(one["op"], one["op"]), "when": one["decided_at"][:10], "why": one["reason"]}
             for one in decisions
             if memory.filename in (one["target_filename"], *one["targets"])
         ]
@@ -246,8 +248,8 @@ def _dream(run: Json) -> Record:
 
 
 def _decision(one: Json) -> Record:
-    made = _other(one["id"], "decisions", f"{one['title']}  {one['reason']}".strip(), one,
-                  one["decided_at"], one["op"], tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
+    made = _other(one["id"], "decisions", f"{one['title']}  {one['reason']}".strip(), one, one["decided_at"],
+                  OPS.get(one["op"], str(one["op"])), tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
     values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
     return replace(made, values={**made.values, **values})
 

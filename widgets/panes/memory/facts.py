@@ -13,9 +13,9 @@ from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
 from widgets.input.date_fields import by_use
 from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.removing import question
 
 
 class FactsPane(RecordPane):

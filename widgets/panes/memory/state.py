@@ -18,9 +18,9 @@ from widgets.chrome.keys import with_keys
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane, plain_label
-from widgets.pane.removing import question
 from widgets.text.styled_text import Piece, Tone
 
 if TYPE_CHECKING:

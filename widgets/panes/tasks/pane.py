@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
-from memory.files.tasks.operations import remove_task
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
-from widgets.pane.removing import question
-from widgets.pane.rows import LineRow, RowKey, unread_rows
-from widgets.pane.visible_rows import REVERSED
+from widgets.pane.offers import question
+from widgets.pane.rows import REVERSED, LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
 from widgets.text.words import task_row
-
-from .detail import task_detail
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -317,6 +313,8 @@ class TasksPane(Pane):
 
     def detail(self, item: Task) -> Sequence[DetailLine]:
         """Every field, then the rest of the entry."""
+        from .detail import task_detail
+
         return task_detail(item, self.now, self.zone, self.glyphs)
 
     def field_text(self, item: Task, name: str) -> str:
@@ -371,6 +369,8 @@ class TasksPane(Pane):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
+        from memory.files.tasks.operations import remove_task
+
         refs = [item.ref for item in items]
 
         def build(now: datetime) -> Build:

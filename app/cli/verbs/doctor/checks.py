@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
 from app.hooks.sessions import failures
-from app.tui.keys.key_file import read_keymap
+from app.tui.keys.user_keys import read_keymap
 from app.version import __version__
 from memory.base.programs import find_program
 from memory.base.safe_text import plural

@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.commands import conditions as on
-from app.tui.commands.conditions import Condition
+from app.tui.keys.user_keys import Keymap
+from widgets.chrome.keys import with_keys
 from widgets.panes import GROUPS as SHARED
 from widgets.panes import all_panes, digits
+
+from . import conditions as on
+from .conditions import Condition, Situation
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 
 class Command(NamedTuple):
@@ -133,13 +139,15 @@ def _pane_commands() -> Iterator[Command]:
         name = "memory" if digit in SHARED else pane.id
         opened.add(name)
         title = SHARED.get(digit, pane.title)
+        others = " and ".join(one.title for one in all_panes() if one.key == digit and one is not pane)
+        again = "its next tab" if digit in SHARED else others
         yield _command(
             f"pane.{name}",
             digit,
             "navigation.open_digit",
             title,
             arguments=(digit,),
-            sentence=f"Open {title}; again: its next tab" if digit in SHARED else f"Open {title}",
+            sentence=f"Open {title}; again: {again}" if again else f"Open {title}",
         )
     for pane in all_panes():
         if pane.id not in opened and pane.key:
@@ -153,8 +161,8 @@ COMMANDS: tuple[Command, ...] = (
     _command("review.reject", "r", "review.reject", "reject", on.REVIEW, shown=True, bulk=True),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
     _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),
-    _command("change.revert", "X", "revert.revert", "take back", on.CHANGE, shown=True, group="History"),
-    _command("entry.restore", "B", "revert.restore", "bring back", on.ARCHIVED, shown=True, group="History"),
+    _command("change.revert", "X", "undo.revert", "take back", on.CHANGE, shown=True, group="History"),
+    _command("entry.restore", "B", "undo.restore", "bring back", on.ARCHIVED, shown=True, group="History"),
     _command(
         "run.now",
         "R",
@@ -166,6 +174,11 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _command("memory.next", "R", "operations.next_step", "do next", on.STATE, shown=True),
     _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
+    _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
+    _command("prompt.pin", "p", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.mute", "m", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
+    _command("prompt.agent", "i", "prompt.agent", "agent", on.PROMPT, shown=True),
+    _command("prompt.balance", "b", "prompt.balance", "balance", on.PROMPT, shown=True),
     _command("run.mute", "m", "run.mute", "mute", on.MONITOR, shown=True, bulk=True),
     _command(
         "trust.review",
@@ -228,41 +241,36 @@ COMMANDS: tuple[Command, ...] = (
         on.SOURCE,
         said=(("waiting", "edit", "Edit the text that a proposal would write in $EDITOR; it stays pending"),),
     ),
-    _command(
-        "entry.remove",
-        "x",
-        "entries.remove",
-        "remove",
-        on.REMOVING,
-        bulk=True,
-    ),
+    _command("entry.remove", "x", "entries.remove", "remove", on.REMOVING, shown=True, bulk=True),
     _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
-    _command("entry.history", "H", "versions.show", "history", on.VERSIONS, group="History"),
+    _command("entry.history", "H", "versions.show", "history", on.VERSIONS, shown=True, group="History"),
     _command("draft.discard", "", "form_drafts.discard", "discard draft", on.DRAFT),
-    _command("task.raise", "plus", "tasks.higher", "raise", on.TASK, bulk=True),
-    _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, bulk=True),
-    _command("task.due", "D", "tasks.due", "due", on.TASK, bulk=True),
-    _command("task.assign", "i", "tasks.assign", "assign", on.TASK, bulk=True),
-    _command("task.tags", "t", "tasks.tags", "tags", on.TASK, bulk=True),
+    _command("task.raise", "plus", "tasks.higher", "raise", on.TASK, shown=True, bulk=True),
+    _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, shown=True, bulk=True),
+    _command("task.due", "D", "tasks.due", "due", on.TASK, shown=True, bulk=True),
+    _command("task.assign", "i", "tasks.assign", "assign", on.TASK, shown=True, bulk=True),
+    _command("task.tags", "t", "tasks.tags", "tags", on.TASK, shown=True, bulk=True),
     _command("entry.settle", "C", "proof.settle", "settle", on.DOUBT, shown=True),
     _command("entry.copy_ref", "y", "entries.copy_ref", "copy ref", on.ITEM, bulk=True),
-    _command("entry.copy", "Y", "entries.copy_entry", "copy entry", on.ITEM, bulk=True),
+    _command("entry.copy", "Y", "entries.copy_entry", "copy entry", on.ITEM, shown=True, bulk=True),
     _command("list.fields", "f", "views.filter_fields", "filter by field", on.FIELDS),
-    _command("journal.capture", "J", "journal.capture", "jot"),
-    _command("task.quick", "Q", "tasks.quick", "quick"),
+    _command(
+        "journal.capture",
+        "J",
+        "operations.run",
+        "new journal entry",
+        arguments=("journal add",),
+        sentence="Write an entry into the journal, from any pane",
+    ),
+    _command("task.quick", "Q", "tasks.quick", "quick add", shown=True, panes=("tasks",)),
     _command("list.next", "n", "views.next_match", "next match", on.FILTERED),
     _command("list.previous", "N", "views.previous_match", "previous match", on.FILTERED),
-    _command("list.sort", "S", "views.sort", "sort", on.SORTS),
+    _command("list.sort", "S", "views.sort", "sort", on.SORTS, shown=True),
     _command("upkeep.prune", "P", "operations.prune_journal", "prune", on.NOT_MEMORY),
     _command("upkeep.maintain", "M", "operations.maintain", "maintain"),
     _command("run.stop", "K", "jobs.stop", "stop", on.JOBS, shown=True),
     _command("trust.all", "", "consent.review_all", "approve all one by one"),
     _command("trust.workspace", "", "consent.review_workspace", "approve outgoing checks"),
-    _command("prompt.pin", "p", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
-    _command("prompt.mute", "m", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),
-    _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
-    _command("prompt.agent", "i", "prompt.agent", "agent", on.PROMPT, shown=True),
-    _command("prompt.balance", "b", "prompt.balance", "balance", on.PROMPT, shown=True),
     *_pane_commands(),
     _command("focus.next", "tab", "navigation.next_part", "switch", on.PANE),
     _command("focus.previous", "shift+tab", "navigation.previous_part", "switch back", on.PANE),
@@ -270,7 +278,6 @@ COMMANDS: tuple[Command, ...] = (
     _command("pane.back", "left_square_bracket", "navigation.back", "back"),
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
     _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
-    _command("view.zoom", "Z", "navigation.zoom", "zoom", on.PANE, group="Panes"),
     _command("view.jump", "L", "screens.jump", "jump", on.PANE, group="Panes"),
     _command(
         "view.widget_help",
@@ -293,3 +300,44 @@ BY_ID: dict[str, Command] = {command.id: command for command in COMMANDS}
 
 PINNED = ("change.undo", "list.filter", "app.palette", "app.help")
 """Hints at the right end of the footer; the first ones give way in a narrow terminal."""
+
+
+OPEN = "list.open"
+"""The key of lists that opens the row under the cursor."""
+
+
+def live_actions(now: Situation) -> list[Command]:
+    """Return the available actions; each condition is checked once."""
+    return [action for action in COMMANDS if now.allows(action.needs)]
+
+
+def hint_names(now: Situation) -> dict[str, str]:
+    """Return what the footer calls each available action, by id; empty if it does not name it now."""
+    found = {}
+    for action in live_actions(now):
+        needs = action.needs
+        named = None if needs.named is None else needs.named(now, action.bulk)
+        if named is None:
+            named = action.bulk if now.selected and needs.about_entries else action.shown
+            named = named and (not action.panes or now.pane_id in action.panes)
+        found[action.id] = action.words_in(now.pane_id) if named else ""
+    if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
+        found[OPEN] = now.pane.enter_words
+    return found
+
+
+def why_dead(app: App[Any], keymap: Keymap, now: Situation, key: str) -> str:
+    """Return why a key does nothing here; empty if it is bound to nothing, or does something."""
+    found = [action for action in COMMANDS if key in keymap.keys(action.id, action.keys)]
+    if not found or now.pane is None or any(now.allows(action.needs) for action in found):
+        return ""
+    return reason(app, found[0], now.pane_id)
+
+
+def reason(app: App[Any], action: Command, pane_id: str) -> str:
+    """Return what an action lacks that does nothing now: the pane in which it works, or what its condition says."""
+    panes = action.needs.panes
+    if not panes or pane_id in panes:
+        return with_keys(action.needs.why, app)
+    name = next(one for one in all_panes() if one.id == panes[0])
+    return with_keys(f"Works in {name.title} ({{pane.{name.id}|palette}}).", app)

@@ -1,4 +1,4 @@
-"""All bindings by the part of the application that has them."""
+"""Every key by the part of the application that has it; `python -m app.tui.keys.every_key` writes the page of keys."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
-from .registry import COMMANDS
+from app.tui.commands.table import COMMANDS
+from widgets.chrome.keys import key_name
 
 PARTS: dict[str, str] = {
     "In every list": "widgets.list.line_list:LineList",
@@ -20,7 +22,6 @@ PARTS: dict[str, str] = {
     "In the filter": "widgets.input.filter_bar:FilterBar",
     "In a form": "widgets.input.form:Form",
     "In a choice of a form": "widgets.input.editors:Choice",
-    "In a question": "widgets.dialogs.dialogs:Confirm",
     "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
     "In a menu": "widgets.dialogs.pick:Pick",
@@ -29,7 +30,7 @@ PARTS: dict[str, str] = {
     "Between the fields of a conflict": "widgets.dialogs.three_way:ThreeWayView",
     "In the list of commands": "app.tui.keys.help:CommandScreen",
     "In the search": "app.tui.search.screen:SearchScreen",
-    "In jump mode": "app.tui.keys.jump:JumpScreen",
+    "In jump mode": "widgets.chrome.jump:JumpScreen",
 }
 """The parts with their own keys, by the heading shown to users."""
 
@@ -70,3 +71,32 @@ def _of_part(part: str) -> Iterator[KnownBinding]:
         if isinstance(binding, Binding):
             keys = tuple(key.strip() for key in binding.key.split(","))
             yield KnownBinding(binding.id or "", keys, binding.tooltip or binding.description, part)
+
+
+PAGE = Path("docs/keys.md")
+BEGIN = "<!-- Made from the bindings: -->\n"
+"""The line of the page below which everything is made; the text above it is written by hand."""
+
+
+def keys_page(page: str) -> str:
+    """Return the page as Markdown, with its tables made anew."""
+    return page.partition(BEGIN)[0] + BEGIN + "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield ""
+    groups: dict[str, list[KnownBinding]] = {}
+    for known in known_bindings():
+        groups.setdefault(known.group, []).append(known)
+    for name, rows in groups.items():
+        yield f"## {name}\n"
+        yield "| key | does | id |"
+        yield "| :- | :- | :- |"
+        for known in rows:
+            keys = " ".join(f"`{key_name(key)}`" for key in known.keys) or "palette"
+            yield f"| {keys.replace('|', '&#124;')} | {known.description} | `{known.id}` |"
+        yield ""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(keys_page(PAGE.read_text("utf-8")), "utf-8")
