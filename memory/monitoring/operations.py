@@ -21,7 +21,7 @@ from memory.operations import Choice, Context, Group, Pairs, Ref, argument, opti
 from memory.operations.result import Paint, Result, listing, said, short
 from memory.storage.own_folders import config_home, host_name
 
-from .alerts.channels import Addresses, AlertRoute, read_route
+from .alerts.channels import Addresses, read_route
 from .alerts.options import read_span
 from .history.overview import MonitorStanding, prometheus, standings
 from .run.context import WatchServices
@@ -272,24 +272,6 @@ def remove(call: Call, ref: str) -> Edit:
 notify = Group("notify", "Where messages about monitors go.")
 
 
-def _route(context: Context) -> AlertRoute:
-    return read_route(context.snapshot, addresses_of(context))
-
-
-@notify.look("list", "")
-def list_channels(context: Context) -> Result:
-    """List the channels of this workspace in the order in which they are tried; addresses are never shown."""
-    route = _route(context)
-    rows = ((one.id, one.name, one.why or "ready") for one in route.channels)
-    return listing(
-        "channels",
-        lambda: (
-            {"id": one.id, "name": one.name, "usable": not one.why, "why": one.why or None} for one in route.channels
-        ),
-        lambda paint: [*paint.columns(rows, indent=""), *route.problems] or ["no channel is configured"],
-    )
-
-
 @under(
     notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
 )
@@ -298,11 +280,11 @@ def list_channels(context: Context) -> Result:
 def test(context: Context, channel: str | None, priority: str) -> Result:
     """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
     _refuse_safe(context)
-    route = _route(context)
+    route = read_route(context.snapshot, addresses_of(context))
     wanted = [one for one in route.channels if channel in (None, one.id, one.name)]
     if not wanted:
         why = f"no channel {channel[:60]!r}" if channel else "no channel is configured"
-        raise ConfigError("notify.no_channel", why, "see docs/alerts.md, and `memdeck notify list`")
+        raise ConfigError("notify.no_channel", why, "see docs/alerts.md")
     failures: list[dict[str, str]] = []
     for one in wanted:
         why = one.why

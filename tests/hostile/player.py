@@ -52,7 +52,6 @@ VERBS: dict[str, str] = {
     "trust": "trust list",
     "trust json": "trust list --blocked -o json",
     "trust approve": "trust approve --workspace",
-    "notify": "notify list",
     "notify test": "notify test",
     "doctor": "doctor",
     "monitors check": "monitors check --all -o json --now 2024-01-15T12:00:00Z",

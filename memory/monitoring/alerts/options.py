@@ -1,9 +1,8 @@
 """The alert fields of a monitor: failuresBefore, successesBefore, remind, dependsOn, maintenance; and windows of time.
 
 An invalid value is treated as missing, and is reported with its file and line. A window is `22:00-07:00`,
-`SUN 02:00-04:00`, `MON-FRI 18:00-08:00`, or, once, `2024-01-20 22:00 to 2024-01-21 02:00`; several are separated by
-commas. Wall-clock times of the workspace's zone; a window over midnight belongs to the day on which it begins; its end
-is exclusive.
+`SUN 02:00-04:00` or `MON-FRI 18:00-08:00`; several are separated by commas. Wall-clock times of the workspace's zone; a
+window over midnight belongs to the day on which it begins; its end is exclusive.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
@@ -108,30 +107,25 @@ def silenced(
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAILY = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))?\s+)?(\d{1,2}):(\d{2})\s*(?:-|–|to)\s*(\d{1,2}):(\d{2})", re.ASCII)
-_ONCE = re.compile(r"(\d{4}-\d{2}-\d{2}[ t]\d{2}:\d{2})\s*(?:-|–|to)\s*(\d{4}-\d{2}-\d{2}[ t]\d{2}:\d{2})", re.ASCII)
 _MOST_WINDOWS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """One window between two local times, `end` exclusive; with `days` (0 is Monday) on each of these days anew."""
+    """A window of some days (0 is Monday): from a local time, for a length; its end is exclusive."""
 
-    begin: datetime
-    end: datetime
-    days: frozenset[int] = frozenset()
+    begin: time
+    length: timedelta
+    days: frozenset[int]
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
         """Return the instant (UTC) at which the window around `now` ends; None if `now` is outside."""
         local = now.astimezone(zone).replace(tzinfo=None)
-        for back in (0, 1) if self.days else (None,):
-            begin = self.begin
-            if back is not None:
-                begin = datetime.combine(local.date() - timedelta(days=back), begin.time())
-                if begin.weekday() not in self.days:
-                    continue
-            end = begin + (self.end - self.begin)
-            if begin <= local < end:
-                return max(end.replace(tzinfo=zone).astimezone(UTC), now.astimezone(UTC))
+        for back in (0, 1):
+            begin = datetime.combine(local.date() - timedelta(days=back), self.begin)
+            if begin.weekday() in self.days and begin <= local < begin + self.length:
+                end = (begin + self.length).replace(tzinfo=zone)
+                return max(end.astimezone(UTC), now.astimezone(UTC))
         return None
 
 
@@ -144,23 +138,17 @@ def parse_windows(text: str) -> tuple[Window, ...]:
 
 
 def _window(text: str) -> Window:
-    plain = text.lower()
     with suppress(ValueError):
-        if once := _ONCE.fullmatch(plain):
-            begin, end = (datetime.fromisoformat(part.upper()) for part in once.groups())
-            if begin < end:
-                return Window(begin, end)
-        elif daily := _DAILY.fullmatch(plain):
-            first, last, *clock = daily.groups()
+        if found := _DAILY.fullmatch(text.lower()):
+            first, last, *clock = found.groups()
             hour, minute, end_hour, end_minute = map(int, clock)
             length = (end_hour * 60 + end_minute - hour * 60 - minute) % 1440 or 1440
             if end_minute < 60 and end_hour * 60 + end_minute <= 1440:
-                begin = datetime.fromisoformat(f"1970-01-01 {hour:02}:{minute:02}")
-                return Window(begin, begin + timedelta(minutes=length), _days(first, last))
+                return Window(time(hour, minute), timedelta(minutes=length), _days(first, last))
     raise UsageError(
         "window.invalid",
         f"{text[:40]!r} is no window of time",
-        "write 22:00-07:00, SUN 02:00-04:00 or 2024-01-20 22:00 to 2024-01-21 02:00",
+        "write 22:00-07:00, SUN 02:00-04:00 or MON-FRI 18:00-08:00",
     )
 
 

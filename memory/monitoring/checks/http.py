@@ -8,7 +8,6 @@ addresses that a check may connect to, and the connection goes to exactly one of
 from __future__ import annotations
 
 import functools
-import re
 import socket
 import ssl
 import threading
@@ -36,13 +35,6 @@ _MOST_ADDRESSES = 4
 _PIECE = 1 << 16
 _TICK = 0.05
 """Seconds between two looks at the clock and at the cancellation."""
-_LONGEST_TYPE = 1000
-"""Maximum characters of a `Content-Type` that are read."""
-_CHARSET = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
-_CODECS = re.compile(
-    r"utf-?8|utf-?16|utf-16-?[lb]e|(us-)?ascii|(windows-|cp)125[0-8]|iso-8859-([1-9]|1[013-6])", re.ASCII
-)
-"""Character sets that Python knows by this name, unlike `utf16le` and `iso-8859-12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +51,6 @@ class HttpAnswer:
     seconds: float
     certificate: datetime | None
     url: str
-    charset: str
 
 
 def ask(
@@ -101,7 +92,6 @@ def ask(
                 time.monotonic() - begun,
                 response.extensions["certificate"],
                 _shown(target),
-                charset_of(response.headers.get("content-type", "")),
             )
         try:
             if len(follow) > LONGEST:
@@ -291,21 +281,6 @@ def _why(error: Exception) -> str:
 def _shown(url: httpx.URL) -> str:
     """Return an address without parts that may be secret: credentials and the query."""
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
-
-
-def charset_of(content_type: str) -> str:
-    """Return the character set that a `Content-Type` names, in small letters; `utf-8` if it names none."""
-    found = _CHARSET.search(content_type[:_LONGEST_TYPE])
-    return found[1].lower() if found else "utf-8"
-
-
-def decoded(body: bytes, charset: str) -> str:
-    """Return bytes as text; invalid bytes are replaced.
-
-    Some of Python's codecs take quadratic time (punycode) or decompress (zip). So only UTF-8, UTF-16, ASCII, those of
-    Windows and ISO 8859 are used; the bytes of every other character set are decoded as Latin-1, one for one.
-    """
-    return body.decode(charset if _CODECS.fullmatch(charset) else "latin-1", "replace")
 
 
 _MOST = 8

@@ -19,7 +19,7 @@ from memory.monitoring.thresholds.units import Quantity, numbers_in, say_size, s
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.records import ConsentDecision
 
-from .http import LARGEST, ask, decoded
+from .http import LARGEST, ask
 from .result import Around, Down, NotApproved
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
@@ -83,7 +83,7 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
     """
     answer = ask(url, settings.method, settings.timeout, settings.follow, single, around, anywhere=settings.anywhere)
     begun = time.monotonic() - answer.seconds
-    body = _text(decoded(answer.body, answer.charset), answer.cut)
+    body = _text(answer.body.decode("utf-8", "replace"), answer.cut)
     reading: dict[str, Value] = {"status": answer.status, "latency": answer.seconds, "body": body}
     if answer.size is not None:
         reading["size"] = answer.size

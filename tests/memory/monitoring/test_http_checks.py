@@ -286,29 +286,6 @@ def test_certificates(tmp_path: Path) -> None:
         assert see(host="127.0.0.1")[1].startswith("certificate: IP address mismatch")
 
 
-@pytest.mark.parametrize(
-    ("charset", "body", "text"),
-    [
-        ("", "größer €".encode(), "größer €"),
-        ("; charset=UTF-8", "größer €".encode(), "größer €"),
-        ('; x=y; Charset = "iso-8859-1"', "größer".encode("latin-1"), "größer"),
-        ("; charset=utf-16", "größer €".encode("utf-16"), "größer €"),
-        ("; charset=punycode", b"bcher-kva", "bcher-kva"),
-        ("; charset=zlib", b"x\x9cK", "x\x9cK"),
-        ("; charset=iso-8859-15", "größer €".encode("iso-8859-15"), "größer €"),
-        ("; charset=utf-16le", "größer €".encode("utf-16-le"), "größer €"),
-        ("; charset=no-such", b"\xfc", "ü"),
-        ("; charset=" + "x" * 5000, b"ok", "ok"),
-    ],
-    ids=lambda value: str(value)[:24],
-)
-def test_a_body_is_read_as_few_character_sets(tmp_path: Path, charset: str, body: bytes, text: str) -> None:
-    """UTF-8, UTF-16, Latin-1, ASCII and those of Windows are decoded; of all others each byte is a character."""
-    answer = reply(200, body, Content_Type=f"text/plain{charset}")
-    with http_server(answer) as (port, _):
-        assert checked(tmp_path, source(port, f"threshold: not body contains '{text}'")).state == "healthy"
-
-
 def test_a_redirect_to_an_address_of_many_kilobytes_is_none(tmp_path: Path) -> None:
     """Addresses that long are not even read."""
     with http_server(to("/" + "../" * 5_000)) as (port, asked):

@@ -31,8 +31,6 @@ BERLIN = find_zone("Europe/Berlin")
         ("FRI-MON 22:00-06:00", "2026-01-20 23:00", None),
         ("00:00-24:00", "2026-01-15 12:00", "2026-01-16 00:00"),
         ("09:00-10:00, 09:30-11:00", "2026-01-15 09:45", "2026-01-15 11:00"),
-        ("2026-01-20 22:00 to 2026-01-21 02:00", "2026-01-21 01:00", "2026-01-21 02:00"),
-        ("2026-01-20 22:00 to 2026-01-21 02:00", "2026-01-22 01:00", None),
         # The night in which clocks go forward, and the one in which they go back.
         ("22:00-07:00", "2026-03-29 01:59", "2026-03-29 07:00"),
         ("22:00-07:00", "2026-10-25 02:30", "2026-10-25 07:00"),
@@ -46,7 +44,7 @@ def test_when_a_window_ends(text: str, now: str, end: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["always", "25:00-26:00", "xyz 10:00-11:00", "2026-02-30 10:00 to 2026-03-01 10:00", "1-2"]
+    "text", ["always", "25:00-26:00", "xyz 10:00-11:00", "2026-01-20 10:00 to 2026-01-21 10:00", "1-2"]
 )
 def test_what_is_no_window(text: str) -> None:
     """It is refused with what to write instead."""

@@ -126,7 +126,6 @@ VERBS: tuple[tuple[str, Json], ...] = (
     ("status", {}),
     ("search", {"query": ["deploy"], "limit": 3}),
     ("prompt", {"message": "deploy"}),
-    ("notify list", {}),
     ("trust list", {}),
     ("review list", {}),
     ("review show", {"proposal_id": "00000"}),
