@@ -17,9 +17,9 @@ from bench.places import NOW, Places
 from memory.document import parse
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring.checks.check import LIMIT, run_checks
-from memory.monitoring.checks.result import Around
-from memory.monitoring.process.command import run_command
+from memory.monitoring.checks import LIMIT, run_checks
+from memory.monitoring.command import run_command
+from memory.monitoring.result import Around
 from memory.storage.own_folders import StateFolder
 
 _PAUSE = 0.2

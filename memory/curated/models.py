@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memory.curated.model import Json
 from memory.curated.settings import FILE, CuratedSettings
-from memory.monitoring.process import NotInTime, NotUsed
+from memory.monitoring.result import NotInTime, NotUsed
 
 if TYPE_CHECKING:
     from memory.trust.asks import Ask
@@ -86,7 +86,7 @@ class _Command:
 
     def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
         """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
-        from memory.monitoring.process.command import ask_command
+        from memory.monitoring.command import ask_command
 
         decision = self._trust.decide(self._ask)
         if not decision.allowed:

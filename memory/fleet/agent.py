@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
-from memory.monitoring.run.schedule import LONGEST
+from memory.monitoring.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.workspace import MEMORY_FOLDER
 

@@ -12,12 +12,11 @@ from typing import Any, TypeVar
 
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
-from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.alerts.deliver import ping_at_end
-from memory.monitoring.run.context import WatchServices
-from memory.monitoring.run.run import keep_watch
-from memory.monitoring.run.schedule import look_ahead, maintain_if_due
-from memory.monitoring.run.schedule import overdue as late_upkeep
+from memory.monitoring.messages import Addresses, ping_at_end
+from memory.monitoring.run import keep_watch
+from memory.monitoring.schedule import look_ahead, maintain_if_due
+from memory.monitoring.schedule import overdue as late_upkeep
+from memory.monitoring.watch import WatchServices
 from memory.registry import holds_memory
 from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number

@@ -15,7 +15,7 @@ from memory.fleet.catalogue.connect import initialise
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from memory.fleet.model import FleetHost, WorkResult, WorkspaceOverview
-from memory.monitoring.history.overview import MetricRows, exposition
+from memory.monitoring.overview import MetricRows, exposition
 from memory.operations import Choice, Context, Group, Whole, argument, option, under
 from memory.operations.result import PROBLEMS, Paint, Result, exported, listing, said
 from memory.search.operations import kinds_of

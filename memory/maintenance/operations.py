@@ -8,9 +8,9 @@ from typing import Any
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError, UsageError
-from memory.monitoring.alerts.deliver import ping_at_end
+from memory.monitoring.messages import ping_at_end
 from memory.monitoring.operations import addresses_of, watch
-from memory.monitoring.run.report import Watch
+from memory.monitoring.watch import Watch
 from memory.operations import Context, argument, option, verb
 from memory.operations.result import PROBLEMS, Paint, Result
 from memory.systems import entrust, maintain_all

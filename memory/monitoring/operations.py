@@ -15,21 +15,18 @@ from memory.files.monitors.edits import MONITOR_EDITS, add_monitor
 from memory.files.monitors.model import FIELD_KEYS, Monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
-from memory.monitoring.alerts.deliver import ping_at_end, send_message
+from memory.monitoring.alerts import read_span
+from memory.monitoring.ledger import key_of, ledger_of
+from memory.monitoring.messages import Addresses, ping_at_end, read_route, send_message
+from memory.monitoring.overview import MonitorStanding, prometheus, standings
+from memory.monitoring.run import ACTOR, keep_watch
+from memory.monitoring.schedule import overdue
 from memory.monitoring.settings import runnable
+from memory.monitoring.threshold import DEFAULTS
+from memory.monitoring.watch import Watch, WatchServices
 from memory.operations import Choice, Context, Group, Pairs, Ref, argument, option, under
 from memory.operations.result import Paint, Result, listing, said, short
 from memory.storage.own_folders import config_home, host_name
-
-from .alerts.channels import Addresses, read_route
-from .alerts.options import read_span
-from .history.overview import MonitorStanding, prometheus, standings
-from .run.context import WatchServices
-from .run.ledger import key_of, ledger_of
-from .run.report import Watch
-from .run.run import ACTOR, keep_watch
-from .run.schedule import overdue
-from .thresholds.threshold import DEFAULTS
 
 WAIT = 10.0
 """Seconds that a check asked for by name waits while another process runs the monitors."""

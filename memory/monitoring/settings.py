@@ -15,8 +15,8 @@ from memory.errors import UsageError
 from memory.files.edit import Edit
 from memory.files.monitors.model import FILE, Monitor, Monitors
 from memory.files.snapshot import Snapshot
-from memory.monitoring.alerts.options import read_options
-from memory.monitoring.thresholds.threshold import (
+from memory.monitoring.alerts import read_options
+from memory.monitoring.threshold import (
     DEFAULTS,
     JSON,
     BadThreshold,
@@ -24,7 +24,7 @@ from memory.monitoring.thresholds.threshold import (
     Threshold,
     parse_threshold,
 )
-from memory.monitoring.thresholds.units import Quantity, read_duration
+from memory.monitoring.units import Quantity, read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of, written_kind
 from memory.trust.pins import PRIVATE, Pins, lost_words

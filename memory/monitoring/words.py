@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from memory.base.clock import say_span
 from memory.base.safe_text import cut, one_line, plural
 from memory.files.monitors.model import Monitor
-
-from .checks.result import Result
+from memory.monitoring.result import Result
 
 ALERT = "Monitor Alert"
 RECOVERED = "Monitor Recovered"

@@ -11,8 +11,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from memory.errors import MemdeckError
-from memory.monitoring.process import NotUsed
-from memory.monitoring.process.command import Finished, ask_command, last_line, run_placed
+from memory.monitoring.command import Finished, ask_command, last_line, run_placed
+from memory.monitoring.result import NotUsed
 from memory.state.files import schema
 from memory.state.files.json_text import line_of, load
 from memory.state.files.model import STATE, Json

@@ -64,7 +64,7 @@ def check_all(
     problem, and so is a system that cannot be used. Entries that look suspicious are problems of their files.
     """
     from memory.history.outside import lost_files
-    from memory.monitoring.run.schedule import overdue_problems
+    from memory.monitoring.schedule import overdue_problems
     from memory.proof.findings import problems_of as doubts
 
     from .suspects import suspicious_problems

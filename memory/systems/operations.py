@@ -20,8 +20,8 @@ from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.history.overview import standings
-from memory.monitoring.run.schedule import Overdue, overdue
+from memory.monitoring.overview import standings
+from memory.monitoring.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
 from memory.review.inbox import Inbox

@@ -82,8 +82,8 @@ def _approvals(ground: Ground) -> None:
 
 def _history(ground: Ground) -> None:
     """The records of runs, states and messages, in the repository."""
-    from memory.monitoring.run.context import WatchServices
-    from memory.monitoring.run.run import keep_watch
+    from memory.monitoring.run import keep_watch
+    from memory.monitoring.watch import WatchServices
 
     workspace = bad_workspace(ground)
     ground.only("Evil", {"type": "file", "path": "missing", "interval": "* * * * *", "autoRemediate": EVIL})
@@ -212,7 +212,7 @@ CASES = (
     _case("tools", "settings of mise, direnv, just and task", _lay(("mise.toml", '[env]\n_.source = "./x"\n[hooks]\nenter = "id"\n'), (".mise.toml", '[hooks]\nenter="id"\n'), (".tool-versions", "python ref:x\n"), ("justfile", "default:\n\tid\n"), ("Taskfile.yml", "tasks: {default: id}\n"), (".config/mise/config.toml", "[hooks]\nenter='id'\n"))),
     _case("startup", "sitecustomize.py and usercustomize.py", _lay(("sitecustomize.py", _RUN), ("usercustomize.py", _RUN)), program=True, sample=True),
     _case("package-app", "a package `app` in the current folder", _lay(("app/__init__.py", _RUN), ("app/main.py", _RUN), ("app/cli/session.py", _RUN)), program=True),
-    _case("package-memory", "packages `memory` and `widgets`", _lay(("memory/__init__.py", _RUN), ("memory/monitoring/process/supervisor.py", _RUN), ("widgets/__init__.py", _RUN)), program=True),
+    _case("package-memory", "packages `memory` and `widgets`", _lay(("memory/__init__.py", _RUN), ("memory/monitoring/command.py", _RUN), ("widgets/__init__.py", _RUN)), program=True),
     _case("library", "modules named like libraries", _lay(*((f"{name}.py", _RUN) for name in ("yaml", "textual", "click", "croniter", "apprise", "httpx", "markdown_it", "rich", "ctypes", "signal", "select")))),
     _case("library-started", "modules named like those of Python, for a program that starts there", _lay(*((f"{name}.py", _RUN) for name in ("os", "json", "random", "socket", "subprocess", "encodings/__init__"))), program=True),
     _case("project", "pyproject.toml, setup.cfg, conftest.py and .pth files", _lay(("pyproject.toml", "[project.scripts]\nmemdeck='evil:run'\n[build-system]\nrequires=[]\nbuild-backend='evil'\nbackend-path=['.']\n"), ("setup.py", _RUN), ("conftest.py", _RUN), ("evil.pth", "import os; os.system('id')\n"), ("python311._pth", ".\n"), ("pyvenv.cfg", "home = .\n")), program=True),

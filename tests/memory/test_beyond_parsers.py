@@ -18,10 +18,10 @@ from memory.errors import MemdeckError
 from memory.facts.model import read_line, time_key
 from memory.facts.model import read_settings as fact_settings
 from memory.files.plans.model import read_plan_json
-from memory.monitoring.alerts.options import parse_windows
-from memory.monitoring.checks.measures import read_json, value_at
-from memory.monitoring.thresholds.threshold import parse_threshold
-from memory.monitoring.thresholds.units import numbers_in, read_duration, read_quantity
+from memory.monitoring.alerts import parse_windows
+from memory.monitoring.checks import read_json, value_at
+from memory.monitoring.threshold import parse_threshold
+from memory.monitoring.units import numbers_in, read_duration, read_quantity
 from memory.storage.journal import Intent
 from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running

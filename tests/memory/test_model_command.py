@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.process import NotUsed
-from memory.monitoring.process.command import ask_command
+from memory.monitoring.command import ask_command
+from memory.monitoring.result import NotUsed
 from memory.trust.consent import Trust
 
 _LIMIT = 1_000_000

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from memory.maintenance.run import maintain
-from memory.monitoring.history.notice import notice
-from memory.monitoring.history.overview import standings
-from memory.monitoring.run.context import WatchServices
-from memory.monitoring.run.run import keep_watch
-from memory.monitoring.run.schedule import look_ahead
+from memory.monitoring.overview import notice, standings
+from memory.monitoring.run import keep_watch
+from memory.monitoring.schedule import look_ahead
+from memory.monitoring.watch import WatchServices
 from memory.systems import approvals_of, check_all
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust

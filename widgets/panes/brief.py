@@ -21,7 +21,7 @@ from memory.files.tasks.model import Task
 from memory.files.tasks.order import sort_key
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.notice import Notice
+from memory.monitoring.overview import Notice
 from memory.system import BriefLine
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents

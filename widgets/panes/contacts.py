@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from memory.base.clock import format_local
 from memory.files.contacts.model import Contacts, is_gone
 from memory.files.snapshot import Snapshot
-from memory.monitoring.alerts.channels import Addresses, AlertRoute, read_route
+from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.notice import WaitingAsk
+from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import STANDINGS, Judged
 from memory.review.proposals import Proposal
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer

@@ -11,10 +11,10 @@ from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors.model import Monitor
 from memory.files.tasks.model import Task
-from memory.monitoring.checks.action import ActionRun, run_action
-from memory.monitoring.run.ledger import key_of, ledger_of
-from memory.monitoring.run.report import Watch
-from memory.monitoring.run.run import keep_watch
+from memory.monitoring.action import ActionRun, run_action
+from memory.monitoring.ledger import key_of, ledger_of
+from memory.monitoring.run import keep_watch
+from memory.monitoring.watch import Watch
 from widgets.dialogs.pick import Pick, PickOption
 
 from . import consent

@@ -25,14 +25,12 @@ from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.files.snapshot import Snapshot
 from memory.maintenance.report import summary
-from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.history.notice import Notice, notice
-from memory.monitoring.history.overview import standings
-from memory.monitoring.run.context import WatchServices
-from memory.monitoring.run.ledger import WATCH, Leader
-from memory.monitoring.run.report import Watch, WatchedMonitor
-from memory.monitoring.run.run import keep_watch
-from memory.monitoring.run.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
+from memory.monitoring.ledger import WATCH, Leader
+from memory.monitoring.messages import Addresses
+from memory.monitoring.overview import Notice, notice, standings
+from memory.monitoring.run import keep_watch
+from memory.monitoring.schedule import ACTOR, Ahead, look_ahead, maintain_if_due
+from memory.monitoring.watch import Watch, WatchedMonitor, WatchServices
 from memory.storage.own_folders import config_home
 from memory.systems import approvals_of, entrust, maintain_all, trust_of
 from memory.trust.consent import Trust

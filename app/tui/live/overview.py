@@ -28,8 +28,8 @@ from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, brief
 from memory.history.changes import MOST_NEWS, News, news_of
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.history.notice import Notice
-from memory.monitoring.run.schedule import overdue_problems
+from memory.monitoring.overview import Notice
+from memory.monitoring.schedule import overdue_problems
 from memory.proof.findings import Finding, findings_of
 from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems

@@ -12,7 +12,7 @@ from app.tui.spine import Part
 from memory.errors import MemdeckError
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.history.notice import WaitingAsk
+from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import Inbox, Judged
 from memory.review.proposals import Proposal
 from memory.storage.own_folders import short_path

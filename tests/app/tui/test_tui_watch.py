@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from memory.monitoring.run.ledger import WATCH, Leader, MonitorLedger
+from memory.monitoring.ledger import WATCH, Leader, MonitorLedger
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace

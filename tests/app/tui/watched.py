@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, told
-from memory.monitoring.checks.result import Result
-from memory.monitoring.history.overview import record_results
-from memory.monitoring.run.ledger import MonitorLedger
+from memory.monitoring.alerts import AlertSettings, AlertState, advance, told
+from memory.monitoring.ledger import MonitorLedger
+from memory.monitoring.overview import record_results
+from memory.monitoring.result import Result
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace

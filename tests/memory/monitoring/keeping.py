@@ -11,12 +11,10 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from memory.monitoring.alerts.channels import Addresses
-from memory.monitoring.alerts.deliver import Sent
-from memory.monitoring.run.context import WatchServices
-from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.report import Watch
-from memory.monitoring.run.run import keep_watch
+from memory.monitoring.ledger import MonitorLedger
+from memory.monitoring.messages import Addresses, Sent
+from memory.monitoring.run import keep_watch
+from memory.monitoring.watch import Watch, WatchServices
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace

@@ -16,8 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from memory.files.monitors.model import Monitor
-from memory.monitoring.checks.check import check
-from memory.monitoring.checks.result import Around, Result
+from memory.monitoring.checks import check
+from memory.monitoring.result import Around, Result
 from memory.storage.own_folders import StateFolder
 from tests.memory_files import snapshot_of
 from tests.patience import PATIENCE, join

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.history.notice import notice
-from memory.monitoring.run.ledger import MonitorLedger
-from memory.monitoring.run.schedule import LONGEST, look_ahead, maintain_if_due
+from memory.monitoring.ledger import MonitorLedger
+from memory.monitoring.overview import notice
+from memory.monitoring.schedule import LONGEST, look_ahead, maintain_if_due
 from memory.systems import approvals_of, maintain_all
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.alerts.state import AlertSettings, AlertState, advance, held, told
+from memory.monitoring.alerts import AlertSettings, AlertState, advance, held, told
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 WORDS = {"h": "healthy", "f": "failing", "e": "error", "b": "blocked", "s": "skipped"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.checks.result import one_line, safe_detail
+from memory.monitoring.result import one_line, safe_detail
 from tests.memory.monitoring.monitoring_places import (
     NOW,
     Decided,

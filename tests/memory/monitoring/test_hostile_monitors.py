@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.monitoring.history.overview import prometheus, standings
+from memory.monitoring.overview import prometheus, standings
 from tests.examples import examples
 from tests.memory.monitoring.keeping import CONFIG, NOW, Place
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring.checks import http as web
-from memory.monitoring.checks.http import resolve
-from memory.monitoring.checks.result import Down
+from memory.monitoring.http import resolve
+from memory.monitoring.result import Down
 from tests.memory.monitoring.monitoring_places import (
     Answering,
     Decided,

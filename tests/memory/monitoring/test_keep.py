@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BusyError
-from memory.monitoring.run.ledger import Leader
-from memory.monitoring.run.schedule import due_of, schedules
+from memory.monitoring.ledger import Leader
+from memory.monitoring.schedule import due_of, schedules
 from memory.storage.own_folders import StateFolder
 from tests.memory.monitoring.keeping import NOW, Place, command, web
 from tests.patience import PATIENCE, until
@@ -154,8 +154,8 @@ def test_two_runners_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from datetime import timedelta; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import keep_watch\n"
-        "from memory.monitoring.run.context import WatchServices\n"
+        "from memory.monitoring.run import keep_watch\n"
+        "from memory.monitoring.watch import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "w = Workspace.open(root, state_home=state); t = Trust(state, root)\n"
@@ -198,8 +198,8 @@ def test_a_run_that_was_killed(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from memory.workspace import Workspace; from memory.trust.consent import Trust\n"
-        "from memory.monitoring.run.run import keep_watch\n"
-        "from memory.monitoring.run.context import WatchServices\n"
+        "from memory.monitoring.run import keep_watch\n"
+        "from memory.monitoring.watch import WatchServices\n"
         "from tests.memory.monitoring.keeping import NOW\n"
         "root, state = Path(sys.argv[1]), Path(sys.argv[2])\n"
         "keep_watch(Workspace.open(root, state_home=state), Trust(state, root), NOW, WatchServices({}))\n"

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from memory.files.monitors.model import Monitor
-from memory.monitoring.checks.check import run_checks
-from memory.monitoring.checks.result import Around
+from memory.monitoring.checks import run_checks
+from memory.monitoring.result import Around
 from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, state_of
 from tests.patience import PATIENCE, Stopwatch
 

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.alerts.channels import Addresses, AlertChannel, AlertRoute, read_route
-from memory.monitoring.alerts.deliver import Messenger, send_message
-from memory.monitoring.alerts.options import parse_windows
-from memory.monitoring.run.ledger import Message, MonitorLedger
+from memory.monitoring.alerts import parse_windows
+from memory.monitoring.ledger import Message, MonitorLedger
+from memory.monitoring.messages import Addresses, AlertChannel, AlertRoute, Messenger, read_route, send_message
 from tests.memory.monitoring.keeping import CONFIG, NOW, Place, Post, command, mail, web
 
 FIRST = AlertChannel("channel-abc123", "Dev Team Bot", ("one://",))

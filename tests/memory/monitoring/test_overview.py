@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.monitoring.checks.result import Result
-from memory.monitoring.history.overview import last_results, prometheus, record_results, standings
+from memory.monitoring.overview import last_results, prometheus, record_results, standings
+from memory.monitoring.result import Result
 from tests.memory.monitoring.keeping import NOW, Place, command
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.process.command import LIMIT, Finished, run_command
+from memory.monitoring.command import LIMIT, Finished, run_command
 from tests.patience import Stopwatch, join, until
 
 HOUSE = Path(__file__).resolve().parents[3]

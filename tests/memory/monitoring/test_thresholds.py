@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold
-from memory.monitoring.thresholds.units import Quantity
+from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold
+from memory.monitoring.units import Quantity
 from tests.growth import TIMES, assert_in_proportion
 
 READING = {

@@ -6,8 +6,8 @@ import pytest
 
 from memory.errors import UsageError
 from memory.files.monitors.model import Monitor
-from memory.monitoring.alerts.state import AlertState
-from memory.monitoring.history.overview import MonitorStanding
+from memory.monitoring.alerts import AlertState
+from memory.monitoring.overview import MonitorStanding
 from tests.widgets.panes.looking import NOW, Files, showing, shown
 from widgets.panes.monitors.detail import state_pieces
 from widgets.panes.monitors.pane import MonitorsPane

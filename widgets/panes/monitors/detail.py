@@ -9,10 +9,10 @@ from typing import Any
 from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
 from memory.files.monitors.model import Monitor
-from memory.monitoring.history.overview import LAST, MonitorStanding, Past
+from memory.monitoring.overview import LAST, MonitorStanding, Past
 from memory.monitoring.settings import kind_of
-from memory.monitoring.thresholds.threshold import DEFAULTS, BadThreshold, parse_threshold
-from memory.monitoring.thresholds.units import say_time
+from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold
+from memory.monitoring.units import say_time
 from widgets.detail import Lines, Spacer
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Line, Piece, Tone, line

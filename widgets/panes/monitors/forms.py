@@ -8,7 +8,7 @@ from datetime import datetime, tzinfo
 
 from memory.files.monitors.model import Monitor
 from memory.monitoring.settings import kind_of
-from memory.monitoring.thresholds.threshold import DEFAULTS, parse_threshold
+from memory.monitoring.threshold import DEFAULTS, parse_threshold
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import FormPlan

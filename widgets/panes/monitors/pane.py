@@ -10,7 +10,7 @@ from memory.files.check import unread_lines
 from memory.files.monitors.edits import MONITOR_EDITS
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring.history.overview import MonitorStanding
+from memory.monitoring.overview import MonitorStanding
 from memory.monitoring.settings import runnable
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.operation_form import file_removal_of

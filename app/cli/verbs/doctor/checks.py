@@ -24,7 +24,7 @@ from memory.errors import MemdeckError
 from memory.files import MEMORY_FILES
 from memory.history.outside import lost_files
 from memory.maintenance.run import ahead_of
-from memory.monitoring.run.schedule import overdue
+from memory.monitoring.schedule import overdue
 from memory.review.inbox import Inbox
 from memory.review.policy import read_policy
 from memory.storage import Store

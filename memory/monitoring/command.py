@@ -26,13 +26,12 @@ from memory.base.programs import absolute_folders, passes
 from memory.base.safe_text import visible
 from memory.base.secrets import find_secrets
 from memory.errors import MemdeckError, UsageError
+from memory.monitoring.result import NotInTime, NotUsed
 from memory.registry import workspace_of
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.run_folder import run_folder
 from memory.trust.consent import Trust
 from memory.trust.pins import PRIVATE
-
-from . import NotInTime, NotUsed
 
 TIMEOUT = 10.0
 """Seconds for a command if its monitor sets no timeout."""

@@ -20,21 +20,17 @@ from memory.files.journal.edits import with_notes
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring import words
-from memory.monitoring.alerts.channels import AlertRoute, read_route
-from memory.monitoring.alerts.deliver import Messenger, send_message
-from memory.monitoring.alerts.options import read_options, silenced
-from memory.monitoring.alerts.state import AlertState, Happening, advance, held, told
-from memory.monitoring.checks.check import check
-from memory.monitoring.checks.result import Around, Result
-from memory.monitoring.process.command import run_placed
+from memory.monitoring.alerts import AlertState, Happening, advance, held, read_options, silenced, told
+from memory.monitoring.checks import check
+from memory.monitoring.command import run_placed
+from memory.monitoring.ledger import JournalNote, Message, key_of
+from memory.monitoring.messages import AlertRoute, Messenger, read_route, send_message
+from memory.monitoring.result import Around, Result
 from memory.monitoring.settings import LONGEST, USUAL
-from memory.monitoring.thresholds.units import read_duration
+from memory.monitoring.units import read_duration
+from memory.monitoring.watch import Repair, RunContext, WatchedMonitor
 from memory.storage.own_folders import host_name
 from memory.trust.asks import Ask, remediations_of
-
-from .context import RunContext
-from .ledger import JournalNote, Message, key_of
-from .report import Repair, WatchedMonitor
 
 APIECE = 20
 """More entries than this in one run are written as one."""

@@ -14,7 +14,7 @@ from memory.files.find import find_task
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import done_task
-from memory.monitoring.process.command import Finished, run_placed
+from memory.monitoring.command import Finished, run_placed
 from memory.trust.asks import action_of, asks_of
 from memory.trust.consent import Trust, blocked_json
 from memory.workspace import Outcome, Workspace

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import certifi
 
 from memory.errors import MemdeckError
-from memory.monitoring.checks.result import Around, Down, NotApproved
+from memory.monitoring.result import Around, Down, NotApproved
 from memory.trust.addresses import BadSetting, is_open_address
 
 if TYPE_CHECKING:

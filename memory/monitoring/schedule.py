@@ -1,4 +1,4 @@
-"""What is due in a workspace, when to look again, and maintenance by its schedule.
+"""What is due in a workspace, when to look again, maintenance by its schedule, and the heartbeat.
 
 A monitor is due at the newest instant of its interval, however many were missed before; one that never ran is due at
 that instant too. A claimed instant is never due again. If the clock jumped back, repeated instants are already claimed;
@@ -7,37 +7,47 @@ if it jumped ahead, the missed ones collapse into one.
 `look_ahead` claims and runs nothing: `run.keep_watch` and `maintain_if_due` do that when something is due. The claims
 of maintenance are stored with those of the monitors, under the same lead. In a workspace that was never maintained, the
 first due time is only claimed, and maintenance runs at the next one: opening it must not move anything by itself.
+
+The heartbeat tells of tasks that are due, overdue or due later today, and of stale monitors. A fact is reported once,
+and again when it changes or comes back; the record keeps what the last beat found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, NamedTuple, TypeVar
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_local, format_utc
 from memory.base.cron import BadCron, describe, latest_run, missed_twice, next_runs
 from memory.base.problems import Problem
+from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring.run.heartbeat import KEY as BEAT
-from memory.monitoring.run.heartbeat import NOTE
-from memory.monitoring.run.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
+from memory.files.tasks.model import Task
+from memory.monitoring.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
+from memory.monitoring.words import plain
 from memory.trust.asks import checks_of, monitor_asks
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
 T = TypeVar("T")
-KEY = "\0maintenance"
+UPKEEP = "\0maintenance"
 """The name under which maintenance claims its times; no monitor can have it."""
 ACTOR = "maintain"
 """The actor of the maintenance."""
 
 LONGEST = timedelta(seconds=60)
 """Maximum time between two checks, so that approvals, mutes and waiting messages are noticed."""
+BEAT_TITLE = "Heartbeat Check"
+NOTE = "heartbeat"
+"""The key under which the record keeps the result of the last beat."""
+BEAT = "\0heartbeat"
+"""The name, which no monitor has, under which beats are claimed."""
+SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +82,7 @@ def schedules(snapshot: Snapshot, upkeep: str = "") -> tuple[Scheduled, ...]:
     """
     config = snapshot.config
     found = {
-        KEY: Scheduled("maintenance", KEY, config.get("maintenanceSchedule") or upkeep),
+        UPKEEP: Scheduled("maintenance", UPKEEP, config.get("maintenanceSchedule") or upkeep),
         BEAT: Scheduled("heartbeat", BEAT, config.get("expression") or ""),
     }
     for monitor in snapshot.monitors.monitors:
@@ -114,7 +124,7 @@ def look_ahead(workspace: Workspace, trust: Trust, now: datetime, upkeep: str = 
         return Ahead(False, False, False, now + LONGEST)
     with closing(ledger_of(workspace)) as ledger:
         claims = ledger.last_claims(now)
-        claims |= {KEY: last} if (last := _last_maintenance(workspace, claims, now)) is not None else {}
+        claims |= {UPKEEP: last} if (last := _last_maintenance(workspace, claims, now)) is not None else {}
         due = [one for one, _ in due_of(found, claims, now, snapshot.zone)[0]]
         waits = bool(ledger.held(now) or ledger.unwritten())
     asks = checks_of(monitor_asks(snapshot.monitors.monitors)) if due else {}
@@ -206,16 +216,16 @@ def maintain_if_due(workspace: Workspace, now: datetime, maintain: Callable[[], 
         expression = snapshot.config.schedule() or upkeep
         last = _last_maintenance(workspace, ledger.last_claims(now), now)
         found = due_instant(expression, last, now, snapshot.zone) if expression else None
-        if found is None or not ledger.claim([(KEY, found)], now):
+        if found is None or not ledger.claim([(UPKEEP, found)], now):
             return None
         # Done before it runs: if it fails now, it would also fail in a minute, so the error is reported once.
-        ledger.run(lambda db: ledger.end(db, [(KEY, found)]), None)
+        ledger.run(lambda db: ledger.end(db, [(UPKEEP, found)]), None)
         return None if last is None else maintain()
 
 
 def _last_maintenance(workspace: Workspace, claims: Mapping[str, datetime], now: datetime) -> datetime | None:
     """Return when it was last maintained, by its schedule or in any other way."""
-    known = [claims[KEY]] if KEY in claims else []
+    known = [claims[UPKEEP]] if UPKEEP in claims else []
     recorded = workspace.state.last_maintenance()
     if recorded is not None and recorded <= now:
         known.append(recorded)
@@ -243,3 +253,80 @@ def next_due(expression: str | None, now: datetime, zone: tzinfo) -> datetime | 
     except BadCron:
         return None
     return runs[0] if runs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The result of a beat: the lines of its journal entry (none: no news), and the state for the next beat."""
+
+    lines: tuple[str, ...]
+    memory: dict[str, Any]
+
+
+def beat(
+    snapshot: Snapshot, known: Mapping[str, Any], now: datetime, zone: tzinfo, checked: Collection[str] = ()
+) -> Beat:
+    """Check tasks and monitors; `known` is the state of the last beat, empty before the first.
+
+    `checked` names monitors that were just checked, which the snapshot may not show yet.
+    """
+    before = known.get("told")
+    told = {fact for fact in before if isinstance(fact, str)} if isinstance(before, list) else set()
+    last = _last_beat(known, now)
+    tasks = [task for task in snapshot.tasks.open if b"due:" in task.entry.raw]
+    due = [line for task in tasks if (line := _due(task, last, now, zone))]
+    facts = list(dict.fromkeys([*due, *_stale(snapshot, now, zone, checked)]))
+    news = [line for line in facts if line not in told]
+    lines: list[str] = []
+    if news:
+        pending = sum(task.section == "pending" for task in snapshot.tasks.tasks)
+        lines = [f"{plural(pending, 'pending task')} found", *news[:SHOWN]]
+        if len(news) > SHOWN:
+            lines.append(f"and {len(news) - SHOWN} more")
+    return Beat(tuple(lines), {"told": facts, "at": now.astimezone(UTC).isoformat()})
+
+
+def _last_beat(known: Mapping[str, Any], now: datetime) -> datetime:
+    """Return when the last beat was, at most a day ago; a day ago if that is not known."""
+    earliest = now - timedelta(days=1)
+    try:
+        at = datetime.fromisoformat(str(known.get("at")))
+    except ValueError:
+        return earliest
+    return max(at, earliest) if at.tzinfo is not None and at <= now else earliest
+
+
+def _quoted(title: str) -> str:
+    return '"' + plain(title, 80).replace('"', "'") + '"'
+
+
+def _due(task: Task, last: datetime, now: datetime, zone: tzinfo) -> str:
+    """Return the line for a task that is overdue, due, or due later today, or whose recurrence came since the last
+    beat; "" for any other.
+    """
+    moment, name, today = task.due_moment(zone), _quoted(task.title), now.astimezone(zone).date()
+    if moment is None:
+        try:
+            run = latest_run(task.recurring, now, zone) if task.recurring else None
+        except BadCron:
+            run = None
+        return f"Due: {name} (since {format_local(run, zone)})" if run is not None and run > last else ""
+    if moment.date < today:
+        return f"Overdue: {name} (due {moment.text})"
+    if moment.date > today and (moment.instant is None or moment.instant > now):
+        return ""
+    if moment.instant is None:
+        return f"Due: {name} (today)"
+    clock = format_local(moment.instant, zone)[11:]
+    return f"Due: {name} (since {clock})" if moment.instant <= now else f"Deferred: {name} (due at {clock})"
+
+
+def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
+    """Yield a line for every monitor without a result for two of its intervals."""
+    for monitor in snapshot.monitors.monitors:
+        checked = monitor.checked_at(zone)
+        if checked is not None and monitor.name not in fresh and monitor.stale(now, zone):
+            yield (
+                f"Drift: monitor {_quoted(monitor.name)} was last checked {format_local(checked, zone)}, "
+                f"its interval is {plain(describe(monitor.interval or ''), 40)}"
+            )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import clip, visible
-from memory.storage.own_folders import StateFolder
 
 if TYPE_CHECKING:
     import ssl
+    import threading
+
+    from memory.storage.own_folders import StateFolder
 
 State = Literal["healthy", "failing", "error", "blocked", "skipped"]
 """`failing`: the threshold is breached or nothing answers. `error`: it could not be judged, because the monitor is
@@ -48,6 +49,14 @@ class NotApproved(Exception):
 
 class Down(Exception):
     """The target does not answer; the message gives the reason, in a few words."""
+
+
+class NotUsed(Exception):
+    """Why the output of a command is not used."""
+
+
+class NotInTime(NotUsed):
+    """A command did not end in time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,24 +18,18 @@ from memory.base.clock import format_utc
 from memory.errors import BusyError, MemdeckError
 from memory.files.find import find_monitor
 from memory.files.monitors.model import Monitor
-from memory.monitoring.alerts.state import AlertState
-from memory.monitoring.checks.check import run_checks
-from memory.monitoring.checks.result import Result, State, last_status, one_line
-from memory.monitoring.history.overview import record_results
-from memory.monitoring.run.ledger import Leader
-from memory.monitoring.run.schedule import due_of, schedules
+from memory.monitoring.alerts import AlertState
+from memory.monitoring.checks import run_checks
+from memory.monitoring.consequences import Consequences, write_back
+from memory.monitoring.ledger import WATCHED, JournalNote, Leader, MonitorLedger, key_of, ledger_of
+from memory.monitoring.overview import record_results
+from memory.monitoring.result import Result, State, last_status, one_line
+from memory.monitoring.schedule import BEAT, BEAT_TITLE, NOTE, Beat, beat, due_of, schedules
 from memory.monitoring.settings import broken
+from memory.monitoring.watch import RunContext, Watch, WatchedMonitor, WatchServices
 from memory.trust.asks import Ask, checks_of
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
-
-from .consequences import Consequences, write_back
-from .context import RunContext, WatchServices
-from .heartbeat import KEY as BEAT
-from .heartbeat import NOTE, Beat, beat
-from .heartbeat import TITLE as BEAT_TITLE
-from .ledger import WATCHED, JournalNote, MonitorLedger, key_of, ledger_of
-from .report import Watch, WatchedMonitor
 
 OPERATION = "monitors"
 ACTOR = "monitor"

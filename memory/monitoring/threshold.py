@@ -19,8 +19,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memory.errors import UsageError
-
-from .units import NUMBER, Quantity, read_number, read_quantity, say, say_number, say_size, say_time, unit_of
+from memory.monitoring.units import (
+    NUMBER,
+    Quantity,
+    read_number,
+    read_quantity,
+    say,
+    say_number,
+    say_size,
+    say_time,
+    unit_of,
+)
 
 DEFAULTS: Mapping[str, str] = {
     "http": "status >= 400",
