@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.monitoring.checks import http as web
+from memory.monitoring import http as web
 from memory.monitoring.http import resolve
 from memory.monitoring.result import Down
 from tests.memory.monitoring.monitoring_places import (
