@@ -1,8 +1,7 @@
-"""Calls: tools, resources and prompts run by the core; answers are plain data, errors included."""
+"""Calls: tools and resources run by the core; answers are plain data, errors included."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
@@ -15,17 +14,7 @@ from memory.errors import MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage.changes import is_agent
 from memory.systems.entries import EntryAccess, error_json
 
-from .definitions import (
-    BRIEF_URI,
-    END_OF_SESSION,
-    ENTRY_URI,
-    FILE_URI,
-    INSTRUCTIONS,
-    NOTHING,
-    Tool,
-    operations,
-    tools,
-)
+from .definitions import BRIEF_URI, FILE_URI, INSTRUCTIONS, Tool, operations, tools
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -135,18 +124,14 @@ class Calls:
             names = [name for system in self.workspace.systems() for name in system.files()]
             return [name for name in dict.fromkeys(names) if (self.workspace.root / name).is_file()]
 
-    def resource(self, uri: str, client: str | None = None) -> tuple[str, str]:
-        """Return the text of a resource and its type; MemdeckError if there is none."""
+    def resource(self, uri: str, client: str | None = None) -> str:
+        """Return the text of a resource; MemdeckError if there is none."""
         if uri == BRIEF_URI:
             with self.begun:
-                return self.entries.brief(actor=self.actor(client))["text"], "text/plain"
+                text: str = self.entries.brief(actor=self.actor(client))["text"]
+                return text
         if uri.startswith(FILE_URI):
-            return self._file(uri.removeprefix(FILE_URI)), "text/plain"
-        if uri.startswith(ENTRY_URI):
-            kind, _, rest = unquote(uri.removeprefix(ENTRY_URI)).rpartition("/")
-            with self.begun:
-                entry = self.entries.read(ref=f"{kind}#{rest}")["entries"][0]
-            return json.dumps(entry, ensure_ascii=False), "application/json"
+            return self._file(uri.removeprefix(FILE_URI))
         raise NotFoundError("mcp.no_resource", f"there is no resource {uri[:80]!r}", "list them")
 
     def _file(self, path: str) -> str:
@@ -165,18 +150,3 @@ class Calls:
         if len(data) > LONGEST_FILE:
             raise RefusedError("mcp.large", f"{name[:80]} is larger than {LONGEST_FILE:,} bytes", "read its entries")
         return visible(decode(data), newlines=True)
-
-    # -- prompts ------------------------------------------------------------------------------------------------
-
-    def prompt(self, name: str, arguments: Mapping[str, str] | None, client: str | None = None) -> str:
-        """Return the text of a prompt; NotFoundError `mcp.no_prompt`."""
-        if name == "session-end":
-            return END_OF_SESSION
-        if name != "session-start":
-            raise NotFoundError(
-                "mcp.no_prompt", f"there is no prompt {name[:60]!r}", "use session-start or session-end"
-            )
-        with self.begun:
-            message = (arguments or {}).get("message", "")
-            found: str = self.entries.brief(message, actor=self.actor(client))["text"]
-        return found or NOTHING

@@ -54,7 +54,7 @@ def curated_tools(toolset: str, *, read_only: bool) -> tuple[Tool, ...]:
 
 
 class CuratedCalls(Calls):
-    """Calls whose tools are those on curated memory; resources and prompts are those of every server."""
+    """Calls whose tools are those on curated memory; resources are those of every server."""
 
     instructions = INSTRUCTIONS
 

@@ -1,4 +1,4 @@
-"""What the server offers, as plain data: tools, prompts, instructions; reading it does not need the SDK."""
+"""What the server offers, as plain data: tools and instructions; reading it does not need the SDK."""
 
 from __future__ import annotations
 
@@ -94,34 +94,6 @@ def tools(*, read_only: bool) -> tuple[Tool, ...]:
     return tuple(found)
 
 
-PROMPTS: tuple[Json, ...] = (
-    {
-        "name": "session-start",
-        "description": "What to know before work begins.",
-        "arguments": [{"name": "message", "description": "what the work is about", "required": False}],
-    },
-    {"name": "session-end", "description": "Leave the memory in order after work.", "arguments": []},
-)
 BRIEF_URI = "memdeck://brief"
-FILE_URI, ENTRY_URI = "memdeck://file/", "memdeck://entry/"
-TEMPLATES: tuple[Json, ...] = (
-    {
-        "name": "file",
-        "uriTemplate": "memdeck://file/{+path}",
-        "description": "A memory file.",
-        "mimeType": "text/plain",
-    },
-    {
-        "name": "entry",
-        "uriTemplate": "memdeck://entry/{kind}/{id}",
-        "description": "An entry by its ref, / for #.",
-        "mimeType": "application/json",
-    },
-)
+FILE_URI = "memdeck://file/"
 NOTHING = "The memory of this workspace has nothing to tell right now."
-END_OF_SESSION = """\
-Before you finish, leave this workspace's memory in order with memdeck's tools:
-1. add kind=journal: the work done, decisions and their reasons, open points.
-2. Tasks you worked on: edit their progress or section (completed with an outcome); add tasks for open points.
-3. add what will hold beyond this session as knowledge or facts. No secrets.
-"""

@@ -1,4 +1,4 @@
-"""The server for the SDK: tools, resources, prompts; importing it loads the SDK."""
+"""The server for the SDK: tools and resources; importing it loads the SDK."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.version import __version__
 from memory.errors import MemdeckError, NotFoundError
 from memory.systems.entries import error_json
 
-from .definitions import BRIEF_URI, FILE_URI, NAME, NOTHING, PROMPTS, TEMPLATES
+from .definitions import BRIEF_URI, FILE_URI, NAME, NOTHING
 
 if TYPE_CHECKING:
     from .calls import Calls
@@ -45,26 +45,10 @@ def make_server(calls: Calls) -> Server[Any]:
         found += [_resource(FILE_URI + quote(name), name, None) for name in await _core(calls.files)]
         return types.ListResourcesResult(resources=found)
 
-    async def list_templates(
-        _ctx: Any, _params: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[types.ResourceTemplate.model_validate(one) for one in TEMPLATES]
-        )
-
     async def read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text, kind = await _core(calls.resource, str(params.uri), _client(ctx))
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)]
-        )
-
-    async def list_prompts(_ctx: Any, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[types.Prompt.model_validate(one) for one in PROMPTS])
-
-    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        text = await _core(calls.prompt, params.name, params.arguments, _client(ctx))
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(messages=[message])
+        text = await _core(calls.resource, str(params.uri), _client(ctx))
+        found = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
+        return types.ReadResourceResult(contents=[found])
 
     return Server(
         NAME,
@@ -73,10 +57,7 @@ def make_server(calls: Calls) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
     )
 
 
