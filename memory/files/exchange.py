@@ -6,12 +6,12 @@ Text that is no entry is yielded as skipped; of an item it is said what it becom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from textwrap import dedent
 from typing import Any
 
-from memory.base.clock import BadMoment, format_local, read_moment
+from memory.base.clock import format_local, read_moment
 from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of, skipped_text
 from memory.document import Document, Entry
 from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
@@ -20,7 +20,7 @@ from memory.errors import MemdeckError, UsageError
 from memory.files.contacts.edits import add_contact
 from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tables_of
 from memory.files.edit import bullet_source, started_document
-from memory.files.fields.values import moment_or_none, read_progress
+from memory.files.fields.values import moment_or_none
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import section_for
 from memory.files.journal.model import JournalEntry, read_lines, write_line, write_lines
@@ -30,10 +30,10 @@ from memory.files.knowledge.model import DECISIONS, KnowledgeItem
 from memory.files.knowledge.model import FILE as KNOWLEDGE
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks.edits import FILE as TASKS
-from memory.files.tasks.edits import heading, with_section, with_text
+from memory.files.tasks.edits import heading, with_section, with_text, with_value
 from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import Head
-from memory.files.tasks.values import PRIORITIES, check_due, is_run, read_due, write_tags
+from memory.files.tasks.values import PRIORITIES, DueValue, is_run, read_due, write_tags
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 
@@ -190,6 +190,7 @@ def _whole(kind: str, one: Any) -> Item:
 _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config.md"}
 _THERE = "it already exists"
 _ABOUT_TASK = ("section", "heading", "priority")
+_TIMES = ("due", "created", "started", "completed")
 _ABOUT_KNOWLEDGE = ("section", "topic", "date", "reason", "created")
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)\s*\Z")
 
@@ -245,16 +246,6 @@ class DraftDocuments:
         self._there.add(key)
         return new
 
-    def _time(self, item: Item, key: str, value: str, losses: list[Loss]) -> str | None:
-        """Return a time as the files have it, in the zone of the workspace; None, and a loss, for what is none."""
-        try:
-            moment = read_moment(value, self._zone)
-        except BadMoment as error:
-            losses.append(Loss(item.what, key, error.message))
-            return None
-        has_offset = moment is not None and moment.instant is not None and _OFFSET.search(value)
-        return format_local(moment.instant, self._zone) if has_offset else value  # type: ignore[union-attr, arg-type]
-
     def _task(self, item: Item, losses: list[Loss]) -> str | None:
         said = item.fields
         section = said.get("section", "pending")
@@ -269,9 +260,15 @@ class DraftDocuments:
                 losses.append(Loss(item.what, "priority", words))
                 priority = None
             entry = Entry.compose(heading(priority, item.title), "", newline)
-            for key, value in self._task_fields(item, losses).items():
+            values = {key: value for key, value in said.items() if key not in _ABOUT_TASK and value.strip()}
+            if item.created:
+                values.setdefault("created", item.created)
+            if item.tags and "tags" not in values:
+                values["tags"] = write_tags(item.tags)
+                losses += comma_losses(item)
+            for key, value in values.items():
                 try:
-                    entry = with_text(entry, key, value)
+                    entry = with_value(entry, key, self._local(key, value), self._zone)
                 except MemdeckError as error:
                     losses.append(Loss(item.what, key, error.message))
             entry = _with_body(entry, item, losses) if item.text else entry
@@ -283,38 +280,13 @@ class DraftDocuments:
         self.documents[TASKS] = document.insert_entry(place, len(document.sections[place]), entry)
         return None
 
-    def _task_fields(self, item: Item, losses: list[Loss]) -> Mapping[str, str]:
-        """Return the fields of a task as they are written: those of the format as it reads them, others as they are."""
-        values: dict[str, str] = {}
-        for key, value in item.fields.items():
-            text: str | None = value
-            if key in _ABOUT_TASK or not value.strip():
-                continue
-            if key == "due":
-                text = self._due(item, value, losses)
-            elif key in ("started", "completed"):
-                text = self._time(item, key, value, losses)
-            elif key == "progress" and read_progress(value) is None:
-                losses.append(Loss(item.what, key, f"{value[:40]!r} is no number from 0 to 100"))
-                text = None
-            values[key] = text or ""
-        if item.created and "created" not in values:
-            values["created"] = self._time(item, "created", item.created, losses) or ""
-        if item.tags and "tags" not in values:
-            values["tags"] = write_tags(item.tags)
-            losses += comma_losses(item)
-        return {key: value for key, value in values.items() if value}
-
-    def _due(self, item: Item, value: str, losses: list[Loss]) -> str | None:
-        """Return a due date with its recurrence, the date in the zone of the workspace."""
-        try:
-            check_due(value, self._zone)
-        except MemdeckError as error:
-            losses.append(Loss(item.what, "due", error.message))
-            return None
-        parts = read_due(value)
-        date = self._time(item, "due", parts.date, losses) if parts.date else None
-        return value if date in (None, parts.date) else str(parts._replace(date=date))
+    def _local(self, key: str, value: str) -> str:
+        """Return the value of a task's field, a time with an offset in the zone of the workspace."""
+        parts = read_due(value) if key == "due" else DueValue(value)
+        moment = moment_or_none(parts.date, self._zone) if key in _TIMES else None
+        if moment is None or moment.instant is None or not _OFFSET.search(parts.date or ""):
+            return value
+        return str(parts._replace(date=format_local(moment.instant, self._zone)))
 
     def _entry(self, item: Item, losses: list[Loss]) -> str | None:
         date, time = item.fields.get("date"), item.fields.get("time")
