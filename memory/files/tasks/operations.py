@@ -60,7 +60,7 @@ from .edits import (
 )
 from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
-from .quick import checked_quick, recurrence_from
+from .quick import recurrence_from
 from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
@@ -215,15 +215,9 @@ def show(context: Context, ref: str) -> Result:
     examples=(
         "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
         "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
-        "memdeck tasks add --quick 'Buy stamps !high @Alice fri 9:00 every month'",
     ),
 )
 @argument("title", help="What to do.")
-@option(
-    "--quick",
-    is_flag=True,
-    help="TITLE is a line: !high, @name, #tag anywhere, when it is due and how it recurs at the end; options win.",
-)
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
 @option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
 @option(
@@ -240,7 +234,6 @@ def show(context: Context, ref: str) -> Result:
 def add_task(
     call: Call,
     title: str,
-    quick: bool = False,
     priority: str | None = None,
     due: str | None = None,
     recurring: str | None = None,
@@ -253,11 +246,6 @@ def add_task(
     """Add a task to Pending, on top of its priority."""
     # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
     day = None if due is None else DUE.written(due, call.now, call.zone)
-    if quick:
-        said = checked_quick(title, call.now, call.zone)
-        title, priority, day = said.title, priority or said.priority, day or said.due
-        recurring = said.recurring if recurring is None else recurring
-        assigned, tags = assigned or said.assigned, (*said.tags, *(tag for tag in tags if tag not in said.tags))
     cron = None if recurring is None else _recurs(call, recurring, day)
     _tell_due(call, day)
     if cron:

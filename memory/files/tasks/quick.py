@@ -1,4 +1,4 @@
-"""A task in one line: `Buy stamps fri 9:00 !high @Alice #office every month`, taken apart with the place of each part.
+"""A task in one line: `Buy stamps fri 9:00 !high @Alice #office every month`, taken apart.
 
 `!high`, `@name` and `#tag` stand anywhere; when it is due and how it recurs stand at the end of what is left, in either
 order. What stands in double quotes is title and nothing else, as is a `#` before a number.
@@ -7,8 +7,7 @@ order. What stands in double quotes is title and nothing else, as is a `#` befor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime, time, tzinfo
 from typing import Literal, NamedTuple
 
@@ -20,7 +19,6 @@ from memory.files.fields.values import moment_or_none
 
 from .values import PRIORITIES
 
-PartName = Literal["title", "due", "recurring", "priority", "assigned", "tags"]
 EXAMPLE = "Buy stamps fri 9:00 !high @Alice #office every month"
 """A line with every part."""
 LONGEST = 2000
@@ -34,101 +32,67 @@ _BEFORE_DATE = frozenset({"by", "due", "until", "in"})
 _MOST_WORDS = 10  # of a date or a recurrence
 
 
-class QuickPart(NamedTuple):
-    """One part of a line: what it is, where it stands (characters from 0, `stop` exclusive), and what it means.
+class QuickTask(NamedTuple):
+    """What a line says. `due` and `recurring` are as files hold them; `meanings` say what each part of it means.
 
-    `error` says why it cannot be used; empty where it can.
+    `error` says why no task can be made of it; empty where one can.
     """
 
-    name: PartName
-    start: int
-    stop: int
-    meaning: str
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuickTask:
-    """What a line says. `due` and `recurring` are as files hold them; `parts` are in the order of the line."""
-
     title: str
-    parts: tuple[QuickPart, ...]
-    priority: str = "NORMAL"
-    due: str | None = None
-    recurring: str | None = None
-    assigned: str | None = None
-    tags: tuple[str, ...] = ()
-
-    @property
-    def error(self) -> str:
-        """Why no task can be made of it; empty where one can."""
-        if not self.title:
-            return "write what is to be done"
-        return next((part.error for part in self.parts if part.error), "")
-
-
-class _Token(NamedTuple):
-    text: str
-    start: int
-    stop: int
-
-    @property
-    def quoted(self) -> bool:
-        return self.text.startswith('"') and len(self.text) > 1 and self.text.endswith('"')
+    priority: str
+    due: str | None
+    recurring: str | None
+    assigned: str | None
+    tags: tuple[str, ...]
+    meanings: Mapping[str, str]
+    error: str
 
 
 def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
-    """Return what a line says of a task; never fails, what is wrong stands in `error` and its part.
+    """Return what a line says of a task; never fails, what is wrong is its `error`.
 
     Of several priorities and people the last one counts.
     """
-    tokens = [_Token(found[0], *found.span()) for found in _TOKEN.finditer(line[:LONGEST])]
-    parts: list[QuickPart] = []
-    rest: list[_Token] = []
-    priority, assigned, tags = "NORMAL", None, []
-    for token in tokens:
-        mark, value = token.text[:1], token.text[1:].strip('"').strip()
-        found = _priority(value) if mark == "!" else None
-        if found is not None:
-            priority = found
-            parts.append(QuickPart("priority", token.start, token.stop, found))
+    rest: list[str] = []
+    meanings: dict[str, str] = {}
+    tags: list[str] = []
+    for token in _TOKEN.findall(line[:LONGEST]):
+        mark, value = token[:1], token[1:].strip('"').strip()
+        if mark == "!" and (priority := _priority(value)) is not None:
+            meanings["priority"] = priority
         elif mark == "@" and value:
-            assigned = value
-            parts.append(QuickPart("assigned", token.start, token.stop, value))
+            meanings["assigned"] = value
         elif mark == "#" and value and not value.isdigit() and "," not in value and not value.startswith("#"):
-            if value not in tags:
-                tags.append(value)
-            parts.append(QuickPart("tags", token.start, token.stop, value))
+            tags += [value] if value not in tags else []
         else:
             rest.append(token)
-    due: str | None = None
-    repeats: list[_Token] = []
+    due = recurring = None
+    repeats, error = "", ""
     # In either order, each once.
     for _ in range(2):
         count, kind = _at_end(rest, now, zone, due is None, not repeats)
-        if kind == "":
-            break
         words, rest = rest[len(rest) - count :], rest[: len(rest) - count]
         if kind == "recurring":
-            repeats = words
-        else:
+            repeats = " ".join(words)
+        elif kind == "due":
             due = _due(words, now, zone)
             assert due is not None
-            parts.append(QuickPart("due", words[0].start, words[-1].stop, _when(due, now, zone)))
-    recurring = None
+            meanings["due"] = _when(due, now, zone)
     if repeats:
-        meaning = wrong = ""
         try:
-            read = recurrence_from(_joined(repeats), due, zone)
-            recurring, meaning = read.cron, "; ".join(filter(None, (read.meaning, read.note)))
-        except BadRecurrence as error:
-            wrong = f"{error.message}; {error.hint}"
-        parts.append(QuickPart("recurring", repeats[0].start, repeats[-1].stop, meaning, wrong))
-    title = " ".join(token.text[1:-1].strip() if token.quoted else token.text for token in rest).strip()
-    if rest:
-        parts.append(QuickPart("title", rest[0].start, rest[-1].stop, title))
-    parts.sort(key=lambda part: part.start)
-    return QuickTask(title, tuple(parts), priority, due, recurring, assigned, tuple(tags))
+            read = recurrence_from(repeats, due, zone)
+            recurring, meanings["recurring"] = read.cron, "; ".join(filter(None, (read.meaning, read.note)))
+        except BadRecurrence as wrong:
+            meanings["recurring"] = error = f"{wrong.message}; {wrong.hint}"
+    quoted = (token[1:-1].strip() if len(token) > 1 and token[0] == token[-1] == '"' else token for token in rest)
+    title = " ".join(quoted).strip()
+    if title:
+        meanings["title"] = title
+    if tags:
+        meanings["tags"] = ", ".join(tags)
+    priority, assigned = meanings.get("priority", "NORMAL"), meanings.get("assigned")
+    error = error if title else "write what is to be done"
+    return QuickTask(title, priority, due, recurring, assigned, tuple(tags), meanings, error)
 
 
 def checked_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
@@ -158,14 +122,14 @@ def _priority(word: str) -> str | None:
 
 
 def _at_end(
-    rest: Sequence[_Token], now: datetime, zone: tzinfo, date_too: bool, recurrence_too: bool
+    rest: Sequence[str], now: datetime, zone: tzinfo, date_too: bool, recurrence_too: bool
 ) -> tuple[int, Literal["", "due", "recurring"]]:
     """Return how many words at the end are a date or a recurrence, and which of them: the longest that is one."""
     for count in range(min(len(rest), _MOST_WORDS), 0, -1):
         words = rest[len(rest) - count :]
-        if any(token.text.startswith('"') for token in words):
+        if any(token.startswith('"') for token in words):
             continue
-        text = _joined(words)
+        text = " ".join(words)
         if recurrence_too and _BEGINS.match(text) and says_recurrence(text):
             return count, "recurring"
         if date_too and _due(words, now, zone) is not None:
@@ -173,19 +137,15 @@ def _at_end(
     return 0, ""
 
 
-def _due(words: Sequence[_Token], now: datetime, zone: tzinfo) -> str | None:
+def _due(words: Sequence[str], now: datetime, zone: tzinfo) -> str | None:
     """Return the date that words mean, as files hold it; None where they are none."""
-    begins = words[0].text.casefold() in _BEFORE_DATE
-    for text in (_joined(words), *((_joined(words[1:]),) if begins and len(words) > 1 else ())):
+    begins = words[0].casefold() in _BEFORE_DATE
+    for text in (" ".join(words), *((" ".join(words[1:]),) if begins and len(words) > 1 else ())):
         try:
             return parse_when(text, now, zone)
         except UsageError:
             continue
     return None
-
-
-def _joined(words: Sequence[_Token]) -> str:
-    return " ".join(token.text for token in words)
 
 
 def _when(due: str, now: datetime, zone: tzinfo) -> str:

@@ -82,13 +82,11 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
     lines: list[str] = [] if found.title else [f"{'title':<8} ({found.error})"]
     signs: list[str] = []
     for name, label in _LABELS.items():
-        parts = [part for part in found.parts if part.name == name]
-        # Of several parts of one name only the last one counts, except for tags.
-        words = dict.fromkeys(part.error or part.meaning for part in (parts if name == "tags" else parts[-1:]))
+        words = found.meanings.get(name, "")
         if short and name in _SIGNS:
-            signs += [f"{_SIGNS[name]}{word}" for word in words]
+            signs += [f"{_SIGNS[name]}{word}" for word in words.split(", ") if word]
         elif words:
-            lines.append(f"{label:<8} {', '.join(words)}")
+            lines.append(f"{label:<8} {words}")
         if name == "recurring" and found.recurring and not short:
             lines.append(f"{'next':<8} {next_run_words(found.recurring, now, zone)}")
     return "\n".join([*lines, *([" ".join(signs)] if signs else [])])
