@@ -14,14 +14,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from memory.base.scan import rejecting
 from memory.base.words import content_words, is_unspaced
-from memory.curated.catalog import Catalog, body_hash, memories
+from memory.curated.catalog import body_hash, memories
 from memory.curated.files import BadFile, body_of, check_writable, digest, read, read_file, read_first, slug, spellings
 from memory.curated.model import AUTONOMOUS, ORIGINS, Header, Invalid, Json, Memory, Root
-from memory.curated.records import Records, add_event, keep_value, milliseconds, time_of, value_of
+from memory.curated.records import add_event, keep_value, milliseconds, time_of, value_of
 from memory.curated.sides import Side
 from memory.errors import UsageError
 from memory.search.word_index import Filter, WordIndex, either, quoted
-from memory.storage import Store
 
 LONGEST = 160
 """The most characters of a description made of a text."""
@@ -114,13 +113,13 @@ _MOST = 200
 class View:
     """One folder as it is now; create it while the lock is held."""
 
-    def __init__(self, store: Store, catalog: Catalog, records: Records, root: Root) -> None:
+    def __init__(self, side: Side, root: Root) -> None:
         """Keep where to look."""
-        self._store, self._catalog, self._records, self._root = store, catalog, records, root
+        self._side, self._root = side, root
 
     def file(self, name: str) -> Memory | Invalid | None:
         """Return a file by its name, also where it is written with underscores; None where there is none."""
-        return read_first(self._store, self._root, spellings(name))
+        return read_first(self._side.store, self._root, spellings(name))
 
     def same_body(self, body: str) -> list[Memory]:
         """Return the memories with the same body, ignoring case and spaces."""
@@ -133,14 +132,14 @@ class View:
             "SELECT prior_content FROM memory_decisions WHERE op = 'delete' AND applied_at IS NOT NULL AND"
             f" (origin NOT IN ({marks}) OR reverts IS NOT NULL) AND prior_content IS NOT NULL"
         )
-        rows: list[tuple[bytes]] = self._records.look(lambda db: db.execute(text, AUTONOMOUS).fetchall(), [])
+        rows: list[tuple[bytes]] = self._side.records.look(lambda db: db.execute(text, AUTONOMOUS).fetchall(), [])
         wanted = body_hash(body)
         return any(body_hash(body_of(data)) == wanted for (data,) in rows)
 
     def slot(self, entity: str, attribute: str) -> list[Memory]:
         """Return the memories about an entity and an attribute: as they were written, or by name and type."""
         where, values = of_root(self._root)
-        rows: list[tuple[str]] = self._records.look(
+        rows: list[tuple[str]] = self._side.records.look(
             lambda db: db.execute(
                 f"SELECT target_filename FROM memory_decisions WHERE {where} AND entity = ? AND attribute = ? AND"
                 " op IN ('add', 'update') AND applied_at IS NOT NULL",
@@ -151,7 +150,7 @@ class View:
         named = {row[0] for row in rows}
         found = self._select("type = ? AND slug = ?", (slot(attribute), slug(entity)))
         for name in sorted(named - {one.filename for one in found}):
-            one = read_file(self._store, self._root, name)
+            one = read_file(self._side.store, self._root, name)
             if isinstance(one, Memory):
                 found.append(one)
         return found
@@ -174,7 +173,7 @@ class View:
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Return a query's result."""
-        return self._catalog.read((self._root,), work)
+        return self._side.catalog.read((self._root,), work)
 
 
 def _compared(text: str) -> frozenset[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from memory.base.programs import retry
-from memory.curated.catalog import Catalog
 from memory.curated.control.carry_out import carry_out, replay
 from memory.curated.control.decide import Controller, changed_meanwhile
 from memory.curated.control.decision import (
@@ -54,7 +52,7 @@ class Proposed:
 
 
 def propose(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_run: bool = False) -> Proposed:
-    """Decide on a candidate and carry it out; `dry_run` decides and writes nothing at all.
+    """Decide on a candidate and carry it out; `dry_run` decides and writes nothing but the catalogue.
 
     UsageError `memory.validation` for an invalid candidate, ConflictError `memory.idempotency_conflict` for a caller's
     key that was used for something else, RefusedError `memory.file_invalid`, `memory.changed`, `memory.exists`,
@@ -66,10 +64,7 @@ def propose(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_
     now = call.now
     side = curated.side_of(candidate.root)
     if dry_run:
-        # In memory, because opening the catalogue on the disk would write to it.
-        with closing(Catalog(side.store, None)) as catalog:
-            view = View(side.store, catalog, side.records, candidate.root)
-            return Proposed(_known(side, candidate) or _decided(curated, side, candidate, view, None, now), False, True)
+        return Proposed(_known(side, candidate) or _decided(curated, side, candidate, None, now), False, True)
     if side.name == "workspace" and not side.workspace_id and not curated.settings["workspace.auto_create"]:
         raise MemdeckError(
             "memory.workspace.missing",
@@ -98,8 +93,7 @@ def _attempt(
             current = transaction.read(f"{candidate.root.folder}/{candidate.target}").base
             if current is None or digest(current) != candidate.base:
                 raise changed_meanwhile(str(candidate.target))
-        view = View(side.store, side.catalog, side.records, candidate.root)
-        decision = _decided(curated, side, candidate, view, transaction, call.now)
+        decision = _decided(curated, side, candidate, transaction, call.now)
         stored = decided(side, decision.idempotency_key)
         if stored is not None:
             return Proposed(stored, False)
@@ -127,11 +121,11 @@ def _known(side: Side, candidate: Candidate) -> Decision | None:
 
 
 def _decided(
-    curated: Curated, side: Side, candidate: Candidate, view: View, transaction: Transaction | None, now: datetime
+    curated: Curated, side: Side, candidate: Candidate, transaction: Transaction | None, now: datetime
 ) -> Decision:
     folder = candidate.root.folder
     read = side.store.read if transaction is None else transaction.read
-    made = Controller(candidate, view, curated.settings).decide(
+    made = Controller(candidate, View(side, candidate.root), curated.settings).decide(
         lambda name: read(f"{folder}/{name}").base,
         now=now,
         writes=recent_writes(side, now),
