@@ -233,20 +233,6 @@ def test_a_catalogue_that_is_gone_or_damaged_is_made_anew(den: Den, damage: str)
     assert again.sides["global"].records.signals(["global/user_coffee.md"])
 
 
-def test_damaged_records_are_moved_aside_and_memory_goes_on(den: Den) -> None:
-    """The memories are files; what was recorded is kept in a file aside, and a warning says so."""
-    curated = den.open()
-    write(den, curated, "user", "Coffee", "likes oat milk")
-    curated.close()
-    (place,) = den.state.rglob("curated.sqlite")
-    for path in den.state.rglob("curated.sqlite*"):
-        path.write_bytes(b"garbage" * 1000)
-    again = den.open()
-    assert write(den, again, "user", "Tea", "likes green tea").applied
-    assert place.with_name("curated.damaged.sqlite").exists()
-    assert again.sides["global"].records.warnings
-
-
 def test_an_edit_refuses_what_another_program_changed_meanwhile(den: Den) -> None:
     """Bytes that came between the look and the write stay, and the edit says so."""
     curated = den.open()

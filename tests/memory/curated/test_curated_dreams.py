@@ -114,30 +114,6 @@ def test_each_gate_says_how_far_it_is(
     assert (tree(den.workspace) == before) == bool(gate)
 
 
-def test_the_time_gate_opens_after_a_day(den: Den) -> None:
-    """A second run takes what was recalled since, a day later and with new sessions."""
-    den.settings("[memory.dream]\ngates.min_unpromoted = 1\nmin_sessions = 1\n")
-    curated = den.open()
-    recalled(den, curated)
-    assert slept(den, curated).run
-    write(den, curated, "project", "Backup key", "the backup key lies in the vault", scope="workspace")
-    for turn in (1, 2):
-        ask(den, curated, "where does the backup key lie", session="s9", turn=turn)
-    early = run(curated, "dream trigger", now=NOW + timedelta(hours=20), scope="workspace")
-    assert "24 h are needed" in early["reason"]
-    for turn in (3, 4):
-        place = NOW + timedelta(hours=26, minutes=turn)
-        BY_NAME["search"].call(
-            curated,
-            {"query_text": "where does the backup key lie", "session_id": "s9", "turn_seq": turn},
-            OperationCall(place),
-        )
-    done = run(curated, "dream trigger", now=NOW + timedelta(hours=27), scope="workspace")
-    assert done["triggered"], done["reason"]
-    assert [one["name"] for one in done["dream"]["candidates"]] == ["Backup key"]
-    assert "2026-01-16" in done["dream"]["target_filename"]
-
-
 def test_force_opens_all_gates_but_the_lock(den: Den) -> None:
     """One recall of one memory is enough; a second run of the day keeps what the first one gathered."""
     curated = den.open()
@@ -297,23 +273,3 @@ def test_a_run_whose_process_is_gone_ends(den: Den) -> None:
     assert runs(side)[0].state == "failed"
     assert "24 h are needed" in slept(den, curated).reason
     assert slept(den, curated, force=True).run
-
-
-def test_a_run_whose_end_could_not_be_recorded_ends_by_its_decision(den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its memory is written, so it has not failed: the next command marks what it gathered as promoted."""
-    from memory.curated.dreaming import dream as running
-
-    curated = den.open()
-    recalled(den, curated)
-
-    def end(*_: object) -> None:
-        raise MemdeckError("memory.records.unavailable", "nothing can be recorded")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(running, "finish", end)
-        with pytest.raises(MemdeckError):
-            slept(den, curated)
-    side = curated.sides["workspace"]
-    assert [one.state for one in runs(side)] == ["running"]
-    curated.finish_interrupted(NOW + timedelta(hours=1))
-    assert [(one.state, one.promoted_count) for one in runs(side)] == [("promoted", 5)]

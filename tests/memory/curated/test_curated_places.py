@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from memory.curated.files import filename, slug
-from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.sides import find_root, read_identity
 from memory.errors import AmbiguousError, ConfigError, MemdeckError, NotFoundError, UsageError
 from tests.memory.curated.conftest import Den, ask, write
@@ -81,27 +80,6 @@ def test_a_moved_folder_keeps_its_memory_and_its_decisions(den: Den) -> None:
     assert [one["metadata"]["moved_from"] for one in events] == [str(den.workspace)]
     again.close()
     assert den.open(moved).sides["workspace"].claim.moved_from is None
-
-
-@pytest.mark.parametrize("first", ["list", "decisions revert"])
-def test_a_copy_of_a_moved_folder_takes_nothing_over(den: Den, first: str) -> None:
-    """Whatever was done first where the folder is now, it keeps its decisions, and the copy is the one that is told."""
-    curated = den.open()
-    done = write(den, curated, "project", "Port", "The port is 8080", scope="workspace")
-    curated.close()
-    moved, copy = den.top / "moved", den.top / "copy"
-    den.workspace.rename(moved)
-    here = den.open(moved)
-    values = {"id": done.decision.id} if first == "decisions revert" else {}
-    BY_NAME[first].call(here, values, OperationCall(den.now()))
-    shutil.copytree(moved, copy)
-    other = den.open(copy)
-    assert other.sides["workspace"].claim.copies == (str(moved),)
-    write(den, other, "project", "Host", "The host is alpha", scope="workspace")
-    shown = den.open(moved)
-    assert BY_NAME["decisions show"].call(shown, {"id": done.decision.id}, OperationCall(den.now()))["decision"]
-    (problem,) = BY_NAME["health"].call(shown, {}, OperationCall(den.now()))["problems"]
-    assert str(copy) in problem
 
 
 def test_a_copied_folder_is_reported_and_has_a_history_of_its_own(den: Den) -> None:

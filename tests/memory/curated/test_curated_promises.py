@@ -10,7 +10,6 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.errors import ConflictError
 from tests.memory.curated.conftest import Den, tree
 
 _HERE: dict[str, Any] = {"scope": "workspace"}
@@ -56,17 +55,6 @@ def test_a_dry_run_of_each_operation_changes_nothing(den: Den, curated: Curated,
     assert state() == before
 
 
-def test_a_dry_run_of_a_revert_changes_nothing(den: Den, curated: Curated) -> None:
-    """It says that it would go, and the real one still does; a second one is refused."""
-    made = run(den, curated, "edit", filename="user_coffee", content="likes soy milk")["decision"]
-    before = tree(den.person)
-    run(den, curated, "decisions revert", id=made["id"], dry_run=True)
-    assert tree(den.person) == before
-    assert run(den, curated, "decisions revert", id=made["id"])["reverted"]
-    with pytest.raises(ConflictError):
-        run(den, curated, "decisions revert", id=made["id"])
-
-
 def test_history_says_something_of_each_operation(den: Den, curated: Curated) -> None:
     """No summary is empty, and the memories of agents have a history, too."""
     run(den, curated, "write", type="feedback", name="Tone", content="be brief", scope="agent", agent_name="ada")
@@ -96,18 +84,3 @@ def test_a_tier_that_belongs_to_no_agent_loses_no_candidate(den: Den, curated: C
     assert {"the gateway listens on 8443", "invoices are sent on the first"} <= names
     (bad,) = run(den, curated, "extractor list-pending")["failures"]
     assert bad["line"] == 3
-
-
-def test_every_shadow_and_noop_is_an_event(den: Den, curated: Curated) -> None:
-    """A write of what is known, and a recall that hides a shallower memory, are told in the events."""
-    run(den, curated, "write", type="user", name="Drink", content="LIKES  oat milk")
-    run(den, curated, "write", type="project", name="Deploy window", content="ada deploys on mondays",
-        scope="agent", agent_name="ada")  # fmt: skip
-    run(den, curated, "search", query_text="when do we deploy", agent_name="ada")
-    shadows = [
-        event["metadata"]
-        for side in curated.sides.values()
-        for event in side.records.events(ops=["memory.write.shadowed"])
-    ]
-    assert len(shadows) == 2
-    assert any(one.get("operation") == "noop" for one in shadows)

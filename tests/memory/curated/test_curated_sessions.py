@@ -15,7 +15,6 @@ from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.records import milliseconds
 from memory.curated.sessions import checksum
-from memory.curated.upkeep import maintain
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, tree, write
 
@@ -157,12 +156,3 @@ def test_a_ledger_counts_as_a_session_for_dreaming(curated: Curated) -> None:
     run(curated, "session end", NOW + timedelta(hours=1), session_id="s1")
     assert sessions_since(curated, milliseconds(NOW)) == {"s1"}
     assert sessions_since(curated, milliseconds(NOW + timedelta(hours=2))) == set()
-
-
-def test_maintenance_removes_no_session(curated: Curated) -> None:
-    """However old it is; health says how many are kept."""
-    begin(curated)
-    run(curated, "session end", session_id="s1")
-    maintain(curated, NOW + timedelta(days=3650), actor="maintain", dry_run=False)
-    kept = run(curated, "health")["sessions"]
-    assert (kept["count"], kept["bytes"] > 0) == (1, True)

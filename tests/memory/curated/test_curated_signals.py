@@ -7,18 +7,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.records import Records
-from tests.memory.curated.conftest import NOW, Den, ask, write
+from tests.memory.curated.conftest import Den, ask, write
 from tests.patience import PATIENCE
-
-ID = "global/user_coffee.md"
 
 
 def begun(den: Den) -> Curated:
@@ -93,15 +88,3 @@ def test_a_killed_process_loses_no_recall(den: Den) -> None:
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL
     assert counted(den.open().sides["global"].records) == 7
-
-
-def test_the_average_takes_the_scores_in_the_order_of_the_recalls(den: Den) -> None:
-    """The last score has a weight of a fifth, also where a clock went back."""
-    curated = begun(den)
-    records = curated.sides["global"].records
-    first = ask(den, curated, "oat milk").entries[0].score
-    den.seconds = -7200
-    second = ask(den, curated, "oat milk").entries[0].score
-    count, score, last = records.signals([ID])[ID]
-    assert (count, score) == (2, pytest.approx(0.8 * min(first, 1) + 0.2 * min(second, 1)))
-    assert last == round((NOW - timedelta(seconds=7199)).timestamp() * 1000)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -66,19 +65,6 @@ def test_it_offers_memories_for_a_prompt(workspace: Workspace) -> None:
     assert (one.system, one.title, one.text) == ("curated", "Deploy window", "we deploy on tuesdays before lunch")
     assert one.reason.startswith("unicode=0.550")
     assert contributions_of(workspace, "is it", NOW) == ()
-
-
-def test_a_copy_is_told(den: Den, workspace: Workspace) -> None:
-    """Check names the file, and what to do."""
-    copy = den.top / "copy"
-    shutil.copytree(den.workspace, copy)
-    other = Workspace.open(copy, state_home=den.state, home=den.top / "home")
-    system = system_of(other, "curated", CuratedMemory)
-    (problem,) = system.check()
-    assert (problem.code, str(den.workspace) in problem.message) == ("memory.workspace.copied", True)
-    system.curated.close()
-    other.close()
-    assert workspace.root == den.workspace
 
 
 def test_damaged_records_are_told(den: Den, workspace: Workspace) -> None:
