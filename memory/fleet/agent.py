@@ -25,7 +25,7 @@ from memory.workspace import MEMORY_FOLDER
 
 from .catalogue.connect import VERSION, Database, connect, told
 from .catalogue.publish import Publisher
-from .jobs import KEEP_DAYS, clear, next_job, perform
+from .jobs import clear, next_job, perform
 from .local import LocalWorkspaces, WorkspaceFailure
 
 EACH_SECONDS = 1.0
@@ -46,7 +46,7 @@ class HostAgent:
     `url` is that of the database. `wanted` returns the workspaces and how each is published (`full` or `names`),
     `listed` all of the host; both are called in each round. `clock` is that of the host: of its schedules, and compared
     with the database's. `maintain` is a cron line for the maintenance of workspaces that name none (empty: no
-    maintenance), `watch` whether due monitors run, `keep_days` how many days finished jobs of the host are kept.
+    maintenance), `watch` whether due monitors run.
     """
 
     local: LocalWorkspaces
@@ -57,7 +57,6 @@ class HostAgent:
     listed: Callable[[], tuple[Path, ...]] = tuple
     maintain: str = ""
     watch: bool = True
-    keep_days: int = KEEP_DAYS
     each_seconds: float = EACH_SECONDS
 
     def __post_init__(self) -> None:
@@ -129,7 +128,7 @@ class HostAgent:
             while not self._stopping.is_set():
                 if monotonic() - cleared >= CLEAR_SECONDS:
                     cleared = monotonic()
-                    if gone := clear(database, self._host, self.keep_days):
+                    if gone := clear(database, self._host):
                         self.tell(f"cleared {gone:,} finished jobs")
                 left = 0
                 if monotonic() - published >= self.each_seconds:

@@ -20,14 +20,12 @@ from .catalogue.connect import Database
 from .catalogue.outgoing import cleared_json, without_quotes
 from .local import LocalWorkspaces, WorkspaceFailure
 
-KEEP_DAYS = 30
-"""Default days for which an agent keeps finished jobs."""
 _NEXT = """
 SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, now() FROM job j JOIN workspace w ON w.id = j.workspace
 WHERE j.host = %s AND j.finished IS NULL AND (j.verb <> 'revert' OR j.approved IS NOT NULL) ORDER BY j.id LIMIT 1
 """
 _END = "UPDATE job SET finished = now(), outcome = %s WHERE id = %s AND finished IS NULL"
-_CLEAR = "DELETE FROM job WHERE host = %s AND finished < now() - make_interval(days => %s)"
+_CLEAR = "DELETE FROM job WHERE host = %s AND finished < now() - interval '30 days'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +82,9 @@ def perform(database: Database, local: LocalWorkspaces, job: Job, mode: str | No
     database.execute(_END, (Jsonb(cleared_json(outcome)), job.id))
 
 
-def clear(database: Database, host: int, days: int) -> int:
-    """Delete the jobs of a host that ended more than `days` days ago, and return how many. psycopg.Error."""
-    return database.execute(_CLEAR, (host, days)).rowcount
+def clear(database: Database, host: int) -> int:
+    """Delete the jobs of a host that ended more than 30 days ago, and return how many. psycopg.Error."""
+    return database.execute(_CLEAR, (host,)).rowcount
 
 
 def _work(local: LocalWorkspaces, job: Job, mode: str | None) -> Callable[[Workspace], dict[str, Any]]:

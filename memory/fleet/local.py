@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -127,7 +126,6 @@ class LocalWorkspaces:
             waiting,
             problems,
             _last_maintenance(workspace),
-            _size(workspace),
         )
         return overview, until
 
@@ -199,31 +197,13 @@ def _last_maintenance(workspace: Workspace) -> datetime | None:
         return None
 
 
-def _size(workspace: Workspace) -> int:
-    """Return the total bytes of the memory files, archives included."""
-    total = 0
-    for system in workspace.system_names():
-        for name in workspace.system(system).files():
-            with suppress(OSError):
-                total += os.lstat(workspace.root / name).st_size
-    return total
-
-
 def watched_of(workspace: Workspace) -> tuple[str, ...]:
     """Return the paths whose stamps show every change: the files of all systems, and the folders around them."""
-    files = [
-        os.path.join(workspace.root, name)
-        for system in workspace.system_names()
-        for name in workspace.system(system).files()
-    ]
-    folders = [
-        os.path.join(workspace.root, name)
-        for system in workspace.system_names()
-        for name in workspace.system(system).folders()
-    ]
-    around = [os.path.dirname(path) for path in files]
+    systems = [workspace.system(name) for name in workspace.system_names()]
+    files = [os.path.join(workspace.root, name) for system in systems for name in system.files()]
+    folders = [os.path.join(workspace.root, name) for system in systems for name in system.folders()]
     archive = os.path.join(workspace.memory, "archive")
-    return tuple(dict.fromkeys([str(workspace.root), archive, *folders, *around, *files]))
+    return tuple(dict.fromkeys([str(workspace.root), archive, *folders, *map(os.path.dirname, files), *files]))
 
 
 def stamp_of(paths: tuple[str, ...]) -> Stamp:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.base.clock import format_utc
 from memory.search.hits import Hit
 
-_COUNTS = ("overdue", "failing", "stale", "waiting", "problems", "size")
+_COUNTS = ("overdue", "failing", "stale", "waiting", "problems")
 Progress = Callable[[int, int], None]
 """Called with the number of workspaces that are done, and of all."""
 
@@ -22,7 +22,7 @@ class WorkspaceOverview:
     """The status of one workspace; with an `error` (code and message) if it cannot be read.
 
     `overdue`, `failing` and `stale` monitors (also what no longer runs regularly), `waiting` (for approval) and
-    `problems` are counts; `size` is in bytes. `age` is how many seconds ago its host was last heard from, None for this
+    `problems` are counts. `age` is how many seconds ago its host was last heard from, None for this
     machine; `silent` means that this is too long. One that was never `looked` at has only its place.
     """
 
@@ -35,7 +35,6 @@ class WorkspaceOverview:
     waiting: int = 0
     problems: int = 0
     last_maintenance: datetime | None = None
-    size: int = 0
     error: Mapping[str, str] | None = None
     age: int | None = None
     silent: bool = False

@@ -265,7 +265,7 @@ def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOvervi
         yield "no workspace is listed; see memdeck fleet scan"
         return
     many = any(row.age is not None for row in rows)
-    head = ("workspace", "overdue", "failing", "stale", "waiting", "problems", "size", "last maintenance")
+    head = ("workspace", "overdue", "failing", "stale", "waiting", "problems", "last maintenance")
     yield from paint.columns(
         [(*head, "host") if many else head]
         + [(_named(context, row.host, row.path), *_counts(row), *((_heard(row),) if many else ())) for row in rows]
@@ -274,10 +274,10 @@ def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOvervi
 
 def _counts(row: WorkspaceOverview) -> tuple[str, ...]:
     if row.error is not None:
-        return row.error["code"], "", "", "", "", "", ""
+        return row.error["code"], "", "", "", "", ""
     counts = (row.overdue, row.failing, row.stale, row.waiting, row.problems)
     maintained = "never" if row.last_maintenance is None else format_utc(row.last_maintenance)
-    return (*(f"{count:,}" for count in counts), f"{row.size / 1000:,.0f} kB", maintained)
+    return (*(f"{count:,}" for count in counts), maintained)
 
 
 def _failures(context: Context, results: Sequence[WorkResult], total: int) -> list[str]:

@@ -97,7 +97,6 @@ def test_a_count_on_the_command_line_has_bounds(filled: Place) -> None:
         ("serve", "--port"),
         ("demo", "--no-open", "--seed"),
         ("fleet", "search", "x", "--limit"),
-        ("fleet", "agent", "--keep-days"),
         ("fleet", "serve", "--port"),
         ("merge", "a", "b", "c", "--marker"),
         ("tasks", "progress", "Deploy"),

@@ -12,7 +12,6 @@ from textual.message import Message
 from memory.base.clock import say_ago, say_span
 from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
-from memory.typed.sizes import bytes_text
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
@@ -43,7 +42,7 @@ class FleetPane(RecordPane):
         "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
         "The list is empty. `memdeck fleet scan ~/src` adds all beneath a folder; opening one adds it, too."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained", "size")
+    sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
     filter_values: ClassVar = {"is": IS}
     item_name: ClassVar[str] = "workspace"
@@ -125,7 +124,6 @@ class FleetPane(RecordPane):
             "systems": ", ".join(one.systems) or "none",
             **{name: Piece(f"{getattr(one, name):,}", "alert" if getattr(one, name) else "muted") for name in COUNTED},
             "maintained": when or "never",
-            "size": bytes_text(one.size),
         }
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
@@ -160,7 +158,7 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
     done = one.last_maintenance
     kept = "never" if done is None else say_span(max(0, int((now - done).total_seconds()))) or "now"
     # Without the length of the silence, which grows all the time and must not flash.
-    mark = (attention(replace(one, age=0)), one.systems, done, one.size, one.silent, one.looked, here)
+    mark = (attention(replace(one, age=0)), one.systems, done, one.silent, one.looked, here)
     return Record(
         f"{one.host}:{one.path}", (one.path.name or str(one.path)) + (" (open)" if here else ""),
         one.host if hosts else "", attention(one), "" if broken or not one.looked else kept,

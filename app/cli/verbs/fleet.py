@@ -41,11 +41,8 @@ _TOKEN = 20
     help="Maintain the workspaces: each by its own maintenanceSchedule, others at these times (default: none).",
 )
 @option("--no-exec", is_flag=True, help="Publish and do jobs only: no monitor runs, no heartbeat.")
-@option(
-    "--keep-days", type=Whole(1, 3650), default=30, metavar="N", help="How long finished jobs stay (default: 30 days)."
-)
 @option("--once", is_flag=True, help="Publish, do the waiting jobs, run due monitors, and return.")
-def agent(session: Session, database: str | None, maintain: str, no_exec: bool, keep_days: int, once: bool) -> None:
+def agent(session: Session, database: str | None, maintain: str, no_exec: bool, once: bool) -> None:
     """Publish the workspaces of this host in the catalogue, do the jobs that are given to it, and run due monitors.
 
     What no person approved on this host does not run. It ends on SIGTERM or SIGINT. MEMDECK_HOST names the host;
@@ -69,7 +66,6 @@ def agent(session: Session, database: str | None, maintain: str, no_exec: bool, 
         listing.paths,
         maintain,
         not (no_exec or session.safe),
-        keep_days,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: runs.stop())

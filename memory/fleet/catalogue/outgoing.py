@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from memory.base.secrets import find_secrets, replaced
 
 _NO_TEXT = {0: "\ufffd"}
-_AT_ONCE = 4_000
-"""Characters that are scanned at once."""
-_CLAUSE_ENDS = " \t\n\r\f\v,;|"
-"""Characters after a value at the end of a text. They are removed: a value at a line end is only found without them."""
 
 
 def plain(text: str) -> str:
@@ -25,35 +21,11 @@ def plain(text: str) -> str:
     return text.translate(_NO_TEXT) if "\0" in text else text
 
 
-def together(texts: Sequence[str]) -> str:
-    """Return related texts as one, to be scanned for secrets: repeated text is included once."""
-    longest = max(texts, key=len, default="")
-    return "\n".join([longest, *(text for text in texts if text and text not in longest)])
-
-
-def are_clean(wholes: Sequence[str]) -> list[bool]:
-    """Return for each text whether it certainly contains no secret; False means unknown.
-
-    Several short ones are scanned at once: scanning is most of the cost of publishing, and rarely finds anything.
-    """
-    found: list[bool] = []
-    while len(found) < len(wholes):
-        some = [wholes[len(found)].rstrip(_CLAUSE_ENDS)]
-        size = len(some[0])
-        # A small number, so that no kind of secret is skipped because there are too many of it.
-        for text in wholes[len(found) + 1 :]:
-            size += len(text) + 1
-            if size > _AT_ONCE:
-                break
-            some.append(text.rstrip(_CLAUSE_ENDS))
-        found += [not find_secrets("\n".join(some), plain_words=True)] * len(some)
-    return found
-
-
 def cleared(*texts: str) -> tuple[str, ...]:
     """Return related texts without the secrets in any of them: a value found in one is removed from all."""
     found: dict[str, str] = {}
-    whole = together(texts)
+    longest = max(texts, key=len, default="")
+    whole = "\n".join([longest, *(text for text in texts if text and text not in longest)])
     for one in find_secrets(whole, plain_words=True):
         value = whole[one.start : one.end]
         if value.strip():

@@ -23,7 +23,7 @@ from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
 from memory.workspace import Workspace
 
 from .connect import Database
-from .outgoing import are_clean, cleared, cleared_json, plain, together, without_quotes
+from .outgoing import cleared, cleared_json, plain, without_quotes
 
 LONGEST = 100_000
 """Characters of an entry that are published."""
@@ -279,11 +279,10 @@ def _row(file: int, host: int, digest: int, one: Record) -> tuple[Any, ...]:
 
 def _going(records: Sequence[Record], *, names_only: bool) -> list[Record]:
     """Return records as they leave the host: without secrets, and with `names_only` without their text."""
-    # The whole text is scanned even if it is not sent: only there a value may be next to its name.
-    parts = [(record.title, *record.tags, record.text) for record in records]
     found = []
-    for record, texts, clean in zip(records, parts, are_clean([*map(together, parts)]), strict=True):
-        title, *tags, text = tuple(map(plain, texts)) if clean else cleared(*texts)
+    for record in records:
+        # The whole text is scanned even if it is not sent: only there a value may be next to its name.
+        title, *tags, text = cleared(record.title, *record.tags, record.text)
         # Tags are scanned as they are written: in the form in which they are compared, no secret is recognised.
         whole = tuple(tag for tag, raw in zip(tags, record.tags, strict=True) if tag == plain(raw))
         sent = "" if names_only else text[:LONGEST]
