@@ -29,8 +29,8 @@ from zlib import crc32
 
 from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
-from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.catalogue.connect import connect, initialise
+from memory.fleet.catalogue import connect, initialise
+from memory.fleet.central import CentralFleet
 from memory.fleet.jobs import ask
 from memory.storage.private.workspaces import WorkspaceList
 

@@ -19,14 +19,13 @@ from time import monotonic
 from typing import Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
+from memory.fleet.catalogue import VERSION, Database, connect, told
+from memory.fleet.jobs import clear, next_job, perform
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
+from memory.fleet.publish import Publisher
 from memory.monitoring.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
 from memory.workspace import MEMORY_FOLDER
-
-from .catalogue.connect import VERSION, Database, connect, told
-from .catalogue.publish import Publisher
-from .jobs import clear, next_job, perform
-from .local import LocalWorkspaces, WorkspaceFailure
 
 EACH_SECONDS = 1.0
 """Seconds between two checks of the workspaces' files, and for due work."""

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.fleet.catalogue import Database
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
+from memory.fleet.publish import cleared_json, without_quotes
 from memory.history.undo import revert_in
 from memory.workspace import Workspace
-
-from .catalogue.connect import Database
-from .catalogue.outgoing import cleared_json, without_quotes
-from .local import LocalWorkspaces, WorkspaceFailure
 
 _NEXT = """
 SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, now() FROM job j JOIN workspace w ON w.id = j.workspace

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
+from memory.fleet.model import FleetHit, Progress, WorkspaceOverview
 from memory.monitoring.messages import Addresses, ping_at_end
 from memory.monitoring.run import keep_watch
 from memory.monitoring.schedule import look_ahead, maintain_if_due
@@ -25,8 +26,6 @@ from memory.systems.at_rest import FileStamp, file_stamp
 from memory.trust.consent import FOLDER, NAME
 from memory.trust.settings import FILE
 from memory.workspace import Workspace
-
-from .model import FleetHit, Progress, WorkspaceOverview
 
 DECIDED_SECONDS = 300
 """How long decisions about commands are valid: the files that they name may change anywhere."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from memory.base.clock import format_utc, say_ago, say_span
 from memory.errors import UsageError
-from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.catalogue.connect import initialise
+from memory.fleet.catalogue import initialise
+from memory.fleet.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from memory.fleet.model import FleetHost, WorkResult, WorkspaceOverview

@@ -15,7 +15,7 @@ from memory.base.clock import format_utc
 from memory.base.cron import BadCron, check_cron
 from memory.errors import UsageError
 from memory.fleet.agent import HostAgent
-from memory.fleet.catalogue.connect import arguments_of
+from memory.fleet.catalogue import arguments_of
 from memory.fleet.operations import central, database_of, embedded, fleet, needed_database, on_database
 from memory.operations import Whole, option, under
 from memory.storage.own_folders import DATABASE

@@ -15,7 +15,7 @@ from app.tui.search.screen import SHOWN
 from app.tui.shell import Destination
 from app.tui.spine import Changed, Part
 from memory.errors import MemdeckError
-from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import FleetHit, WorkspaceOverview

@@ -42,7 +42,7 @@ def fleets(request: pytest.FixtureRequest, tmp_path: Path, fleet: EmbeddedFleet)
     if request.param == "embedded":
         yield Fleets(fleet, wanted, fleet, None)
         return
-    from memory.fleet.catalogue.connect import initialise
+    from memory.fleet.catalogue import initialise
 
     url = request.getfixturevalue("database")
     initialise(url)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memory.fleet.agent import HostAgent
-from memory.fleet.catalogue.central import CentralFleet
+from memory.fleet.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces
 from memory.workspace import Workspace

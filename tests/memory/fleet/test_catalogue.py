@@ -14,10 +14,10 @@ import psycopg
 import pytest
 
 from memory.errors import BusyError, UsageError
-from memory.fleet.catalogue.central import CentralFleet
-from memory.fleet.catalogue.connect import OPTIONS, connect, initialise
-from memory.fleet.catalogue.publish import Publisher
+from memory.fleet.catalogue import OPTIONS, connect, initialise
+from memory.fleet.central import CentralFleet
 from memory.fleet.local import LocalWorkspaces
+from memory.fleet.publish import Publisher
 from tests.memory.fleet.fleets import NOW, RunningAgent, make_workspace
 from tests.patience import PATIENCE, until
 from tests.postgres import Cluster, running

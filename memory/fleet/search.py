@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base.words import tokens
-from memory.fleet.catalogue.connect import Database
+from memory.fleet.catalogue import Database
 from memory.fleet.local import best_hits
 from memory.fleet.model import FleetHit
 from memory.search.hits import body_of

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError
+from memory.fleet.catalogue import Database, connect, told
 from memory.fleet.jobs import ask
 from memory.fleet.local import query_of
 from memory.fleet.model import Fleet, FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
-
-from .connect import Database, connect, told
-from .search import search
+from memory.fleet.search import search
 
 SILENT_SECONDS = 20
 """Seconds without a sign of life after which a host is silent."""
