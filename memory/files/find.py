@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from memory.base.values import folded
 from memory.document.nodes import bare
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
-from .contacts.model import Contact, channel_id
-from .journal.model import JournalEntry
-from .knowledge.model import KnowledgeItem
-from .monitors.model import Monitor
-from .plans.model import Plan
 from .refs import SHORT, fits, read_ref, short
 from .snapshot import Snapshot
-from .tasks.model import Task
 from .tasks.values import is_run
+
+if TYPE_CHECKING:
+    from .contacts.model import Contact
+    from .journal.model import JournalEntry
+    from .knowledge.model import KnowledgeItem
+    from .monitors.model import Monitor
+    from .plans.model import Plan
+    from .tasks.model import Task
 
 T = TypeVar("T")
 _MAX_CANDIDATES = 20
@@ -184,7 +186,7 @@ CONTACTS: Lookup[Contact] = Lookup(
     "contacts",
     "contact",
     lambda snapshot: snapshot.contacts.all(),
-    has_id=lambda one, text: one.kind == "channel" and channel_id(one.id) == channel_id(text) != "",
+    has_id=lambda one, text: one.has_id(text),
 )
 PLANS: Lookup[Plan] = Lookup(
     "orchestration",

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from memory.document import Document, Entry, parse
 from memory.errors import MemdeckError
 from memory.files.journal.model import identity_of as journal_identity
 from memory.storage.safe_open import Unlisted
 
-from .config.model import Config
-from .contacts.model import Contacts
-from .journal.model import Journal
 from .journal.reading import read_date, split_heading
-from .knowledge.model import Knowledge
-from .monitors.model import Monitors
-from .plans.model import Plans
 from .refs import Past, identity_hex
-from .tasks.model import TaskList
 from .tasks.reading import Head
 from .tasks.values import split_priority
+
+if TYPE_CHECKING:
+    from .config.model import Config
+    from .contacts.model import Contacts
+    from .journal.model import Journal
+    from .knowledge.model import Knowledge
+    from .monitors.model import Monitors
+    from .plans.model import Plans
+    from .tasks.model import TaskList
 
 V = TypeVar("V")
 _NOTHING = parse(b"")
@@ -68,15 +71,24 @@ class Views:
 
 
 class _View(Generic[V]):
-    """A property of a snapshot: the typed view of one file."""
+    """A property of a snapshot: the typed view of one file, whose reader is imported on first use."""
 
-    def __init__(self, name: str, read: Callable[[str, Document], V]) -> None:
-        """Store the name of the file and its reader."""
-        self._name, self._read = name, read
+    def __init__(self, name: str, place: str) -> None:
+        """Store the name of the file, and the module and the name of its reader."""
+        self._name, self._place = name, place
 
     def __get__(self, snapshot: Snapshot, owner: object) -> V:
         """Return the view of the file in a snapshot."""
-        return snapshot.view(self._name, self._read)
+        found: V = snapshot.view(self._name, _reader(self._place))
+        return found
+
+
+@cache
+def _reader(place: str) -> Callable[[str, Document], Any]:
+    """Return the class that reads a file, from its module in this folder."""
+    module, _, name = place.partition(":")
+    found: Callable[[str, Document], Any] = getattr(import_module(f".{module}", __package__), name)
+    return found
 
 
 class Snapshot:
@@ -195,25 +207,25 @@ class Snapshot:
             return self._machine_zone()
         return config.zone(self._machine_zone)
 
-    tasks = _View("tasks.md", TaskList)
-    journal = _View("journal.md", Journal)
-    knowledge = _View("knowledge.md", Knowledge)
-    contacts = _View("contacts.md", Contacts)
-    plans = _View("orchestration.md", Plans)
-    monitors = _View("monitors.md", Monitors)
-    config = _View("config.md", Config)
+    tasks: _View[TaskList] = _View("tasks.md", "tasks.model:TaskList")
+    journal: _View[Journal] = _View("journal.md", "journal.model:Journal")
+    knowledge: _View[Knowledge] = _View("knowledge.md", "knowledge.model:Knowledge")
+    contacts: _View[Contacts] = _View("contacts.md", "contacts.model:Contacts")
+    plans: _View[Plans] = _View("orchestration.md", "plans.model:Plans")
+    monitors: _View[Monitors] = _View("monitors.md", "monitors.model:Monitors")
+    config: _View[Config] = _View("config.md", "config.model:Config")
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        return self.archived("tasks", TaskList)
+        return self.archived("tasks", _reader("tasks.model:TaskList"))
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        return self.archived("journal", Journal)
+        return self.archived("journal", _reader("journal.model:Journal"))
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        return self.archived("orchestration", Plans)
+        return self.archived("orchestration", _reader("plans.model:Plans"))
 
     def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
         """Return the views of the archive files of one kind, newest month first."""

@@ -89,6 +89,10 @@ class Contact(NamedItem):
             return " ".join(part for part in (self.channel, self.project, self.prefix) if part)
         return self.name or self.id
 
+    def has_id(self, text: str) -> bool:
+        """Return whether a text is the id of this channel, in any case; a remark does not count."""
+        return self.kind == "channel" and channel_id(self.id) == channel_id(text) != ""
+
     def json(self) -> dict[str, Any]:
         """Return the contact under the keys of the interface; lines count from 1."""
         keys = (*KINDS[self.kind].columns, *(("extra",) if self.kind != "person" else ()))
