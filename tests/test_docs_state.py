@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from memory.state.files.schema import KEYS
+from memory.state.files.schema import SETTINGS
 
 HOUSE = Path(__file__).parents[1]
 PAGE = (HOUSE / "docs/state.md").read_text("utf-8")
@@ -13,7 +13,7 @@ PAGE = (HOUSE / "docs/state.md").read_text("utf-8")
 
 def test_every_setting_is_in_the_guide() -> None:
     """The table of settings leaves none out."""
-    for key in KEYS:
+    for key in SETTINGS:
         shown = re.sub(r"templates\.\w+\.", "templates.MODE.", key)
         assert f"`{shown}`" in PAGE, key
 

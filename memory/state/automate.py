@@ -107,7 +107,7 @@ class Cycle:
         Errors of the settings and of the state are raised, because no step can run without them.
         """
         memory = self.store.memory()
-        settings, _ = memory.config["automation"], memory.state
+        settings, _ = memory.config, memory.state
         rules: list[RuleReport] = []
         for name, step in (("sync", self._sync), ("recall", self._recall), ("prune", self._prune)):
             try:
@@ -119,18 +119,18 @@ class Cycle:
         return Report(self.dry_run, self.now, tuple(rules), warnings, change=done[-1] if done else None)
 
     def _sync(self, settings: Json) -> Iterator[RuleReport]:
-        if not settings["importSyncBeforeRecall"]:
+        if not settings["automation.importSyncBeforeRecall"]:
             yield said("sync", "off: automation.importSyncBeforeRecall is false")
             return
-        wanted = []
+        wanted, provider = [], settings["automation.provider"]
         for source in self.store.memory().sources:
-            if settings["provider"] in ("auto", source["type"].partition("-")[0]):
+            if provider in ("auto", source["type"].partition("-")[0]):
                 if why := self.unattended.refusal(source):
                     self.warnings.append(f"{source['id']}: {why}")
                 else:
                     wanted.append(source["id"])
         if not wanted:
-            yield said("sync", f"no source of {settings['provider']} to read")
+            yield said("sync", f"no source of {provider} to read")
         elif self.dry_run:
             yield said("sync", f"would read {plural(len(wanted), 'source')}", acts=True)
         else:
@@ -142,7 +142,7 @@ class Cycle:
                 yield said("sync", words, acts=bool(one.imported and not one.failed))
 
     def _recall(self, settings: Json) -> Iterator[RuleReport]:
-        if not settings["autoRecall"]:
+        if not settings["automation.autoRecall"]:
             yield said("recall", "off: automation.autoRecall is false")
             return
         memory = self.store.memory()

@@ -28,8 +28,7 @@ from .commands import run_validation
 from .diff import SectionDiff, titles_of
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, Json
-from .files.schema import KEYS as SETTINGS
-from .files.schema import setting
+from .files.schema import known_setting, nested
 from .files.store import StateStore
 from .projections.files import render_projections
 from .query import ask
@@ -226,7 +225,7 @@ def export(context: Context) -> Result:
     """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
     memory = _store(context).memory()
     points = [memory.checkpoint(name) for name in memory.checkpoint_ids]
-    parts = {"events": list(memory.events), "sources": memory.sources, "config": memory.config}
+    parts = {"events": list(memory.events), "sources": memory.sources, "config": nested(memory.config)}
     whole = {"state": memory.state, "checkpoints": points, **parts}
     return exported(lambda: [canonical(whole), "\n"])
 
@@ -296,7 +295,7 @@ def recall(
     memory = store.memory()
     scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
     shown = preview(memory, scope, _system(context).engine())
-    diff = show_diff or memory.config["recall"]["preview"]["showDiffByDefault"]
+    diff = show_diff or memory.config["recall.preview.showDiffByDefault"]
     acts = bool(shown.events) and (shown.changes or shown.settles)
     document = {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"}
     before = Result(lambda: document, lambda paint: _preview_lines(paint, shown, diff))
@@ -357,7 +356,7 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
         yield from ("", f"mode: {found['mode']}", paint.line(f"why: {found['why']}"), "citations:")
         yield from paint.columns(([str(one[key]) for key in keys] for one in found["citations"]), empty="  none")
 
-    form = "json" if memory.config["query"]["defaultOutput"] == "json" else "human"
+    form = "json" if memory.config["query.defaultOutput"] == "json" else "human"
     return Result(lambda: found, lines, form=form)
 
 
@@ -505,8 +504,8 @@ def config(context: Context, key: str | None, value: str | None) -> Result:
     if key is not None and value is not None:
         change = bundles.set_config(store, key, value, actor=context.actor, now=context.now)
         context.warn()
-        return said({"key": key, "value": setting(store.memory().config, key), "change": change.id}, change.summary)
+        return said({"key": key, "value": store.memory().config[key], "change": change.id}, change.summary)
     settings = store.memory().config
-    found = {one: setting(settings, one) for one in ([key] if key is not None else SETTINGS)}
+    found = settings if key is None else {key: settings[known_setting(key)]}
     rows = ((name, str(one).lower() if isinstance(one, bool) else str(one)) for name, one in found.items())
     return Result(lambda: {"config": found}, lambda paint: paint.columns(rows))

@@ -77,10 +77,10 @@ def candidates(memory: StateFiles, now: datetime) -> Pruned:
     `retention.checkpoints.maxAgeDays`, except the latest and the `keepRecent` newest (0: except the latest); batches as
     old as `retention.archive.expireAfterDays`.
     """
-    retention = memory.config["retention"]
-    if not retention["enabled"]:
+    settings = memory.config
+    if not settings["retention.enabled"]:
         return Pruned(skipped="retention is off (retention.enabled)")
-    before = stamp(now - timedelta(days=retention["history"]["maxAgeDays"]))
+    before = stamp(now - timedelta(days=settings["retention.history.maxAgeDays"]))
     events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
     warnings: list[str] = []
 
@@ -93,10 +93,11 @@ def candidates(memory: StateFiles, now: datetime) -> Pruned:
             except MemdeckError as error:
                 warnings.append(f"{error.message}; {stays}")
 
-    points, latest = retention["checkpoints"], memory.state["maintenance"]["latestCheckpointId"]
-    ids = [one for one in memory.checkpoint_ids[: -max(points["keepRecent"], 1)] if one != latest]
-    checkpoints = old(ids, lambda one: str(memory.checkpoint(one)["createdAt"]), points["maxAgeDays"], "it stays")
-    expiry, made = retention["archive"]["expireAfterDays"], lambda one: str(memory.manifest(one)["createdAt"])
+    keep, latest = settings["retention.checkpoints.keepRecent"], memory.state["maintenance"]["latestCheckpointId"]
+    ids = [one for one in memory.checkpoint_ids[: -max(keep, 1)] if one != latest]
+    days = settings["retention.checkpoints.maxAgeDays"]
+    checkpoints = old(ids, lambda one: str(memory.checkpoint(one)["createdAt"]), days, "it stays")
+    expiry, made = settings["retention.archive.expireAfterDays"], lambda one: str(memory.manifest(one)["createdAt"])
     found = tuple(checkpoints), tuple(old(memory.batches, made, expiry, "the batch stays"))
     return Pruned(events, *found, None, tuple(warnings))
 
@@ -163,15 +164,14 @@ def put_batch(
     names = (first if number == 1 else f"{first}-{number}" for number in count(1))
     taken = writing.store.names(ARCHIVE)
     name = next(name for name in names if name not in taken)
-    retention = config["retention"]
     manifest = {
         "createdAt": stamp(writing.now),
         "archivedEventIds": [*(event["id"] for event in events), *lost],
         "archivedCheckpointIds": list(checkpoints),
-        "historyMaxAgeDays": retention["history"]["maxAgeDays"],
-        "checkpointMaxAgeDays": retention["checkpoints"]["maxAgeDays"],
-        "keepRecent": retention["checkpoints"]["keepRecent"],
-        "expireAfterDays": retention["archive"]["expireAfterDays"],
+        "historyMaxAgeDays": config["retention.history.maxAgeDays"],
+        "checkpointMaxAgeDays": config["retention.checkpoints.maxAgeDays"],
+        "keepRecent": config["retention.checkpoints.keepRecent"],
+        "expireAfterDays": config["retention.archive.expireAfterDays"],
     }
     whole = {"events.jsonl": b"".join(map(line_bytes, events)), **dict(files)}
     whole |= {f"checkpoints/{one}.json": writing.transaction.read(checkpoint_path(one)).data for one in checkpoints}

@@ -49,7 +49,7 @@ def status_of(memory: StateFiles, now: datetime, *, work: bool = False) -> Json:
         "sources": memory.sources,
         "drift": {"checkpoint": latest, "changedSections": changed, "problem": problem},
         "retention": {
-            "enabled": memory.config["retention"]["enabled"],
+            "enabled": memory.config["retention.enabled"],
             "events": len(removed.events),
             "checkpoints": len(removed.checkpoints),
             "expired": len(removed.batches),
@@ -58,7 +58,7 @@ def status_of(memory: StateFiles, now: datetime, *, work: bool = False) -> Json:
         },
         "work": None if commits is None else {"branch": commits.branch, "commits": commits.subjects},
     }
-    threshold = memory.config["recall"]["backlogWarnThreshold"]
+    threshold = memory.config["recall.backlogWarnThreshold"]
     command, why = _next(status, threshold, removed.any, changed)
     return {**status, "next": {"command": command, "why": why}}
 

@@ -191,7 +191,7 @@ class ProjectState(System):
         from .automate import Cycle, said
 
         try:
-            minutes = self.store.memory().config["automation"]["intervalMinutes"]
+            minutes = self.store.memory().config["automation.intervalMinutes"]
             if not force and not self.unattended.is_due(now, minutes):
                 rule = said("automate", f"the last cycle was less than {minutes} minutes ago")
                 return Report(dry_run, now, (rule,))

@@ -155,16 +155,16 @@ def missing_events(memory: StateFiles, events: Iterable[Json], now: datetime | N
     event before it is older than the age at which batches expire.
     """
     try:
-        retention = memory.config["retention"]
+        settings = memory.config
     except MemdeckError:
         return
-    days = timedelta(days=retention["archive"]["expireAfterDays"])
+    days = timedelta(days=settings["retention.archive.expireAfterDays"])
     known, before = memory.archived_numbers(), 0
     since: datetime | None = None
     for event in events:
         number = number_of(event["id"])
         expired = since is None or now is None or since + days <= now
-        if not (retention["enabled"] and expired):
+        if not (settings["retention.enabled"] and expired):
             yield from (one for one in range(before + 1, number) if one not in known)
         before = max(before, number)
         # Imported sessions have the times at which they took place, not those at which they were imported.
@@ -252,7 +252,7 @@ def _paths(memory: StateFiles, bundle: Json) -> Found:
 
 def _backlog(memory: StateFiles) -> Found:
     with suppress(MemdeckError):
-        waiting, threshold = len(memory.unrecalled()), memory.config["recall"]["backlogWarnThreshold"]
+        waiting, threshold = len(memory.unrecalled()), memory.config["recall.backlogWarnThreshold"]
         if waiting > threshold:
             words = f"{plural(waiting, 'event')} wait for a recall, more than {threshold}"
             yield _warn("recall:backlog", words, model.EVENTS)

@@ -169,21 +169,14 @@ def faults_of(kind: str, value: Any, where: str = "") -> Faults:
         if (most and len(value) > most) or (sign == "+" and not value):
             found.append(Fault(where, f"has {len(value)} entries" + (f", at most {most} are allowed" if most else "")))
         for index, one in enumerate(value):
-            if inner := faults_of(name, one):
-                found += _placed(f"{where}[{index}]", inner)
+            found += faults_of(name, one, f"{where}[{index}]")
         return found
     if not isinstance(value, dict):
         return [Fault(where, "is not an object")]
     for key, part in SHAPES[name].items():
-        if inner := faults_of(part, value[key]) if key in value else [Fault("", "is missing")]:
-            found += _placed(f"{where}.{key}" if where else key, inner)
+        place = f"{where}.{key}" if where else key
+        found += faults_of(part, value[key], place) if key in value else [Fault(place, "is missing")]
     return found
-
-
-def _placed(where: str, faults: Faults) -> Faults:
-    """Return faults of a part with the place of the part before theirs."""
-    dots = ("." if one.where and not one.where.startswith("[") else "" for one in faults)
-    return [Fault(f"{where}{dot}{one.where}", one.what) for dot, one in zip(dots, faults, strict=True)]
 
 
 def first_of(faults: Faults) -> str:
@@ -192,7 +185,7 @@ def first_of(faults: Faults) -> str:
     return "; ".join(map(str, faults[:3])) + more
 
 
-_SETTINGS: dict[str, tuple[Any, str]] = {
+SETTINGS: dict[str, tuple[Any, str]] = {
     "recall.defaultSection": ("all", "section"),
     "recall.defaultSource": ("all", "scope"),
     "recall.policy": ("balanced", "policy"),
@@ -215,9 +208,17 @@ _SETTINGS: dict[str, tuple[Any, str]] = {
 }
 """The settings by their dotted keys: the default and the kind of each value."""
 
-KEYS = tuple(_SETTINGS)
-_PARTS = {key.rsplit(".", number)[0] for key in KEYS for number in range(1, key.count(".") + 1)}
+DEFAULTS = {key: default for key, (default, _) in SETTINGS.items()}
+_PARTS = {key.rsplit(".", number)[0] for key in SETTINGS for number in range(1, key.count(".") + 1)}
 """The dotted keys of the objects that hold settings."""
+
+
+def nested(settings: Json) -> Json:
+    """Return settings by their dotted keys as the objects of config.json."""
+    whole: Json = {}
+    for key, value in settings.items():
+        _put(whole, key, value)
+    return whole
 
 
 def _put(settings: Json, key: str, value: Any) -> None:
@@ -228,24 +229,19 @@ def _put(settings: Json, key: str, value: Any) -> None:
     settings[last] = value
 
 
-def _flat(written: Json, where: str = "") -> dict[str, Any]:
+def _flat(written: Json, where: str = "") -> Json:
     """Return the values of a configuration by their dotted keys; only the objects that hold settings are opened.
 
     A key that has a dot itself is quoted: it is no setting.
     """
-    found: dict[str, Any] = {}
+    found: Json = {}
     for key, value in written.items():
         place = f'{where}"{key}"' if "." in key else f"{where}{key}"
         found |= _flat(value, f"{place}.") if place in _PARTS and isinstance(value, dict) else {place: value}
     return found
 
 
-DEFAULTS: Json = {}
-"""The default settings."""
-for _key, (_default, _) in _SETTINGS.items():
-    _put(DEFAULTS, _key, _default)
-
-DEFAULT_BYTES = ordered_bytes(DEFAULTS)
+DEFAULT_BYTES = ordered_bytes(nested(DEFAULTS))
 
 
 def config_faults(written: Any) -> Faults:
@@ -256,36 +252,31 @@ def config_faults(written: Any) -> Faults:
     for key, value in _flat(written).items():
         if key in _PARTS:
             faults.append(Fault(key, "is not an object"))
-        elif key in _SETTINGS:
-            faults += faults_of(_SETTINGS[key][1], value, key)
+        elif key in SETTINGS:
+            faults += faults_of(SETTINGS[key][1], value, key)
     return faults
 
 
-def unknown_keys(written: Any) -> list[str]:
+def unknown_keys(written: Json) -> list[str]:
     """Return the dotted keys of a configuration that the format does not have, most likely misspelt."""
-    flat = _flat(written) if isinstance(written, dict) else {}
-    return [key for key in flat if key not in _SETTINGS and key not in _PARTS]
+    return [key for key in _flat(written) if key not in SETTINGS and key not in _PARTS]
 
 
 def read_config(data: bytes) -> Json:
-    """Return the settings, missing ones filled from the defaults; ConfigError `state.config.*`."""
+    """Return the settings by their dotted keys, missing ones with their defaults; ConfigError `state.config.*`."""
     written = load(data, model.CONFIG, "state.config.json")
     if faults := config_faults(written):
         line = line_of(data, faults[0].where.rpartition(".")[2])
         words = f"{model.CONFIG}:{line}: {first_of(faults)}"
         raise ConfigError("state.config.schema", words, "mend it there", file=model.CONFIG, line=line)
-    settings: Json = copy.deepcopy(written)
-    for key, value in {**_flat(DEFAULTS), **_flat(written)}.items():
-        if key in _SETTINGS:
-            _put(settings, key, value)
-    return settings
+    return DEFAULTS | {key: value for key, value in _flat(written).items() if key in SETTINGS}
 
 
-def setting(config: Json, key: str) -> Any:
-    """Return a setting by its dotted key; ConfigError `state.config.key` for an unknown one."""
-    if key not in _SETTINGS:
-        raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(KEYS)}")
-    return _flat(config)[key]
+def known_setting(key: str) -> str:
+    """Return the dotted key of a setting; ConfigError `state.config.key` for an unknown one."""
+    if key not in SETTINGS:
+        raise ConfigError("state.config.key", f"there is no setting {key[:60]!r}", f"one of {', '.join(SETTINGS)}")
+    return key
 
 
 def with_setting(written: Json, key: str, value: str) -> Json:
@@ -293,11 +284,12 @@ def with_setting(written: Json, key: str, value: str) -> Json:
 
     ConfigError `state.config.key`, `state.config.value`.
     """
+    default, kind = SETTINGS[known_setting(key)]
     read: Any = value
-    if not isinstance(setting(DEFAULTS, key), str):
+    if not isinstance(default, str):
         with suppress(ValueError):
             read = json.loads(value)
-    if faults := faults_of(_SETTINGS[key][1], read, key):
+    if faults := faults_of(kind, read, key):
         raise ConfigError("state.config.value", f"{value[:60]!r}: {first_of(faults)}", "give a value that fits")
     changed = copy.deepcopy(written)
     _put(changed, key, read)

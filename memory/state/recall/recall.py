@@ -53,16 +53,15 @@ def scope_of_recall(
 
     Without a source, a policy of imports-only or local-only determines it, wherever the policy comes from.
     """
-    recall = config["recall"]
     for what, value, known in (
         ("source", source, SCOPES), ("section", section, ("all", *SECTIONS)), ("policy", policy, POLICIES),
     ):  # fmt: skip
         if value is not None and value not in known:
             raise UsageError(f"state.recall.{what}", f"{value[:60]!r} is no {what}", f"one of {', '.join(known)}")
-    policy = policy or recall["policy"]
+    policy = str(policy or config["recall.policy"])
     if source is None:
-        source = {"imports-only": "imports", "local-only": "local"}.get(policy, recall["defaultSource"])
-    return Scope(source, section or recall["defaultSection"], policy)
+        source = {"imports-only": "imports", "local-only": "local"}.get(policy, config["recall.defaultSource"])
+    return Scope(str(source), str(section or config["recall.defaultSection"]), policy)
 
 
 class RecallPreview(NamedTuple):

@@ -242,7 +242,7 @@ def test_settings_are_set_in_their_place(repository: Repository) -> None:
         )
         + "\n"
     )
-    assert repository.memory.config["retention"]["history"]["maxAgeDays"] == 90
+    assert repository.memory.config["retention.history.maxAgeDays"] == 90
     for key, value, code in (
         ("recall.policy", "wild", "state.config.value"),
         ("recall.backlogWarnThreshold", "-1", "state.config.value"),
