@@ -63,7 +63,7 @@ def _module(tree: Tree, path: str, package: Package | None, main: Package | None
     if tree.has(path):
         if main is not None and name.partition(".")[0] in ("main", "index", "lib"):
             name = main.name
-        return {"name": name, "path": path, "responsibility": ended(header(tree, path))}
+        return {"name": name, "path": path, "responsibility": ended(capital(_said_by(tree, path)))}
     said = capital(first_sentence(plain(package.description))) if package is not None else ""
     said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or _by_declarations(tree, path)
     return {"name": name, "path": path, "responsibility": ended(capital(said))}
@@ -92,11 +92,12 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
     inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
     if len(inner) > _FEW:
         inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
-    if len(inner) >= _ALL:
-        return sorted(inner, key=lambda one: (-_size(tree, one), one))
+    inner.sort(key=lambda one: (-_size(tree, one), one))
+    if len(inner) >= _ALL and folder:
+        return inner
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
     files.sort(key=lambda path: (-tree.files[path], path))
-    return inner + [path for path in files if len(header(tree, path).split()) > 2][:_FLAT]
+    return inner + [path for path in files if len(_said_by(tree, path).split()) > 2][:_FLAT]
 
 
 _DOCSTRING = re.compile(
@@ -113,7 +114,7 @@ _LINES = re.compile(rf"{_TOP}((?:[ \t]*(?://|#(?!!|\[|include|if|pragma|define))
 _STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
 _ENDS = re.compile(r"\s*\Z|[ \t]*\n?[ \t]*\n|\s*(?:import|use|from|package|namespace|#|[\"']use)")
 """What follows a comment about the file; one directly above other code is about that code."""
-_TAG = re.compile(r"^[ \t]*(?:@\w+|\\\w+)[^\n]*$", re.MULTILINE)
+_TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
 _LINK = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])")
 """Links of Javadoc and rustdoc."""
 _LEGAL = re.compile(
@@ -150,9 +151,8 @@ def _by_declarations(tree: Tree, folder: str) -> str:
         file, found = f"`{cut(path[len(folder) :].lstrip('/'), 60)}`", [*_declarations(tree.text(path))]
         if said := header(tree, path):
             told.append(f"{file}: {said}")
-        elif found:
-            name, said = next((one for one in found if one[1]), found[0])
-            told += ([said] if re.match(rf"{re.escape(name)} \w+s\b", said) else [f"`{name}`: {said}"]) if said else []
+        elif said := _said_by(tree, path):
+            told.append(said)
         names += [f"`{name}`" for name, _ in found[:_TOLD]] if direct else []
     if told:
         return "; ".join(words.rstrip(".") for words in told[:_TOLD])
@@ -161,6 +161,14 @@ def _by_declarations(tree: Tree, folder: str) -> str:
     shown = files if len(files) <= _TOLD or not names else names
     more = " and more" if len(shown) > _SHOWN else ""
     return f"{'Declares ' if shown is names else ''}{', '.join(shown[:_SHOWN])}{more}"
+
+
+def _said_by(tree: Tree, path: str) -> str:
+    """Return what a file says that it is, else what the first comment at a declaration says, with its name."""
+    if said := header(tree, path):
+        return said
+    name, said = next((one for one in _declarations(tree.text(path)) if one[1]), ("", ""))
+    return said if not said or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said) else f"`{name}`: {said}"
 
 
 _DECLARED = re.compile(
@@ -188,7 +196,7 @@ def _declarations(text: str) -> Iterator[tuple[str, str]]:
             yield found["name"], _described("\n".join(comment))
         elif found is not None and _OPEN.match(line):
             functions.append((found["name"], _described("\n".join(comment))))
-        comment = comment if bare.startswith(("@", "#[")) else []
+        comment = comment if bare.startswith(("@", "#[", "template")) else []
     yield from functions
 
 
