@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.base.safe_text import plural
 
@@ -16,30 +16,14 @@ _TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "rem
 """The lists of titled entries with the noun for one, and the actions of a recall on them."""
 
 
-class SectionDiff(NamedTuple):
-    """The differences in one section, line by line."""
-
-    section: str
-    lines: list[str]
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything differs."""
-        return bool(self.lines)
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"section": self.section, "changed": self.changed, "diff": self.lines}
-
-
-def diff_bundles(before: Json, after: Json) -> tuple[SectionDiff, ...]:
-    """Return a diff of every section, in the order of the bundle; `changed` is False where nothing differs."""
+def diff_bundles(before: Json, after: Json) -> list[Json]:
+    """Return for each section in the order of the bundle its name, whether it changed, and its diff line by line."""
     found = []
     for name in SECTIONS:
         old, new = (canonical(bundle[KEYS[name]]).split("\n") for bundle in (before, after))
         lines = [*difflib.unified_diff(old, new, fromfile="before", tofile="after", lineterm="", n=2)]
-        found.append(SectionDiff(name, lines))
-    return tuple(found)
+        found.append({"section": name, "changed": bool(lines), "diff": lines})
+    return found
 
 
 def _titled(entries: Sequence[Json]) -> dict[str, Json]:

@@ -25,7 +25,7 @@ from .checks.check import validate as findings_of
 from .checks.repair import plan_repair
 from .checks.repair import repair as mend
 from .commands import run_validation
-from .diff import SectionDiff, titles_of
+from .diff import titles_of
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, Json
 from .files.schema import known_setting, nested
@@ -254,20 +254,19 @@ def events(context: Context, limit: int) -> Result:
 def diff(context: Context, before: str, after: str) -> Result:
     """Show the differences between two checkpoints, section by section; `state` means the current bundle."""
     found = diff_of(_store(context).memory(), before, after)
-    changed = [one for one in found if one.changed]
+    changed = [one for one in found if one["changed"]]
 
     def lines(paint: Paint) -> Iterator[str]:
         yield from _diff_lines(paint, changed) if changed else [f"nothing is apart between {before} and {after}"]
 
-    rows = [one.json() for one in found]
-    return Result(lambda: {"before": before, "after": after, "sections": rows}, lines, lambda: rows)
+    return Result(lambda: {"before": before, "after": after, "sections": found}, lines, lambda: found)
 
 
-def _diff_lines(paint: Paint, sections: Iterable[SectionDiff], most: int = 0) -> Iterator[str]:
+def _diff_lines(paint: Paint, sections: Iterable[Json], most: int = 0) -> Iterator[str]:
     """Yield the diffs of sections; at most `most` lines of each (0: all)."""
     for section in sections:
-        yield f"{section.section}:"
-        lines = section.lines[2:]
+        yield f"{section['section']}:"
+        lines = section["diff"][2:]
         for line in lines[:most] if most else lines:
             text = paint.line(line, "    ")
             yield paint.notice(text) if line.startswith("+") else text
@@ -296,19 +295,24 @@ def recall(
     scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)
     shown = preview(memory, scope, _system(context).engine())
     diff = show_diff or memory.config["recall.preview.showDiffByDefault"]
-    acts = bool(shown.events) and (shown.changes or shown.settles)
-    document = {**shown.json(diff=diff), "outcome": "preview" if acts else "nothing"}
+    changes = shown.document["changes"]
+    acts = bool(shown.events) and (changes or shown.settles)
+    document = {
+        **shown.document,
+        **({"diff": shown.diff()} if diff else {}),
+        "outcome": "preview" if acts else "nothing",
+    }
     before = Result(lambda: document, lambda paint: _preview_lines(paint, shown, diff))
 
     def done() -> Result:
         applied = apply(store, shown, actor=context.actor, now=context.now)
         context.warn()
-        words = [] if applied.change is None else [applied.change.summary]
-        if applied.outcome == "applied":
-            words.append(f"{applied.state['maintenance']['latestCheckpointId']}; {_TAKES_BACK}")
-        return said({**document, **applied.json()}, *words)
+        told = {key: applied.json()[key] for key in ("bundleHash", "checkpointId", "change")}
+        words = [f"{told['checkpointId']}; {_TAKES_BACK}"] if changes else []
+        outcome = "applied" if changes else "noop"
+        return said({**document, **told, "outcome": outcome}, applied.summary, *words)
 
-    question = "Apply it?" if shown.changes else "Move the cursor past these events?"
+    question = "Apply it?" if changes else "Move the cursor past these events?"
     return before.asking(Ask(question, done, "nothing is written; `--yes` applies it"), yes) if acts else before
 
 
@@ -326,7 +330,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     yield paint.line(f"engine: {found['engine']}")
     for noun, verb, titles in titles_of(found["summary"]):
         yield from first([f"{noun} {verb}: {title}" for title in titles], lambda words: paint.line(words, "  "))
-    yield from first(shown.told, lambda words: paint.notice(paint.line(words, "  ")))
+    yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))
     sections = ", ".join(found["summary"]["changedSections"])
     yield f"changed sections: {sections}" if sections else "the bundle stays as it is"
     if found["summary"]["protectedSections"]:

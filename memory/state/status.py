@@ -13,7 +13,7 @@ from memory.base.git import recent_work
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 
-from .diff import SectionDiff, diff_bundles
+from .diff import diff_bundles
 from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
 from .recall.recall import groups_of, next_events
@@ -34,7 +34,7 @@ def status_of(memory: StateFiles, now: datetime, *, work: bool = False) -> Json:
     state, latest = memory.state, memory.state["maintenance"]["latestCheckpointId"]
     removed, changed, problem = candidates(memory, now), [], None if latest else "there is no checkpoint"
     try:
-        changed = [one.section for one in (diff_of(memory, latest, STATE_NAME) if latest else ()) if one.changed]
+        changed = [one["section"] for one in (diff_of(memory, latest, STATE_NAME) if latest else ()) if one["changed"]]
     except MemdeckError as error:
         problem = error.message
     commits = recent_work(memory.root) if work else None
@@ -91,8 +91,8 @@ STATE_NAME = "state"
 """The name that selects the bundle of the state instead of a checkpoint."""
 
 
-def diff_of(memory: StateFiles, before: str, after: str) -> tuple[SectionDiff, ...]:
-    """Return the diff of two checkpoints, in the order of the sections; NotFoundError `state.checkpoint.missing`."""
+def diff_of(memory: StateFiles, before: str, after: str) -> list[Json]:
+    """Return the diff of two checkpoints, section by section; NotFoundError `state.checkpoint.missing`."""
     bundles = [memory.bundle if one == STATE_NAME else memory.checkpoint(one)["bundle"] for one in (before, after)]
     return diff_bundles(*bundles)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID, SIGNALS, Json, is_echo
 
-from .statements import Replaced, Statements, halves, is_repeated, plain_words, stems_of
+from .statements import Statements, halves, is_repeated, plain_words, stems_of
 
 ALSO = "; also: "
 """The text between two causes of one gotcha."""
@@ -21,19 +21,16 @@ _FAILED = re.compile(r"\b(?:fail\w*|errors?|broken|red|crash\w*|timed? out|not (
 _PASSED = re.compile(r"\b(?:pass|passes|passed|ok|green|succeed\w*|success\w*|clean)\b", re.IGNORECASE)
 
 
-class Closed(NamedTuple):
-    """What a session said was done, and the title of the step that it closes; "" where it closes none."""
-
-    done: str
-    step: str
-
-
 class BundleProposal(NamedTuple):
-    """A bundle made from another one and events: which statements were replaced, and which steps were closed."""
+    """A bundle made from another one and events.
+
+    `replaced` are the statements that replaced earlier ones (`section`, `text`, `replaces`), `closed` what a session
+    said was done, each with the title of the step that it closes (`done`, `step`; None where it closes none).
+    """
 
     bundle: Json
-    replaced: list[Replaced] = []
-    closed: list[Closed] = []
+    replaced: list[Json] = []
+    closed: list[Json] = []
 
 
 def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bool]) -> BundleProposal:
@@ -48,7 +45,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
     gotchas, steps = _Gotchas(bundle["gotchas"]), _Steps(bundle["nextSteps"])
     paths = dict.fromkeys(bundle["project"]["keyPaths"])
     snapshot = focus["validationSnapshot"]
-    replaced: list[Replaced] = []
+    replaced: list[Json] = []
     for event in events:
         for kind, text in () if is_echo(event) else _signals(event):
             ended = outcome_of(text) if kind == "validationObservations" else None
@@ -60,7 +57,7 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
                 paths |= {text: None} if text not in paths and exists(text) else {}
             else:
                 into = state if ended is None else risks
-                replaced += [Replaced("current-focus", text, earlier) for earlier in into.put(text)]
+                replaced += [_replaced("current-focus", text, earlier) for earlier in into.put(text)]
             if ended and event["createdAt"] > (snapshot["validatedAt"] or ""):
                 snapshot = {"status": "passed", "validatedAt": event["createdAt"], "summary": text, "results": []}
     known = [line for line in risks.texts() if line in focus["knownRisks"] or not outcome_of(line)]
@@ -72,7 +69,11 @@ def consolidate(bundle: Json, events: Sequence[Json], exists: Callable[[str], bo
         "gotchas": gotchas.entries(),
         "nextSteps": steps.entries(),
     }
-    return BundleProposal(after, [*replaced, *gotchas.replaced, *steps.replaced], list(dict.fromkeys(steps.closed)))
+    return BundleProposal(after, [*replaced, *gotchas.replaced, *steps.replaced], steps.closed)
+
+
+def _replaced(section: str, text: str, earlier: str) -> Json:
+    return {"section": section, "text": text, "replaces": earlier}
 
 
 def _signals(event: Json) -> Iterator[tuple[str, str]]:
@@ -91,7 +92,7 @@ class _Gotchas:
     """Gotchas by their titles, in their order; one that says nearly the same under another title is replaced."""
 
     def __init__(self, entries: Iterable[Json]) -> None:
-        self.replaced: list[Replaced] = []
+        self.replaced: list[Json] = []
         self._statements = Statements()
         self._entries: dict[int, Json] = {}
         self._causes: dict[int, Statements] = {}
@@ -112,7 +113,7 @@ class _Gotchas:
             if place not in self._causes:
                 self._causes[place] = Statements([] if told["cause"] == NOT_SAID else told["cause"].split(ALSO))
             earlier = self._causes[place].put(cause) if cause else []
-            self.replaced += [Replaced("gotchas", _whole(title, cause), _whole(told["title"], one)) for one in earlier]
+            self.replaced += [_replaced("gotchas", _whole(title, cause), _whole(told["title"], one)) for one in earlier]
             return
         entry = {"title": title, "symptom": f"Noted in {source}.", "cause": cause or NOT_SAID, "correctPath": NOT_SAID}
         place = None
@@ -120,7 +121,7 @@ class _Gotchas:
             old = self._whole(number)
             del self._entries[number]
             self._causes.pop(number, None)
-            self.replaced.append(Replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
+            self.replaced.append(_replaced("gotchas", _whole(title, cause), _whole(old["title"], old["cause"])))
             entry, place = {**old, "title": title, "cause": cause}, number if place is None else place
         self._put(place, entry)
 
@@ -142,8 +143,8 @@ class _Steps:
     """Next steps in their order, each with the stems of its title."""
 
     def __init__(self, entries: Iterable[Json]) -> None:
-        self.replaced: list[Replaced] = []
-        self.closed: list[Closed] = []
+        self.replaced: list[Json] = []
+        self.closed: list[Json] = []
         self._steps = [(stems_of(entry["title"]), dict(entry)) for entry in entries]
         self._titled = dict(self._steps)
 
@@ -157,7 +158,8 @@ class _Steps:
             meant = self._meant(done)
             self._steps = [one for one in self._steps if one[1] is not meant]
             self._titled = dict(self._steps)
-            self.closed.append(Closed(done, "" if meant is None else meant["title"]))
+            closed = {"done": done, "step": meant and meant["title"]}
+            self.closed += [] if closed in self.closed else [closed]
             return
         title, start = halves(text.removeprefix(_NEXT))
         stems = stems_of(title)
@@ -168,7 +170,7 @@ class _Steps:
             self._titled[stems] = new
         elif entry is not None and start:
             if entry["start"] != NOT_SAID and not is_repeated(entry["start"], start):
-                self.replaced.append(Replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
+                self.replaced.append(_replaced("next-steps", _whole(title, start), _whole(title, entry["start"])))
             entry["start"] = start
 
     def _meant(self, done: str) -> Json | None:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from memory.base.safe_text import plural
 from memory.errors import ConflictError, UsageError
-from memory.state.diff import SectionDiff, diff_bundles, effect, effect_text
+from memory.state.bundles import StateChange
+from memory.state.diff import diff_bundles, effect, effect_text
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, SIGNALS, Json, number_of, scope_of, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
 from memory.state.recall.consolidate import BundleProposal, consolidate
 from memory.state.recall.statements import halves, plain_words
-from memory.storage import Change
 
 SHOWN_LINES = 80
 MOST_EVENTS = 5000
@@ -65,25 +65,18 @@ def scope_of_recall(
 
 
 class RecallPreview(NamedTuple):
-    """What a recall would do; nothing is written. `after` is the new bundle, `told` are sentences about statements that
-    later ones replace, and steps that are closed.
+    """What a recall would do; nothing is written. `after` is the new bundle.
 
     `document` is the form for programs. Its `left` are the sections that would also change but are outside of the
     scope: then the events do not count as recalled afterwards. `engine` names the engine that made the bundle, `note`
-    says why it was not the requested one. `waiting` counts the events that wait for the next recall.
+    says why it was not the requested one. `waiting` counts the events that wait for the next recall. `replaced` and
+    `closed` are as in `BundleProposal`.
     """
 
-    source: str
     before: Json
     after: Json
     events: tuple[Json, ...]
-    told: list[str]
     document: Json
-
-    @property
-    def changes(self) -> bool:
-        """Whether the bundle changes."""
-        return self.before != self.after
 
     @property
     def settles(self) -> bool:
@@ -95,13 +88,17 @@ class RecallPreview(NamedTuple):
         """The effect on one line."""
         return effect_text(self.document["summary"])
 
-    def diff(self) -> list[SectionDiff]:
-        """Return the sections that change, each with its diff."""
-        return [one for one in diff_bundles(self.before, self.after) if one.changed]
+    def told(self) -> list[str]:
+        """Return sentences about the statements that later ones replace, and the steps that are closed."""
+        said = [f"“{one['text']}” replaces “{one['replaces']}”" for one in self.document["replaced"]]
+        for one in self.document["closed"]:
+            what = f"closes the step “{one['step']}”" if one["step"] else "is done and closes no step"
+            said.append(f"“{one['done']}” {what}")
+        return said
 
-    def json(self, *, diff: bool = False) -> Json:
-        """Return it for programs, with the diffs where requested."""
-        return {**self.document, **({"diff": [one.json() for one in self.diff()]} if diff else {})}
+    def diff(self) -> list[Json]:
+        """Return the sections that change, each with its diff."""
+        return [one for one in diff_bundles(self.before, self.after) if one["changed"]]
 
 
 def next_events(memory: StateFiles, source: str = "all") -> tuple[tuple[Json, ...], int]:
@@ -123,11 +120,6 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         proposal, name = consolidate(before, events, memory.has), "deterministic"
     after = {**before, **{key: proposal.bundle[key] for section, key in KEYS.items() if scope.takes(section)}}
     others = (section for section in SECTIONS if scope.section not in ("all", section))
-    replaced = [one for one in proposal.replaced if scope.takes(one.section)]
-    closed = proposal.closed if scope.takes("next-steps") else []
-    told = [f"“{one.text}” replaces “{one.earlier}”" for one in replaced]
-    for one in closed:
-        told.append(f"“{one.done}” " + (f"closes the step “{one.step}”" if one.step else "is done and closes no step"))
     document = {
         **scope._asdict(),
         "unrecalled": len(events),
@@ -135,14 +127,14 @@ def preview(memory: StateFiles, scope: Scope, engine: Engine | None = None) -> R
         "events": [event["id"] for event in events],
         **groups_of(events),
         "summary": effect(before, after, selected=scope.section, protected=scope.protected),
-        "replaced": [{"section": one.section, "text": one.text, "replaces": one.earlier} for one in replaced],
-        "closed": [{"done": one.done, "step": one.step or None} for one in closed],
+        "replaced": [one for one in proposal.replaced if scope.takes(one["section"])],
+        "closed": proposal.closed if scope.takes("next-steps") else [],
         "left": [section for section in others if proposal.bundle[KEYS[section]] != before[KEYS[section]]],
         "engine": name,
         "note": words or None,
         "changes": before != after,
     }
-    return RecallPreview(scope.source, before, after, events, told, document)
+    return RecallPreview(before, after, events, document)
 
 
 def _keep_run(before: Json, proposed: Json) -> Json:
@@ -156,53 +148,35 @@ def _keep_run(before: Json, proposed: Json) -> Json:
     }
 
 
-class Recalled(NamedTuple):
-    """The result of an applied recall: the change (None: nothing to recall), the state after it, and the `outcome`:
-    `nothing`, `noop` (only the cursor moved), or `applied`.
-    """
-
-    change: Change | None
-    state: Json
-    outcome: str
-
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {
-            "outcome": self.outcome,
-            "bundleHash": self.state["bundleHash"],
-            "checkpointId": self.state["maintenance"]["latestCheckpointId"],
-            "change": None if self.change is None else self.change.id,
-        }
-
-
-def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime) -> Recalled:
+def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime) -> StateChange:
     """Apply a preview: state, event, checkpoint, projections and entry block in one transaction.
 
     A recall that changes nothing only moves the cursor. One of a single section leaves the cursor where it is while the
     events have more to say; where that section does not change either, nothing is written. ConflictError
     `state.recall.stale` where the bundle or the events have changed since the preview.
     """
+    source, changes = shown.document["source"], shown.document["changes"]
 
-    def build(writing: StateWriting) -> Recalled:
+    def build(writing: StateWriting) -> StateChange:
         memory = writing.memory
         state = memory.state
-        events, _ = next_events(memory, shown.source)
+        events, _ = next_events(memory, source)
         if state["bundle"] != shown.before or events != shown.events:
             raise ConflictError(
                 "state.recall.stale", "the state or its events changed since the preview", "look at a new one"
             )
-        if not events or not (shown.changes or shown.settles):
-            return Recalled(None, state, "nothing")
-        maintenance = moved(state, shown.source, shown.events, writing.now) if shown.settles else {}
-        if not shown.changes:
+        if not events or not (changes or shown.settles):
+            return StateChange(None, state, "nothing to recall")
+        maintenance = moved(state, source, shown.events, writing.now) if shown.settles else {}
+        if not changes:
             state = {**state, "maintenance": maintenance}
             writing.put_state(state)
             told = f", which {'says' if len(events) == 1 else 'say'} nothing new"
         else:
             diff, told = shown.document["summary"], f": {shown.summary}"
             state = writing.persist("recall", shown.after, shown.summary, state=state, diff=diff, **maintenance)
-        change = writing.commit(f"recalled {plural(len(events), 'event')}{told}")
-        return Recalled(change, state, "applied" if shown.changes else "noop")
+        summary = f"recalled {plural(len(events), 'event')}{told}"
+        return StateChange(writing.commit(summary), state, summary)
 
     return store.change("state.recall", build, actor=actor, now=now)
 

@@ -69,14 +69,6 @@ class Statement(NamedTuple):
     plain: str
 
 
-class Replaced(NamedTuple):
-    """A text of a section, and the earlier one that it replaces."""
-
-    section: str
-    text: str
-    earlier: str
-
-
 @lru_cache(maxsize=4096)
 def statement_of(text: str) -> Statement:
     """Return the statement of a text."""

@@ -14,7 +14,7 @@ from memory.state.files.json_text import line_bytes
 from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore
-from memory.state.recall.recall import Recalled, apply, preview, scope_of_recall
+from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.system import ProjectState
 from memory.workspace import Workspace
 
@@ -147,7 +147,9 @@ class Repository:
         state["maintenance"]["historyEventCount"] += 1
         self.put(STATE, state)
 
-    def recall(self, source: str | None = None, section: str | None = None, policy: str | None = None) -> Recalled:
+    def recall(
+        self, source: str | None = None, section: str | None = None, policy: str | None = None
+    ) -> bundles.StateChange:
         """Recall, and apply it."""
         memory = self.memory
         scope = scope_of_recall(memory.config, source=source, section=section, policy=policy)

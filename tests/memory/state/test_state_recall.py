@@ -30,7 +30,9 @@ def test_a_no_op_moves_the_cursor(repository: Repository) -> None:
     """Events that say nothing new count as recalled afterwards; the bundle, its event and checkpoint stay."""
     repository.imported("one", "Just some words.")
     events = repository.path(EVENTS).read_bytes()
-    assert repository.recall().outcome == "noop"
+    before = repository.memory.checkpoint_ids
+    assert repository.recall().summary.endswith("nothing new")
+    assert repository.memory.checkpoint_ids == before
     assert repository.memory.unrecalled() == []
     assert repository.path(EVENTS).read_bytes() == events
     assert repository.memory.checkpoint_ids == ("chk-000001",)
@@ -144,7 +146,7 @@ def test_what_a_person_removed_does_not_come_back(repository: Repository) -> Non
     bundles.edit(repository.store, "gotchas", gotcha, actor=ACTOR, now=repository.later())
     bundles.edit(repository.store, "gotchas", [], actor=ACTOR, now=repository.later())
     repository.imported("one", "DECISION: Use SQLite")
-    assert repository.recall().outcome == "applied"
+    assert repository.recall().change is not None
     assert repository.memory.bundle["gotchas"] == []
 
 

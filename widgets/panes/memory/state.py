@@ -168,10 +168,10 @@ class StatePane(RecordPane):
         if look is None or before == item.thing["id"] or item.thing["problem"]:
             return ()
         try:
-            parts = [one for one in diff_of(look.memory, before, item.thing["id"]) if one.changed]
+            parts = [one for one in diff_of(look.memory, before, item.thing["id"]) if one["changed"]]
         except MemdeckError as error:
             return error.message
-        return [text for one in parts for text in (f"{TITLES.get(one.section, one.section)}:", *one.lines[2:])]
+        return [text for one in parts for text in (f"{TITLES[one['section']]}:", *one["diff"][2:])]
 
     def _standing(self, status: Json) -> Json:
         work, drift = status["work"], status["drift"]
