@@ -20,9 +20,9 @@ as the third, the files in them say nothing of the folder around.
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
-_LOOKED_AT, _TOLD, _SHOWN, _WORDS, _MOST_TEXT = 8, 2, 6, 4, 60_000
+_LOOKED_AT, _TOLD, _SHOWN, _WORDS, _FEWEST, _MOST_TEXT = 8, 2, 6, 4, 2, 60_000
 """How many files of a part without a description are read, how many of them and of their names are told, how many words
-a description has, and how many characters of a file are read.
+the description of a declaration has and that of a file, and how many characters of a file are read.
 """
 
 
@@ -95,7 +95,7 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
     inner.sort(key=lambda one: (-_size(tree, one), one))
     if len(inner) >= _ALL and folder:
         return inner
-    files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not path.endswith("__init__.py")]
+    files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and "/__init__." not in path]
     files.sort(key=lambda path: (-tree.files[path], path))
     return inner + [path for path in files if len(_said_by(tree, path).split()) > 2][:_FLAT]
 
@@ -108,12 +108,12 @@ _DOCSTRING = re.compile(
 _MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:(?:~S)?\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
 _DOCS = {"py": _DOCSTRING, "pyi": _DOCSTRING, "ex": _MODULEDOC, "exs": _MODULEDOC}
 """Where the languages that have more than comments say what a file is."""
-_TOP = r"\A(?:#![^\n]*\n|\s|[\"']use \w+[\"'];?|<\?php)*"
-_BLOCK = re.compile(rf"{_TOP}/\*[*!]?(.{{1,4000}}?)\*/", re.DOTALL)
-_LINES = re.compile(rf"{_TOP}((?:[ \t]*(?://|#(?!!|\[|include|if|pragma|define))[^\n]*\n)+)")
 _STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
-_ENDS = re.compile(r"\s*\Z|[ \t]*\n?[ \t]*\n|\s*(?:import|use|from|package|namespace|#|[\"']use)")
-"""What follows a comment about the file; one directly above other code is about that code."""
+_COMMENT = re.compile(r"//|/\*|#(?!!|\[|include|if|pragma|define)")
+_ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
+"""What follows line comments about the file; those directly above other code are about that code."""
+_BEFORE = re.compile(r"#!|[\"']use \w+|<\?php")
+"""Lines that come before the first comment of a file."""
 _TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
 _LINK = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])")
 """Links of Javadoc and rustdoc."""
@@ -122,8 +122,7 @@ _LEGAL = re.compile(
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
-_NO_HEADER = re.compile(r"[#=-]|(?:import|const|do not|on|if|when) |note", re.IGNORECASE)
-_MOST_COMMENTS = 4
+_NO_HEADER = re.compile(r"```|(?:import|const|do not|on|if|when) |note", re.IGNORECASE)
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
 
@@ -145,28 +144,23 @@ def _by_declarations(tree: Tree, folder: str) -> str:
     direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
     below = [path for path in tree.below(folder) if language_of(path) or is_document(path)]
     paths = sorted(direct or tree.sources(folder) or below, key=lambda path: (-tree.files[path], path))
-    told: list[str] = []
-    names: list[str] = []
-    for path in paths[:_LOOKED_AT]:
-        file, found = f"`{cut(path[len(folder) :].lstrip('/'), 60)}`", [*_declarations(tree.text(path))]
-        if said := header(tree, path):
-            told.append(f"{file}: {said}")
-        elif said := _said_by(tree, path):
-            told.append(said)
-        names += [f"`{name}`" for name, _ in found[:_TOLD]] if direct else []
-    if told:
-        return "; ".join(words.rstrip(".") for words in told[:_TOLD])
-    names = [*dict.fromkeys(names)]
     files = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths]
-    shown = files if len(files) <= _TOLD or not names else names
+    looked_at = [*zip(paths, files, strict=True)][:_LOOKED_AT]
+    if told := [said.rstrip(".") for path, file in looked_at if (said := _said_by(tree, path, f"{file}: "))]:
+        return "; ".join(told[:_TOLD])
+    found = (name for path, _ in looked_at for name, _ in [*_declarations(tree.text(path))][:_TOLD])
+    names = [*dict.fromkeys(f"`{name}`" for name in found)] if direct and len(files) > _TOLD else []
+    shown = names or files
     more = " and more" if len(shown) > _SHOWN else ""
-    return f"{'Declares ' if shown is names else ''}{', '.join(shown[:_SHOWN])}{more}"
+    return f"{'Declares ' if names else ''}{', '.join(shown[:_SHOWN])}{more}"
 
 
-def _said_by(tree: Tree, path: str) -> str:
-    """Return what a file says that it is, else what the first comment at a declaration says, with its name."""
+def _said_by(tree: Tree, path: str, lead: str = "") -> str:
+    """Return what a file says that it is, after `lead`; else what the first comment at a declaration says, after the
+    name of that.
+    """
     if said := header(tree, path):
-        return said
+        return lead + said
     name, said = next((one for one in _declarations(tree.text(path)) if one[1]), ("", ""))
     return said if not said or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said) else f"`{name}`: {said}"
 
@@ -182,59 +176,50 @@ _OPEN = re.compile(r"export |pub|func [A-Z]")
 
 def _declarations(text: str) -> Iterator[tuple[str, str]]:
     """Yield the names that a source file declares for others, types first, each with what the comment above it says."""
-    comment: list[str] = []
     functions: list[tuple[str, str]] = []
-    block = False
-    for line in text[:_MOST_TEXT].split("\n"):
-        bare = line.strip()
-        if block or bare.startswith(("//", "/*")):
-            comment.append(bare)
-            block = (block or bare.startswith("/*")) and not bare.endswith("*/")
-            continue
+    for comment, line in _comments(text):
         found = _DECLARED.match(line)
         if found is not None and found["function"] is None:
-            yield found["name"], _described("\n".join(comment))
+            yield found["name"], _described(comment, _WORDS)
         elif found is not None and _OPEN.match(line):
-            functions.append((found["name"], _described("\n".join(comment))))
-        comment = comment if bare.startswith(("@", "#[", "template")) else []
+            functions.append((found["name"], _described(comment, _WORDS)))
     yield from functions
 
 
-def _described(comment: str) -> str:
-    """Return the first sentence of a comment, "" where it describes nothing."""
-    for said in _paragraphs(_STARS.sub("", comment.strip("/*!"))):
-        useless = len(said.split()) < _WORDS or _LEGAL.search(said[:300]) or _NO_HEADER.match(said) or "http" in said
-        return "" if useless else first_sentence(said)
-    return ""
-
-
-def _paragraphs(comment: str) -> Iterator[str]:
-    """Yield the paragraphs of a comment as lines of text, without tags."""
-    text = _LINK.sub(lambda link: link[1] or link[2], _TAG.sub("", comment))
-    return filter(None, map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )", text)))
+def _comments(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of code of a source file, each with the comment above it; a blank line ends a comment, too."""
+    comment: list[str] = []
+    block = False
+    for line in [*text[:_MOST_TEXT].split("\n"), ""]:
+        bare = line.strip()
+        if block or _COMMENT.match(bare):
+            comment.append(bare)
+            block = (block or bare.startswith("/*")) and not bare.endswith("*/")
+        elif not bare.startswith(("@", "#[", "template")):
+            yield "\n".join(comment), line
+            comment = []
 
 
 def header(tree: Tree, path: str) -> str:
     """Return the first sentence of the description at the top of a source file; "" where there is none."""
-    text, doc = tree.text(path)[:20_000], _DOCS.get(path.rpartition(".")[2])
+    text, doc = tree.text(path), _DOCS.get(path.rpartition(".")[2])
     if doc is not None:
         # The module that a file is about says most.
-        found = max(map("".join, doc.findall(text)), key=len, default="")
-    else:
-        found = _first_comment(text) if language_of(path) is not None else ""
-    for said in _paragraphs(found):
-        if len(said.split()) >= 2 and "http" not in said and not _NO_HEADER.match(said):
-            return "" if _LEGAL.search(said[:300]) else first_sentence(said).rstrip(":")
+        return _described(max(map("".join, doc.findall(text)), key=len, default=""), _FEWEST)
+    for comment, code in _comments(text) if language_of(path) is not None else ():
+        if said := _described(comment, _FEWEST):
+            return said if comment.startswith("/*") or _ENDS.match(code) else ""
+        if code.strip() and not _BEFORE.match(code):
+            break
     return ""
 
 
-def _first_comment(text: str) -> str:
-    """Return the first comment at the top of a file that describes something; those about licenses are skipped."""
-    for _ in range(_MOST_COMMENTS):
-        match = _BLOCK.match(text) or _LINES.match(text)
-        if match is None:
-            return ""
-        found, text = _STARS.sub("", match[1]), text[match.end() :]
-        if not _LEGAL.search(found[:600]) and len(plain(_TAG.sub("", found)).split()) >= 2:
-            return found if _ENDS.match(text) else ""
+def _described(comment: str, least: int) -> str:
+    """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
+    text = _TAG.sub("", _STARS.sub("", comment.strip("/*!"))).strip()
+    text = "" if _LEGAL.search(text[:600]) else _LINK.sub(lambda link: link[1] or link[2], text)
+    for said in map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )", text)):
+        if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
+            useless = len(said.split()) < least or "http" in said or _NO_HEADER.match(said)
+            return "" if useless else first_sentence(said).rstrip(":")
     return ""
