@@ -21,7 +21,7 @@ MOST = 10
 
 def state_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield what each question costs with so many events and a twentieth as many checkpoints, all opened anew."""
-    from memory.state.checks.check import validate
+    from memory.state.check import validate
     from memory.state.files.reading import StateFiles
     from memory.state.query import ask
     from memory.state.recall.recall import preview, scope_of_recall

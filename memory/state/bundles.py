@@ -19,7 +19,7 @@ from .files.reading import StateFiles
 from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_gone
-from .projections.files import refuse_foreign
+from .projections import refuse_foreign
 from .retention import put_batch
 
 

@@ -21,18 +21,18 @@ from memory.workspace import Workspace
 from . import bundles
 from .analysis.analyse import analyse
 from .bundles import StateChange, key_of
-from .checks.check import validate as findings_of
-from .checks.repair import plan_repair
-from .checks.repair import repair as mend
+from .check import validate as findings_of
 from .commands import run_validation
 from .diff import titles_of
 from .files.json_text import canonical
 from .files.model import KEYS, SIGNALS, Json
 from .files.schema import known_setting, nested
 from .files.store import StateStore
-from .projections.files import render_projections
+from .projections import render_projections
 from .query import ask
 from .recall.recall import SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
+from .repair import plan_repair
+from .repair import repair as mend
 from .retention import prune as prune_now
 from .sources import add_source, chosen
 from .sources import sync as sync_now

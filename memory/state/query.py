@@ -17,7 +17,7 @@ from memory.search.searcher import Text, rank
 
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
-from .projections.files import path_of
+from .projections import path_of
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")

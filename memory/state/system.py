@@ -20,13 +20,13 @@ from memory.storage.changes import PlainReading
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Outcome, Workspace
 
+from .entry_block import without_blocks
 from .files import model
 from .files.model import Json, is_entry_file
 from .files.reading import read_events
 from .files.store import StateStore, entry_path
 from .parts import bundle_records, items_of, records_of, ref_of, take
-from .projections.entry_block import without_blocks
-from .projections.files import NAMES, path_of
+from .projections import NAMES, path_of
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
@@ -113,7 +113,7 @@ class ProjectState(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the problems that `state validate` finds, except those that depend on the time."""
-        from .checks.check import validate
+        from .check import validate
 
         found = [one.problem() for one in validate(self.store.memory(), None) if one.level != "pass"]
         for folder in self.folders():

@@ -21,7 +21,7 @@ from memory.history.undo import undo_in
 from memory.maintenance.run import maintain
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
-from memory.state.checks.check import validate
+from memory.state.check import validate
 from memory.state.files.model import EVENTS, SCOPES
 from memory.state.files.model import FOLDER as STATE_FOLDER
 from memory.state.files.model import STATE as STATE_FILE

@@ -12,8 +12,8 @@ from collections import Counter, deque
 
 from memory.base.git import ignored_by
 from memory.errors import MemdeckError
+from memory.state.entry_block import without_blocks
 from memory.state.files.model import ENTRY_FILES
-from memory.state.projections.entry_block import without_blocks
 from memory.storage.safe_open import open_beneath
 
 ENTRY_WORDS = "<!-- agent-memory:entry "

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memory.base.programs import retry
 from memory.base.safe_text import cut, one_line
 from memory.errors import RefusedError
-from memory.state.projections.entry_block import put_block, render_block
-from memory.state.projections.files import path_of, refuse_foreign, render_projections
+from memory.state.entry_block import put_block, render_block
+from memory.state.projections import path_of, refuse_foreign, render_projections
 from memory.storage.safe_open import names_in
 
 from . import model, schema

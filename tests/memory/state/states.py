@@ -161,6 +161,6 @@ class Repository:
 
     def codes(self, level: str = "fail") -> list[str]:
         """Return the codes of the findings of a level."""
-        from memory.state.checks.check import validate
+        from memory.state.check import validate
 
         return [one.code for one in validate(self.memory, self.at) if one.level == level]

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from memory.state.analysis import tree
 from memory.state.analysis.analyse import analyse
 from memory.state.analysis.documents import cut, plain, sections_of, sentences
+from memory.state.entry_block import put_block, render_block
 from memory.state.files import schema
 from memory.state.paths import bundle_paths
-from memory.state.projections.entry_block import put_block, render_block
-from memory.state.projections.files import path_of, render_projections
+from memory.state.projections import path_of, render_projections
 from tests.growth import assert_in_proportion
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.state.projections.entry_block import END, START, find_blocks, put_block, render_block
+from memory.state.entry_block import END, START, find_blocks, put_block, render_block
 from tests.growth import assert_in_proportion
 
 OLD, NEW = "a" * 64, "b" * 64

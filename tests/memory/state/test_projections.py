@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from memory.base.safe_text import one_line
-from memory.state.projections.files import NAMES, code, inline, marker, marker_of, render_projections
+from memory.state.projections import NAMES, code, inline, marker, marker_of, render_projections
 
 HASH = "ab" * 32
 EMPTY = {

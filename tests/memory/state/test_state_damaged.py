@@ -11,10 +11,10 @@ import pytest
 
 from memory.errors import MemdeckError
 from memory.history.undo import undo_in
-from memory.state.checks.check import validate
-from memory.state.checks.repair import plan_repair, repair
+from memory.state.check import validate
 from memory.state.files.model import STATE
 from memory.state.recall.recall import preview, scope_of_recall
+from memory.state.repair import plan_repair, repair
 from memory.state.retention import prune
 from memory.state.status import status_of
 

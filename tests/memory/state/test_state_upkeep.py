@@ -12,7 +12,7 @@ from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.history.undo import undo_in
 from memory.maintenance.report import render
 from memory.state import bundles
-from memory.state.checks.check import validate
+from memory.state.check import validate
 from memory.state.files.model import ARCHIVE, EVENTS, SOURCES, STATE, stamp
 from memory.state.retention import candidates, prune
 from memory.state.sources import add_source, chosen

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
+from memory.state.entry_block import find_blocks, render_block
 from memory.state.files import model
 from memory.state.files.json_text import digest, line_of, load
 from memory.state.files.model import Json, event_id, is_entry_file, moment, number_of
@@ -19,8 +20,7 @@ from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import config_faults, unknown_keys
 from memory.state.files.store import entry_path
 from memory.state.paths import bundle_paths, full_path, shown_path
-from memory.state.projections.entry_block import find_blocks, render_block
-from memory.state.projections.files import VERSION, marker_of, path_of, render_projections
+from memory.state.projections import VERSION, marker_of, path_of, render_projections
 
 Level = Literal["pass", "warn", "fail"]
 SHOWN = 20

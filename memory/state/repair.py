@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.base.safe_text import plural
 from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
+from memory.state.entry_block import put_block, render_block
 from memory.state.files import model
 from memory.state.files import store as files
 from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
@@ -23,8 +24,7 @@ from memory.state.files.model import Json, event_id, is_entry_file, number_of, s
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
 from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of, first_of
 from memory.state.paths import without_gone
-from memory.state.projections.entry_block import put_block, render_block
-from memory.state.projections.files import path_of, render_projections
+from memory.state.projections import path_of, render_projections
 from memory.state.retention import put_batch
 
 from .check import checkpoint_fault, leads_out, missing_events
