@@ -95,16 +95,6 @@ def test_a_repair_asks_too(shop: Repository) -> None:
     assert shop.codes() == []
 
 
-def test_init_asks_nothing_and_never_overwrites(shop: Repository) -> None:
-    """In a terminal, too, it says what is there and stops: only --force goes on."""
-    before = files(shop)
-    with run(shop, "init") as terminal:
-        terminal.wait_for("state.exists")
-        terminal.ended()
-        assert terminal.process.returncode == 1
-    assert files(shop) == before
-
-
 def test_an_editor_writes_a_section(shop: Repository) -> None:
     """It gets the section as JSON in a file that says so, on the terminal; what it leaves is saved."""
     does = f"assert file.suffix == '.json' and sys.stdin.isatty()\nassert json.loads(text) == []\n{WRITES}"

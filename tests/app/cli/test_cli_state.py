@@ -76,22 +76,6 @@ def test_validate_runs_nothing_unapproved(state: Callable[..., Answer], shop: Pa
     assert not (shop / "ran").exists()
 
 
-def test_trust_lists_what_it_wants_to_run(
-    state: Callable[..., Answer], shop: Path, memdeck: Callable[..., Answer]
-) -> None:
-    """The validation commands and the engine of the person's configuration are in the list of approvals."""
-    commands = [{"label": "tests", "command": ["make", "test"], "purpose": "p"}]
-    (shop / "commands.json").write_text(json.dumps(commands))
-    state("edit", "validation-commands", "--json", "commands.json")
-    config = shop.parent / "config" / "memdeck"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('[state]\nengine = "my-agent --json"\n')
-    rows = {row["role"]: row for row in memdeck("trust", "list", "-o", "json").data["trust"]}
-    assert (rows["validation"]["text"], rows["validation"]["state"]) == ("make test", "pending")
-    assert (rows["engine"]["text"], rows["engine"]["state"]) == ("my-agent --json", "pending")
-    assert memdeck("trust", "deny", rows["engine"]["id"]).code == 0
-
-
 def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Path) -> None:
     """Lists are newest first; a diff of two checkpoints goes section by section, in both directions."""
     imported(state)

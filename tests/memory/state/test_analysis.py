@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory.state.analysis import tree
 from memory.state.analysis.analyse import analyse
-from memory.state.analysis.documents import cut, plain, sections_of, sentences
+from memory.state.analysis.documents import sections_of
 from memory.state.entry_block import put_block, render_block
 from memory.state.files import schema
 from memory.state.paths import bundle_paths
@@ -220,36 +220,6 @@ def test_traps_with_labels(tmp_path: Path) -> None:
         "cause": "The class is local. Or it is excluded.",
         "correctPath": "Make it static. Or write an adapter.",
     }
-
-
-@pytest.mark.parametrize(
-    ("markdown", "text"),
-    [
-        ("**Bold** and *thin* of `a_b*c`", "Bold and thin of `a_b*c`"),
-        ("[![Badge](x.png)](y) Hello [there](z)", "Hello there"),
-        ("<b>Hi</b> <!-- no --> you", "Hi you"),
-        ("2 * 3 * 4 snake_case_name", "2 * 3 * 4 snake_case_name"),
-        ("gRPC Web &middot; `&lt;`", "gRPC Web · `&lt;`"),
-    ],
-)
-def test_plain(markdown: str, text: str) -> None:
-    """Inline Markdown becomes the text that a reader sees."""
-    assert plain(markdown) == text
-
-
-def test_sentences() -> None:
-    """Abbreviations and version numbers end no sentence."""
-    assert sentences("It reads e.g. Feeds. Version 1.2 is old! `Code` follows.") == [
-        "It reads e.g. Feeds.",
-        "Version 1.2 is old!",
-        "`Code` follows.",
-    ]
-
-
-@given(st.text(max_size=300), st.integers(10, 100))
-def test_cut(text: str, most: int) -> None:
-    """A cut text is never longer than asked for."""
-    assert len(cut(text, most)) <= most
 
 
 @pytest.mark.parametrize("line", ["# x\n\ntext `a` *b* [c](d)\n\n- one\n- two\n\n", "`", "[", "<!-- a\n", "- x\n  y\n"])

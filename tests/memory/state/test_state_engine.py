@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory.errors import BlockedError, MemdeckError
+from memory.errors import BlockedError
 from memory.state import bundles
 from memory.state.commands import engine_ask, run_validation
 from memory.state.files.model import stamp
@@ -133,30 +133,6 @@ def test_an_engine_that_fails_is_replaced(
     assert "Use SQLite for the cache" in found.after["currentFocus"]["currentState"]
 
 
-def test_an_engine_that_writes_into_the_state_is_not_applied(repository: Repository, person: Person) -> None:
-    """What it did to the files meanwhile is found when the recall is applied, and nothing is written over it."""
-    state = repository.path(".agent-memory/state.json")
-    command = program(person, PROGRAM + f"open({str(state)!r}, 'a').write('junk')")
-    person.approve(person.configure(command))
-    found = shown(repository)
-    damaged = state.read_bytes()
-    with pytest.raises(MemdeckError):
-        apply(repository.store, found, actor=ACTOR, now=repository.later())
-    assert state.read_bytes() == damaged
-    assert repository.codes() == ["state:json"]
-
-
-def test_a_program_of_the_workspace_is_no_engine(repository: Repository, person: Person) -> None:
-    """A plain name is looked for in the folders of PATH outside of the workspace only."""
-    mark = repository.root.parent / "ran"
-    own_program(repository, f"touch {mark}")
-    trust = person.configure("answer")
-    repository.system.entrust(trust, {"PATH": f"{repository.root}/bin:{os.environ['PATH']}"})
-    person.approve(trust)
-    assert "exit code 127" in shown(repository).document["note"]
-    assert not mark.exists()
-
-
 def test_a_repository_names_no_engine(repository: Repository, person: Person) -> None:
     """A configuration inside the workspace, or a binary in the state, widens nothing."""
     state = repository.json()
@@ -170,14 +146,6 @@ def test_a_repository_names_no_engine(repository: Repository, person: Person) ->
     assert trust is not None
     repository.system.entrust(trust, os.environ)
     assert shown(repository).document["engine"] == "deterministic"
-
-
-def own_program(repository: Repository, text: str) -> None:
-    """Put a program `answer` into the workspace."""
-    path = repository.path("bin/answer")
-    path.parent.mkdir()
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
 
 
 # -- validation commands --------------------------------------------------------------------------------------------
@@ -235,18 +203,6 @@ def test_the_snapshot_tells_how_they_ended(
     assert snapshot["validatedAt"] == stamp(repository.at)
     assert len(repository.memory.checkpoint_ids) == before + 1
     assert repository.codes() == []
-
-
-def test_a_program_of_the_workspace_validates_nothing(repository: Repository, person: Person) -> None:
-    """A plain name is looked for in the folders of PATH outside of the workspace only."""
-    mark = repository.root.parent / "ran"
-    own_program(repository, f"touch {mark}")
-    commands(repository, "answer")
-    trust = person.configure("")
-    person.approve(trust)
-    environ = {"PATH": f"{repository.root}/bin:{os.environ['PATH']}"}
-    assert [one["status"] for one in run_validation(repository.memory, trust, environ)] == ["unavailable"]
-    assert not mark.exists()
 
 
 def test_a_script_that_one_before_it_changed_waits_again(repository: Repository, person: Person) -> None:

@@ -100,15 +100,6 @@ def test_a_recall_of_imports_moves_that_cursor_alone(repository: Repository) -> 
     assert repository.memory.unrecalled("imports") == []
 
 
-def test_a_recall_of_all_moves_every_cursor(repository: Repository) -> None:
-    """What was taken in with all waits for no recall of its own source any more."""
-    repository.imported("one", "DECISION: Use SQLite")
-    repository.recall(source="all")
-    cursors = repository.json()["maintenance"]["recallCursors"]
-    assert {cursor["lastRecalledEventId"] for cursor in cursors.values()} == {"evt-000002"}
-    assert repository.memory.unrecalled("imports") == []
-
-
 @pytest.mark.parametrize(
     ("policy", "source"), [("imports-only", "imports"), ("local-only", "local"), ("balanced", "all")]
 )

@@ -22,9 +22,6 @@ from memory.state.files.model import (
     EVENTS,
     SOURCES,
     STATE,
-    checkpoint_id,
-    event_id,
-    number_of,
 )
 from memory.state.files.store import StateStore
 
@@ -70,13 +67,6 @@ def test_a_fresh_state_is_whole(repository: Repository) -> None:
     assert state["generatedAt"] == "2026-03-01T12:00:00.000Z"
     assert repository.json(SOURCES) == []
     assert repository.codes() == []
-
-
-@pytest.mark.parametrize("number", [1, 999_999, 1_000_000, 123_456_789])
-def test_ids_grow_past_six_digits(number: int) -> None:
-    """An id has six digits or as many as it takes, and is read back as its number."""
-    assert number_of(event_id(number)) == number
-    assert number_of(checkpoint_id(number), "chk") == number
 
 
 def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) -> None:

@@ -30,18 +30,6 @@ def repository(tmp_path: Path) -> Repository:
 # -- sources --------------------------------------------------------------------------------------------------------
 
 
-def test_a_bad_session_does_not_stop_the_others(repository: Repository) -> None:
-    """One that cannot be read is told, the rest is imported, and the source says that it failed."""
-    repository.add_source()
-    repository.session("good", ["DECISION: Use SQLite"])
-    bad = repository.session("bad", ["x"])
-    bad.write_bytes(b"\x00\xff not a session\n" * 3)
-    done = repository.sync()
-    assert done.imported == 1
-    result = done.results[0]
-    assert result.failed or result.warnings
-
-
 def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> None:
     """The list keeps why, and status says what to do about it."""
     repository.imported("one", "DECISION: Use SQLite")
@@ -178,15 +166,6 @@ def test_the_newest_checkpoints_stay(repository: Repository, keep: int, left: in
     assert repository.codes() == []
 
 
-def test_retention_that_is_off_takes_nothing(repository: Repository) -> None:
-    """Off is off, and said."""
-    repository.set("retention.enabled", "false")
-    repository.later(days=400)
-    done = prune(repository.store, actor=ACTOR, now=repository.at)
-    assert done.json()["skippedReason"]
-    assert "retention is off" in done.text()
-
-
 def test_batches_expire_and_the_new_one_does_not(repository: Repository) -> None:
     """A batch as old as expireAfterDays goes with its folder, the one of the same run stays, and nothing fails."""
     repository.recall()
@@ -206,17 +185,6 @@ def test_batches_expire_and_the_new_one_does_not(repository: Repository) -> None
     repository.recall()
     done = prune(repository.store, actor=ACTOR, now=repository.later())
     assert [repository.path(one).exists() for one in done.archived] == [True]
-
-
-def test_undo_brings_a_prune_back(repository: Repository) -> None:
-    """The active files are as they were, and the batch is gone."""
-    repository.recall()
-    before = repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()
-    repository.later(days=100)
-    (batch,) = prune(repository.store, actor=ACTOR, now=repository.at).archived
-    undo_in(repository.workspace.together, actor=ACTOR, now=repository.later())
-    assert (repository.path(EVENTS).read_bytes(), repository.path(STATE).read_bytes()) == before
-    assert not repository.path(f"{batch}/manifest.json").exists()
 
 
 def test_a_batch_that_was_undone_is_no_damage(repository: Repository) -> None:
