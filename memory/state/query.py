@@ -183,9 +183,7 @@ def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
 def _weight(item: QueryItem, mode: Mode, question: str) -> float:
     meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
     asked = question.strip(" ?").lower()
-    place = (
-        _PLACE if asked.startswith("where") and item.category in ("path", "module", "entrypoint", "program") else 1.0
-    )
+    place = _PLACE if asked.startswith("where") and item.category in _PLACES else 1.0
     exact = _MEANT if asked in item.asked.lower().split(", ") else 1.0
     return _WEIGHTS.get(item.kind, 1.0) * meant * place * exact
 

@@ -188,14 +188,15 @@ Key = tuple[str, str | None, str]
 
 def imports_of(memory: StateFiles) -> set[Key]:
     """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
-    found = {*map(_key, memory.events), *_expired_imports(memory)}
+    found = {*map(import_key, memory.events), *_expired_imports(memory)}
     for batch in memory.batches:
         with suppress(MemdeckError):
-            found |= {_key(one) for one in read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items}
+            found |= {import_key(one) for one in read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items}
     return found
 
 
-def _key(event: Json) -> Key:
+def import_key(event: Json) -> Key:
+    """Return what identifies the import of an event."""
     return event["sourceId"], event["externalItemId"], event["contentHash"]
 
 
@@ -214,7 +215,7 @@ def _remove_batches(writing: StateWriting, batches: Iterable[str]) -> None:
     for batch in batches:
         folder = f"{ARCHIVE}/{batch}"
         events = read_events(memory.read(f"{folder}/events.jsonl").data).items
-        new |= {_key(event) for event in events if event["kind"] == "imported_session"}
+        new |= {import_key(event) for event in events if event["kind"] == "imported_session"}
         for path in (f"{folder}/{part}{name}" for part in _FOLDERS for name in memory.names(f"{folder}/{part}")):
             if (writing.store.root / path).is_file() and not (writing.store.root / path).is_symlink():
                 writing.put(path, None)

@@ -20,7 +20,7 @@ from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports.privacy import Cleaner
 from .imports.read import ImportedItem, discover, read_item
 from .paths import full_path, shown_path
-from .retention import imports_of
+from .retention import import_key, imports_of
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -237,21 +237,16 @@ def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
     for result, _ in found:  # The transaction may be tried again.
         result.imported, result.learned, result.skipped, result.events = 0, 0, 0, []
     every = [(result, item) for result, items in found for item in items]
-    for result, item in sorted(every, key=lambda one: one[1].created_at):
-        key = (result.source, item.external_item_id, item.content_hash)
+    for result, item in sorted(every, key=lambda one: one[1].event["createdAt"]):
+        name = event_id(number + len(new) + 1)
+        event = {"id": name, "kind": "imported_session", "sourceId": result.source, **item.event}
+        key = import_key(event)
         if key in seen:
             result.skipped += 1
             continue
         seen.add(key)
-        new.append(
-            {
-                "id": event_id(number + len(new) + 1), "kind": "imported_session", "sourceId": result.source,
-                "externalItemId": item.external_item_id, "createdAt": item.created_at,
-                "contentHash": item.content_hash, "summary": item.summary, "signals": item.signals,
-                "sourceRef": item.source_ref,
-            }
-        )  # fmt: skip
+        new.append(event)
         result.imported += 1
         result.learned += sum(map(len, item.signals.values()))
-        result.events.append(new[-1]["id"])
+        result.events.append(name)
     return new

@@ -17,7 +17,7 @@ from memory.base.git import is_elsewhere
 from memory.base.safe_text import one_line
 from memory.errors import MemdeckError
 from memory.state.files.json_text import digest
-from memory.state.files.model import SIGNALS, stamp
+from memory.state.files.model import SIGNALS, Json, stamp
 from memory.state.imports.privacy import Cleaner
 from memory.state.imports.shapes import PERSON, Said, SessionRecord, read_record
 from memory.state.imports.signals import MOST, find_signals
@@ -135,20 +135,16 @@ _SUMMARY = 160
 class ImportedItem:
     """The content of one session, ready to become an event.
 
-    `created_at` is ISO 8601 with milliseconds and Z: the first time in the session, else that of the file.
-    `content_hash` is the SHA-256 of `{"payload": TEXT}` in canonical form, where TEXT is all messages joined by blank
-    lines: a session that grew has another hash. `signals` has the five lists of an event. `messages` counts the texts
-    of people and agents; without one there is nothing to import. `bad_lines` counts lines that are not records, and
-    `first_bad_line` is the number of the first (from 1); a last line that is still being written does not count.
-    `elsewhere` is the folder of a session of another project that exists on this machine: such a session must not be
-    imported. `dropped` counts the signals of each kind that were too many.
+    `event` has what the session gives of it. Its `createdAt` is the first time in the session, else that of the file,
+    its `contentHash` the SHA-256 of `{"payload": TEXT}` in canonical form, where TEXT is all messages joined by blank
+    lines: a session that grew has another hash. `messages` counts the texts of people and agents; without one there is
+    nothing to import. `bad_lines` counts lines that are not records, and `first_bad_line` is the number of the first
+    (from 1); a last line that is still being written does not count. `elsewhere` is the folder of a session of another
+    project that exists on this machine: such a session must not be imported. `dropped` counts the signals of each kind
+    that were too many.
     """
 
-    external_item_id: str = ""
-    source_ref: str = ""
-    created_at: str = ""
-    content_hash: str = ""
-    summary: str = ""
+    event: Json = field(default_factory=dict)
     signals: dict[str, list[str]] = field(default_factory=lambda: {kind: [] for kind in SIGNALS})
     messages: int = 0
     bad_lines: int = 0
@@ -179,22 +175,23 @@ def read_item(
     records = [one for one in records if not (one.alone and one.folder and is_elsewhere(one.folder, root))]
     said = [] if any(one.aside for one in records) else [*_said(records, clean, made)]
     made.messages = len(said)
-    made.content_hash = digest({"payload": "\n\n".join(text for _, text in said)})
     folder = next((one.folder for one in records if one.folder and not one.alone), None)
     made.elsewhere = folder if folder and is_elsewhere(folder, root) else None
-    made.created_at = stamp(
-        next((one.time for one in records if one.time), datetime.fromtimestamp(found.st_mtime, UTC))
-    )
+    time = next((one.time for one in records if one.time), datetime.fromtimestamp(found.st_mtime, UTC))
     session = next((one.session for one in records if one.session), None) if item.type == "codex-local" else None
     name = session or item.path.stem
-    made.external_item_id = one_line(clean.text(name))[:200] or item.path.stem
-    made.source_ref = _reference(item, root, clean)
     title = item.titles.get(name) or next((one.title for one in reversed(records) if one.title), "")
     first = next((text for who, text in said if who == PERSON), "")
     lines = (one_line(line) for text in (title, first) for line in text.split("\n"))
-    made.summary = clean.text(next(filter(None, lines), f"Session {one_line(name)}"))
-    if len(made.summary) > _SUMMARY:
-        made.summary = made.summary[: _SUMMARY - 1].rstrip() + "…"
+    summary = clean.text(next(filter(None, lines), f"Session {one_line(name)}"))
+    made.event = {
+        "externalItemId": one_line(clean.text(name))[:200] or item.path.stem,
+        "createdAt": stamp(time),
+        "contentHash": digest({"payload": "\n\n".join(text for _, text in said)}),
+        "summary": summary if len(summary) <= _SUMMARY else f"{summary[: _SUMMARY - 1].rstrip()}…",
+        "signals": made.signals,
+        "sourceRef": _reference(item, root, clean),
+    }
     return made
 
 

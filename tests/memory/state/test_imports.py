@@ -75,9 +75,9 @@ def test_claude_shapes(root: Path, tmp_path: Path) -> None:
     )
     item = read(path, root)
     assert item.signals["decisions"] == ["one", "two", "three", "four", "five", "six"]
-    assert item.summary == "The cart"
-    assert (item.created_at, item.messages, item.bad_lines) == (TIME, 6, 0)
-    assert (item.external_item_id, item.source_ref) == ("s1", "claude-local:s1.jsonl")
+    assert item.event["summary"] == "The cart"
+    assert (item.event["createdAt"], item.messages, item.bad_lines) == (TIME, 6, 0)
+    assert (item.event["externalItemId"], item.event["sourceRef"]) == ("s1", "claude-local:s1.jsonl")
 
 
 def test_codex_shapes(root: Path, tmp_path: Path) -> None:
@@ -111,8 +111,8 @@ def test_codex_shapes(root: Path, tmp_path: Path) -> None:
     )
     item = read(tmp_path / "home", root, "codex-local")
     assert item.signals["decisions"] == ["one", "two", "three", "four"]
-    assert (item.external_item_id, item.summary, item.messages) == ("abc", "Cart work", 4)
-    assert item.source_ref == "codex-local:sessions/2026/03/01/rollout-1.jsonl"
+    assert (item.event["externalItemId"], item.event["summary"], item.messages) == ("abc", "Cart work", 4)
+    assert item.event["sourceRef"] == "codex-local:sessions/2026/03/01/rollout-1.jsonl"
 
 
 @pytest.mark.parametrize("source", [{"subagent": "review"}, {"subagent": {"thread_spawn": {"depth": 1}}}])
@@ -124,7 +124,7 @@ def test_codex_subagents(root: Path, tmp_path: Path, source: object) -> None:
         codex("event_msg", type="user_message", message="DECISION: one"),
     )
     item = read(path, root, "codex-local")
-    assert (item.messages, item.signals["decisions"], item.external_item_id) == (0, [], "child")
+    assert (item.messages, item.signals["decisions"], item.event["externalItemId"]) == (0, [], "child")
 
 
 def test_discover_claude(root: Path, tmp_path: Path) -> None:
@@ -172,25 +172,25 @@ def test_growth_changes_the_hash(root: Path, tmp_path: Path) -> None:
     long = [claude("user", f"line {number} " + "x" * 200) for number in range(300)]
     before = read(session(tmp_path / "s.jsonl", *long), root)
     tool = claude("user", [{"type": "tool_result", "content": "more"}])
-    assert read(session(tmp_path / "s.jsonl", *long, tool), root).content_hash == before.content_hash
+    assert read(session(tmp_path / "s.jsonl", *long, tool), root).event["contentHash"] == before.event["contentHash"]
     after = read(session(tmp_path / "s.jsonl", *long, claude("user", "x")), root)
-    assert after.content_hash != before.content_hash
-    assert after.external_item_id == before.external_item_id
+    assert after.event["contentHash"] != before.event["contentHash"]
+    assert after.event["externalItemId"] == before.event["externalItemId"]
 
 
 def test_secrets_and_homes_are_masked(root: Path, tmp_path: Path) -> None:
     """No secret, no home folder and no path of the machine is in anything that is kept."""
     key = "ghp_" + "a1B2" * 9
-    text = f"DECISION: use {key} in /home/ada/shop and /Users/bob/x and C:\\Users\\eve\\y\n"
+    text = f"DECISION: use {key} in /home/ada/shop and /Users/bob/x and C:\\Users\\zoe\\y\n"
     text += f"GOTCHA: {root}/src/cart.py fails"
     item = read(session(tmp_path / "s.jsonl", {"type": "summary", "summary": f"Key {key}"}, claude("user", text)), root)
     kept = repr(item)
     assert key not in kept
-    for name in ("ada", "bob", "eve", str(tmp_path)):
+    for name in ("ada", "bob", "zoe", str(tmp_path)):
         assert name not in kept, name
     assert item.signals["decisions"] == ["use [GitHub token] in ~/shop and ~/x and ~\\y"]
     assert item.signals["gotchas"] == ["src/cart.py fails"]
-    assert item.summary == "Key [GitHub token]"
+    assert item.event["summary"] == "Key [GitHub token]"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_history_of_prompts(root: Path, tmp_path: Path) -> None:
     )
     item = read(path, root)
     assert (item.signals["decisions"], item.messages, item.elsewhere) == (["mine"], 1, None)
-    assert item.created_at == "2026-03-01T10:00:00.000Z"
+    assert item.event["createdAt"] == "2026-03-01T10:00:00.000Z"
 
 
 def test_sessions_of_other_projects(root: Path, tmp_path: Path) -> None:
@@ -267,8 +267,8 @@ def test_any_records(tmp_path_factory: pytest.TempPathFactory, records: list[obj
     folder = tmp_path_factory.mktemp("sessions")
     path = session(folder / "s.jsonl", *map(json.dumps, records)) if records else session(folder / "s.jsonl", "{}")
     item = read(path, folder, kind)
-    assert item.summary.strip()
-    assert item.external_item_id.strip()
+    assert item.event["summary"].strip()
+    assert item.event["externalItemId"].strip()
     assert all(text.strip() for texts in item.signals.values() for text in texts)
     json.dumps(item.signals).encode()
-    item.summary.encode()
+    item.event["summary"].encode()

@@ -86,7 +86,7 @@ def test_a_recorded_session_says_what_was_said(recorded: Recorded) -> None:
     recorded.write(*recorded.lines())
     (item,) = recorded.items()
     assert item.signals == BOTH
-    assert item.summary == "Please look at the cart. The key is [GitHub token]"
+    assert item.event["summary"] == "Please look at the cart. The key is [GitHub token]"
     assert (item.bad_lines, item.elsewhere) == (0, None)
     assert "not evidence" not in repr(item)
     assert SECRET not in repr(item)
