@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
-from memory.state.files.model import PROJECTIONS
+from memory.state.files.model import MARKERS, PROJECTIONS
 
 VERSION = 3
 """The version in the markers of entry blocks."""
@@ -39,8 +39,7 @@ Read it as Markdown in `{PROJECTIONS}/`, in this order:
 4. `{PROJECTIONS}/gotchas.md`: read it before a change
 5. `{PROJECTIONS}/next-steps.md`: read it to find what to do
 
-While you work, note what the next one has to know on a line of its own: `DECISION: …`, `GOTCHA: what happens: why`,\
- `NEXT: …`, `DONE: …`, `PATH: …`.
+{MARKERS}
 
 `memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query` answers\
  questions.

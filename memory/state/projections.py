@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import PROJECTIONS
+from memory.state.files.model import MARKERS, PROJECTIONS
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -76,7 +76,7 @@ _PURPOSES = {
 }
 
 
-_SOURCE = re.compile(r"(?:Written|Noted|Listed) in `")
+_SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 _FACTS = (
     ("Ecosystem", "primaryEcosystem", "{}"),
     ("Package manager", "packageManager", "{}"),
@@ -116,6 +116,10 @@ These files are written from `.agent-memory/state.json`. Change the state, not t
 ## Reading order
 
 {order}
+
+## How to add to it
+
+{markers}
 
 ## Where it comes from
 
@@ -179,7 +183,7 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     status, at = snapshot["status"].capitalize(), snapshot["validatedAt"]
     run = inline(f"{status} ({at}): {snapshot['summary']}")
     bodies = (
-        _filled(_README.replace("{order}", order), project).split("\n"),
+        _filled(_README.replace("{order}", order).replace("{markers}", MARKERS), project).split("\n"),
         ["# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
          *_lists(bundle, "project-map", {})],
         ["# Current focus", "", inline(focus["summary"]), "",

@@ -311,10 +311,11 @@ def test_the_entry_block_goes_into_the_file_that_is_there(place: Place, name: st
 
 
 def test_agents_are_told_the_markers(place: Place) -> None:
-    """One line of the entry block says how what was learned is noted."""
+    """One line of the entry block, and of the memory's own README, says how what was learned is noted."""
     made(place, {"README.md": README})
-    block = place.read("README.md").decode()
-    assert all(f"`{marker}: " in block for marker in ("DECISION", "GOTCHA", "NEXT", "DONE"))
+    for path in ("README.md", "docs/agent-memory/README.md"):
+        text = place.read(path).decode()
+        assert all(f"`{marker}: " in text for marker in ("DECISION", "GOTCHA", "NEXT", "DONE")), path
 
 
 def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
@@ -348,3 +349,11 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
         "src/Cool": "`slow.php`.",
     }
     assert map_of["firstFilesToRead"][0] == "src/App.php"
+
+
+def test_open_plans_are_the_next_steps(place: Place) -> None:
+    """The open items of a plan are the steps, the first one is named in the focus; ticked and closed ones are none."""
+    plan = "# To do\n\n- [ ] Glaze pots: see `kiln.py`\n- [x] Cool\n- [ ] Sell pots\n\n## Done\n\n- Dig clay\n"
+    bundle = made(place, {"TODO.md": plan, "kiln.py": "x = 1\n"})
+    assert [one["title"] for one in bundle["nextSteps"]] == ["Glaze pots", "Sell pots"]
+    assert bundle["currentFocus"]["summary"] == "`TODO.md` lists the open steps, first “Glaze pots”."

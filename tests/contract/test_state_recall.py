@@ -99,6 +99,16 @@ def test_a_decision_said_again_is_no_change(project: Place) -> None:
 # -- gotchas and steps ----------------------------------------------------------------------------------------------
 
 
+def test_the_pages_leave_out_what_was_not_said(project: Place) -> None:
+    """A gotcha and a step show what a session said of them, and its source in small print; nothing is a filler."""
+    learned(project, ("GOTCHA: Timeout: the bank sleeps at night", "NEXT: Add tests"))
+    for name, shown in (("gotchas", "- Cause: the bank sleeps at night"), ("next-steps", "## 1. Add tests")):
+        page = project.read(f"docs/agent-memory/{name}.md").decode()
+        assert shown in page
+        assert "- <sub>Noted in sessions/s0.jsonl.</sub>" in page
+        assert "ot recorded" not in page
+
+
 def test_two_causes_of_one_title_both_stay(project: Place) -> None:
     """A gotcha with another cause adds that cause; one about the same matter replaces its own."""
     learned(project, ("GOTCHA: Timeout: the disk of the old CI is very slow",), ("GOTCHA: Timeout: DNS",))
