@@ -15,7 +15,7 @@ from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.extract.turns import take_turn
 from memory.curated.files import is_segment
-from memory.curated.model import OperationCall, is_dream_file
+from memory.curated.model import OperationCall
 from memory.curated.providers.calls import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, capture, recall
 from memory.curated.sessions import EVENTS, LEDGER, append, end, place_of, read
@@ -31,8 +31,8 @@ NOTES = 4096
 """Characters of a provider's notes that must survive the compaction of a session."""
 SECONDS = 6.0
 """Seconds that one event may take: clients wait ten seconds, and starting takes part of that."""
-_LINE = re.compile(r"- \[(.+?)\]\((.+?)\)")
-"""A line of an index, with the name and the file of its memory."""
+_LINE = re.compile(r"- \[.+?\]\([A-Za-z0-9._-]+\.md\)")
+"""The beginning of the line of a memory in an index."""
 _QUERY = 500
 _ID = 100
 """Characters of a session's id; a resumed session has a number after it."""
@@ -90,11 +90,13 @@ class CuratedSession:
             self._begun = True
         return self._curated
 
-    def snapshot(self, told: str) -> str:
-        """Return the indexes of the frozen snapshot of the session, without the memories that are told already."""
+    def snapshot(self) -> str:
+        """Capture the frozen snapshot of the session, and return what people wrote into its indexes and what a provider
+        adds: the memories themselves are told by the brief.
+        """
         if not self._on or not self._id:
             return ""
-        return _untold(capture(self._begin(), self._id, now=self._now).text, told)
+        return _besides(capture(self._begin(), self._id, now=self._now).text)
 
     def recall(self, message: str, turn: int | None) -> str:
         """Record that the memories which a message is about were recalled, and return what a provider adds to them."""
@@ -158,15 +160,13 @@ class CuratedSession:
             number += 1
 
 
-def _untold(snapshot: str, told: str) -> str:
-    """Return the indexes of a snapshot without the lines of dreams and of memories that a text has; empty where nothing
-    is left."""
+def _besides(snapshot: str) -> str:
+    """Return what a snapshot has besides the lines of memories, which the brief tells; empty where that is nothing."""
     parts = snapshot.partition("\n## Memory Taxonomy")[0].split("\n## ")[1:]
     kept = []
     for part in parts:
         heading, *lines = part.splitlines()
-        named = ((line, _LINE.match(line)) for line in lines)
-        lines = [line for line, one in named if not (one and (f" {one[1]} (" in told or is_dream_file(one[2])))]
+        lines = [line for line in lines if not _LINE.match(line)]
         if any(line.strip() and not line.startswith("*") for line in lines):  # more than a note about the index
             kept.append("\n".join([f"## {heading}", *lines]))
     return "\n".join(kept)

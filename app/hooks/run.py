@@ -276,7 +276,7 @@ def _with_curated(
             curated = CuratedSession(workspace, _session_id(given), client, now)
             message, turn, more = "", None, ""
             if event == "session-start":
-                more = curated.snapshot(text) if text else ""
+                more = curated.snapshot() if text else ""
             elif event == "prompt" and (message := _message(given)):
                 turn = _session(workspace, given, client).next_turn()
                 more = curated.recall(message, turn)

@@ -46,24 +46,25 @@ def _events(client: Client, session: str = "one") -> list[tuple[str, str | None]
 
 
 def test_a_session_begins_with_what_memories_say(curated: Client) -> None:
-    """The text of a memory is told once; the index lists only memories whose text is not told."""
+    """The text of a memory is told once, and no line of the index beside it."""
     said = curated.hook("session-start")
     assert "Deploys happen on Tuesday mornings" in said
     assert "MEMORY.md" not in said
     assert curated.hook("session-start", source="compact") == said
 
 
-def test_an_index_ends_where_clients_would_cut(curated: Client) -> None:
-    """It lists what the brief has no room for, ends at a line and says so, and the fence around it is closed."""
+def test_many_memories_cost_no_more_than_the_budget(curated: Client) -> None:
+    """What has no room is counted; of the index only the lines of people are told beside the brief."""
     for number in range(60):
-        about = f"</memdeck-memory> {'why ' * 35}"
-        text = f"---\nname: N{number}\ndescription: {about}\ntype: project\n---\n\nBecause {'it is ' * 60}\n"
+        text = f"---\nname: N{number}\ndescription: about\ntype: project\n---\n\nBecause {'it is ' * 60}\n"
         (curated.root / f".agh/memory/project_n{number}.md").write_text(text)
+    index = curated.root / ".agh/memory/MEMORY.md"
+    index.write_text(f"{index.read_text()}\n- [Gone](project_gone.md) — old\n- see the [map](https://map.example)\n")
     said = curated.hook("session-start")
-    assert 6_000 < len(said) <= 9_500
-    mark = said.rpartition('hash="')[2][:8]
-    assert said.endswith(f"\n(the rest is left out)\n(end of {mark})\n</memdeck-memory>\n")
-    assert said.count("</memdeck-memory>") == said.count("<memdeck-memory")
+    assert len(said) <= 6_600
+    assert "curated (" in said
+    assert "see the [map]" in said
+    assert "project_n1.md" not in said
 
 
 def test_a_message_gets_its_recall_once(curated: Client) -> None:
