@@ -23,14 +23,14 @@ from memory.search.records import Record, derived_ref
 from memory.systems import system_of
 
 from .model import Json, Memory
-from .system import CuratedMemory, record_of
+from .system import CuratedItem, CuratedMemory, record_of
 
 _SET = ("title", "description", "type", "superseded_by")
 _ADD = ("description", "type", "scope", "agent_name")
 
 
 class CuratedEntries:
-    """The memories of the workspace and its agents; the lines of an index that people wrote are only read."""
+    """The memories of the workspace, its agents and the person; lines of an index that people wrote are only read."""
 
     compact = False
     filters = ("type", "scope", "agent_name")
@@ -43,11 +43,10 @@ class CuratedEntries:
         raise NotFoundError("entry.not_found", f"no memory has the ref {ref[:60]!r}", "list them to see their refs")
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the memories that pass the filter, the deepest scope first."""
-        for record in _system(call).records():
-            told = record if record.item.memory is None else _shown(record.item.memory)
-            if passes(told, filter):
-                yield told
+        """Yield the memories that pass the filter, the deepest scope first, then the lines of indexes."""
+        memories = map(_shown, _memories(call))
+        lines = (one for one in _system(call).records() if not isinstance(one.item, CuratedItem))
+        return (one for one in (*memories, *lines) if passes(one, filter))
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
         """Propose a new memory; without a type it is a reference, without a scope that of its type."""
@@ -72,14 +71,18 @@ class CuratedEntries:
     def _memory(self, call: EntryCall, ref: str, check: Check) -> Memory:
         record = self.find(call, ref)
         check(item_of(record))
-        memory: Memory | None = record.item.memory
-        if memory is None:
+        if not isinstance(record.item, CuratedItem) or record.item.memory is None:
             raise RefusedError("entry.read_only", "lines of an index are only read here", "edit MEMORY.md itself")
-        return memory
+        return record.item.memory
 
 
 def _system(call: EntryCall) -> CuratedMemory:
     return system_of(call.workspace, "curated", CuratedMemory)
+
+
+def _memories(call: EntryCall) -> list[Memory]:
+    curated = _system(call).curated
+    return curated.memories(curated.all_roots())
 
 
 def _name(memory: Memory) -> Json:
@@ -88,7 +91,7 @@ def _name(memory: Memory) -> Json:
 
 def _decided(call: EntryCall, verb: str, values: Json, seen: str | None = None) -> Made:
     outcome = _system(call).propose(verb, values, seen, actor=call.actor, now=call.now)
-    found = next((one for one in _system(call).look().memories if outcome.ref == f"curated#{one.key}"), None)
+    found = next((one for one in _memories(call) if outcome.ref == f"curated#{one.key}"), None)
     return Made(None if found is None else item_of(_shown(found)), outcome.change.id or None, outcome.summary)
 
 

@@ -239,7 +239,7 @@ class CuratedMemory(System):
             top = FOLDER if root.side == "workspace" else HOME
             memories = self.curated.memories((root,))
             if root.side != "workspace":
-                yield from (record_of(one)._replace(file=f"{top}/{root.folder}/{one.filename}") for one in memories)
+                yield from map(record_of, memories)
             text = store.read(f"{root.folder}/{INDEX}").data.decode("utf-8", "replace")
             for line, part in suspicious_passages(text, set(index_lines(memories).values())):
                 yield Record(self.name, f"{top}/{root.folder}/{INDEX}", INDEX, part, CuratedItem(line))
@@ -287,15 +287,13 @@ class CuratedMemory(System):
                 if one.is_dream:
                     continue
                 part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
-                ref = derived_ref(record_of(one)) if one.root.side == "workspace" else None
-                yield Contribution(self.name, ref, one.header.name, one.body, kind, 1.0, part)
+                yield Contribution(self.name, derived_ref(record_of(one)), one.header.name, one.body, kind, 1.0, part)
             return
         answer, settings = find_about(self.curated, message, self.curated.visible(), now=now), self.curated.settings
         for found in () if answer is None else answer.ranked[: settings["recall.top_k"]]:
             memory, days = found.memory, days_since(found.memory.changed, now)
             old = f"\n{days} days old: verify it" if days > settings["recall.freshness.banner_after_days"] else ""
-            ref = derived_ref(record_of(memory)) if memory.root.side == "workspace" else None
-            reason = ", ".join(found.why[:-1])
+            ref, reason = derived_ref(record_of(memory)), ", ".join(found.why[:-1])
             yield Contribution(self.name, ref, memory.header.name, memory.body + old, reason, found.score)
 
     def may_be_told(self) -> bool:
@@ -374,7 +372,7 @@ class CuratedMemory(System):
 
 def record_of(one: Memory) -> Record:
     """Return the search record of a memory."""
-    path = f"{FOLDER}/{one.root.folder}/{one.filename}"
+    path = f"{FOLDER if one.root.side == 'workspace' else HOME}/{one.root.folder}/{one.filename}"
     day = datetime.fromtimestamp(one.changed, UTC).date().isoformat()
     return Record("curated", path, one.header.name, one.whole, CuratedItem(0, one), day, (one.header.type,))
 

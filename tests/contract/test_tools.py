@@ -50,6 +50,25 @@ def test_a_task_is_finished_postponed_and_grows_in_one_call_each(team: Place) ->
     assert entry(team, "Deploy")["fields"]["lines"] == ["v2 is live", "Checked /health"]
 
 
+def test_curated_memories_are_read_and_changed_by_the_refs_that_agents_are_told(team: Place) -> None:
+    """Those of the workspace and the person's own; a line that a person wrote into an index is only read."""
+    for kind, name in (("project", "Scanner room"), ("user", "Tea")):
+        answer = team("curated", "write", "--type", kind, "--name", name, "--content", f"about {name}", actor=ME)
+        assert answer.code == 0
+    index = team.read(".agh/memory/MEMORY.md").decode()
+    team.write(".agh/memory/MEMORY.md", f"{index}\nsee the map\n")
+    text = call(team, "brief", budget=5000)["text"]
+    for name in ("Scanner room", "Tea"):
+        ref = next(line.split()[1] for line in text.splitlines() if f" {name} (" in line)
+        assert entry(team, ref)["text"] == f"about {name}"
+        assert call(team, "edit", ref=ref, append="and more")["ref"] == ref
+        assert entry(team, ref)["text"] == f"about {name}\n\nand more"
+        assert call(team, "remove", ref=ref)["change"]
+    (line,) = call(team, "read", kind="curated")["entries"]
+    refused = call(team, "remove", ref=line["ref"])["error"]
+    assert (line["text"], refused["code"]) == ("see the map", "entry.read_only")
+
+
 def test_a_search_in_a_plain_kind_finds_no_other_entries(team: Place) -> None:
     """`gotchas` are a part of the project state, `preferences` of the knowledge: the rest of both is left out."""
     assert call(team, "add", kind="gotchas", title="The scanner hangs", text="unplug it")["ref"]
