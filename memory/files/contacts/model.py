@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import encode, read_bullets, split_lines
 from memory.document.tables import Table
+from memory.errors import UsageError
 from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
@@ -197,7 +199,8 @@ def plain_contacts(document: Document) -> PlainFile:
             section = document.sections[index]
             if kind == "person":
                 body, found = plain_bullets(section.body)
-                new = new.with_section(index, section.with_body(body))
+                with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
+                    new = new.with_section(index, section.with_body(body))
                 found += (*loose_lines(section.body, "write a person as `- **Name** (Role): text`"),)
             else:
                 columns = ", ".join(declared.columns.values())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
+from memory.errors import UsageError
 from memory.files.fields.dress import PlainFile, loose_lines, plain_bullets
 from memory.files.refs import NamedItem, name_all
 
@@ -101,7 +103,8 @@ def plain_knowledge(document: Document) -> PlainFile:
     new, findings = document, []
     for index, number, block, first in document.blocks():
         body, found = plain_bullets(block.body)
-        new = new.with_block(index, number, block.with_body(body))
+        with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
+            new = new.with_block(index, number, block.with_body(body))
         if number is not None or document.section(index).level == 2:
             found += (*loose_lines(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
         findings += [one.moved(first) for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memory.document import Document, parse
@@ -95,6 +95,8 @@ def test_what_is_written_plainly_reads_the_same(lines: list[str], end: str, name
 
 @SETTINGS
 @given(documents(), st.sampled_from(sorted(KINDS)))
+@example(b"-      code\n<b>\n# h\n", "knowledge")
+@example(b"## People\n\n-      code\n<b>\n# h\n", "contacts")
 def test_reading_never_fails(data: bytes, kind: str) -> None:
     """Any bytes have their findings, each with a line of the file."""
     document = parse(data)
