@@ -38,6 +38,11 @@ ADDED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         {"title": "Move", "fields": {"status": "planning"}, "text": "Prose."},
         "orchestration.md",
     ),
+    "monitors": (
+        {"name": "API", "type": "http", "set": {"url": "https://example.com", "interval": "*/5 * * * *"}},
+        {"title": "API", "fields": {"type": "http", "url": "https://example.com", "interval": "*/5 * * * *"}},
+        "monitors.md",
+    ),
 }
 """For each noun: what is sent over HTTP, what a tool sends for the same entry, and the file that both write."""
 

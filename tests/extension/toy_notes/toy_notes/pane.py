@@ -16,7 +16,7 @@ from .system import Look, Note, Notes
 
 
 class NotesPane(Pane):
-    """Notes by name; `a` writes one, `D` removes one."""
+    """Notes by name; `a` writes one, `x` removes one."""
 
     pane_id: ClassVar[str] = "notes"
     title: ClassVar[str] = "Notes"
