@@ -79,7 +79,7 @@ def _candidates(connection: Database, query: Query, most: int) -> list[tuple[Any
     ways = [all_of(query, whole=True), *([all_of(query)] if len(terms) <= _BEGINNINGS else [])]
     if len(terms) > 1:
         ways += [any_of(terms, query, whole=True), *([any_of(terms, query)] if len(terms) <= _BEGINNINGS else [])]
-    keep = max(3 * most, _FEWEST)
+    keep = max(2 * most, _FEWEST)
     found: dict[tuple[int, int], tuple[Any, ...]] = {}
     with connection.transaction():
         connection.execute(_SETTINGS)
