@@ -77,6 +77,42 @@ def test_what_stopped_running_is_stale_everywhere(watched: Place) -> None:
     assert "memdeck_monitor_up" in metrics(watched, FRIDAY)
 
 
+def stale_in(place: Place, now: str) -> set[str]:
+    """Return the places that tell at a time that a monitor is stale."""
+    listed = place.json("monitors", "list", now=now)["monitors"]
+    codes = {one["code"] for one in place.json("check", now=now)["problems"]}
+    exported = metrics(place, now)
+    return {
+        name
+        for name, told in {
+            "list": "stale, was healthy" in place("monitors", "list", now=now).out,
+            "json": [one["state"] for one in listed] == ["stale"] and listed[0]["healthy"] is False,
+            "status": "stale, was healthy" in place("status", now=now).out,
+            "brief": "stale" in place("prompt", now=now).out,
+            "check": "monitor.stale" in codes,
+            "export": "memdeck_monitor_up" not in exported and exported["memdeck_monitor_stale"].endswith(" 1"),
+            "fleet": place.json("fleet", "status", now=now)["workspaces"][0]["stale"] > 0,
+        }.items()
+        if told
+    }
+
+
+def test_a_week_in_which_cron_is_killed(watched: Place) -> None:
+    """cron runs until Wednesday evening and again from Sunday: in between the monitor is stale in every place."""
+    everywhere = {"list", "json", "status", "brief", "check", "export", "fleet"}
+    write(watched, entry("Disk", "type: command", "command: echo 7", "interval: 0 */6 * * *", "threshold: value > 9"))
+    approve(watched)
+    watched("fleet", "add", str(watched.work), now=MONDAY)
+    for day in range(2, 9):
+        for hour in (0, 6, 12, 18):
+            now = f"2026-03-{day:02}T{hour:02}:00:10Z"
+            if day < 5 or day > 7:
+                assert watched("--maintain", "--quiet", now=now).code == 0, now
+        # Two intervals after the last run it is no longer known how the monitor is.
+        evening = f"2026-03-{day:02}T18:30:00Z"
+        assert stale_in(watched, evening) == (everywhere if 5 <= day <= 7 else set()), evening
+
+
 def test_a_clone_is_stale_from_its_first_moment(workspace: Place) -> None:
     """What a file says of a check long ago is no state of today, in a workspace where nothing ran yet."""
     lines = ("type: command", "command: true", "interval: 0 * * * *", f"lastCheck: {MONDAY}", "lastStatus: healthy")
