@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ from .model import (
     SCOPES,
     SETTINGS,
     SHOWN,
+    Answer,
     Fact,
     FactsOfFile,
     holds_secret,
@@ -98,13 +100,10 @@ class Facts(System):
         from memory.maintenance.report import Gone, Report, RuleReport
 
         begun = time.perf_counter()
-        before = len(self.store.read().facts)
-        if dry_run:
-            gone, change = tuple(self.store.read().over(self.store.settings.max_total)), None
-        else:
-            made = self.store.prune(actor=actor, now=now)
-            gone, change = made.gone, made.change and made.change.id
-            before = len(self.store.read().facts) + len(gone)
+        plan = Answer(gone=tuple(self.store.read().over(self.store.settings.max_total)))
+        made = plan if dry_run else self.store.prune(actor=actor, now=now)
+        gone, change = made.gone, made.change and made.change.id
+        before = len(self.store.read().facts) + (0 if dry_run else len(gone))
         moves = tuple(Gone(fact.ref, fact.title, "the change log", time_key(fact.ts)[:10]) for fact in gone)
         why = f"the oldest over {before - len(gone):,} facts" if gone else ""
         rule = RuleReport(RULE, SHOWN, before, before - len(gone), 0, len(gone), moves, (), ("fact", "cleared"), why)
@@ -169,11 +168,8 @@ class Facts(System):
     def status(self, now: datetime) -> Mapping[str, object]:  # noqa: ARG002
         """Return how many facts there are by scope, the limit, and how many lines cannot be read."""
         look = self.store.look()
-        scopes: dict[str, int] = {}
-        for fact in look.reading.facts:
-            scopes[fact.scope] = scopes.get(fact.scope, 0) + 1
         return {
-            "counts": {"facts": len(look.reading.facts), **scopes},
+            "counts": {"facts": len(look.reading.facts), **Counter(fact.scope for fact in look.reading.facts)},
             "max_total": look.settings.max_total,
             "unread": len(look.reading.unread),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory.base.words import spans, tokens
+from memory.base.words import spans
 from memory.registry import kinds
 
 from .needs import Need
@@ -97,7 +97,7 @@ def body_of(title: str, text: str) -> str:
 def hit_of(entry: FoundEntry, evidence: Evidence, needs: Sequence[Need]) -> Hit:
     """Return the hit of an entry that was found, with its snippet and the words marked."""
     served = [needs[at] for at in sorted(evidence.found)]
-    snippet, marks = _snippet(entry, served)
+    snippet, marks = _snippet(entry, evidence.line, served)
     why = tuple((needs[at].text, where) for at, where in sorted(evidence.found.items()))
     score = round(min(1.0, max(0.001, evidence.score)), 3)
     return Hit(entry, score, snippet, marks, marks_in(entry.title, served), why, evidence.fits_all, evidence.is_about)
@@ -131,17 +131,12 @@ def _joined(found: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(joined)
 
 
-def _snippet(entry: FoundEntry, needs: Sequence[Need]) -> tuple[str, tuple[Span, ...]]:
-    """Return the line with the most valuable words and the marks in it; the title's line only if no other has any."""
-    lines = [line for line in body_of(entry.title, entry.text).splitlines() if line.strip(" -#\t")]
-    worth, place = max(((_worth(line, needs), -at) for at, line in enumerate(lines)), default=(0.0, 0))
-    best = lines[-place] if worth or (lines and not marks_in(entry.title, needs)) else entry.title
+def _snippet(entry: FoundEntry, line: int, needs: Sequence[Need]) -> tuple[str, tuple[Span, ...]]:
+    """Return a line of the text and the marks in it; the title's line if only that has any."""
+    lines = body_of(entry.title, entry.text).splitlines()
+    said = [one for one in lines if one.strip(" -#\t")]
+    best = lines[line] if line >= 0 else said[0] if said and not marks_in(entry.title, needs) else entry.title
     return cut(best, marks_in(best, needs))
-
-
-def _worth(line: str, needs: Sequence[Need]) -> float:
-    words = tokens(line[:_LONGEST_LINE])
-    return sum(need.worth * need.served_by(words) for need in needs)
 
 
 def cut(line: str, marks: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:

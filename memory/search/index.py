@@ -205,7 +205,7 @@ class SearchIndex:
         numbers = [number for (number,) in self.connection.execute(text, (*only.values, limit or -1))]
         entries = self._entries(numbers)
         ordered = sorted(entries.values(), key=lambda entry: (-day_number(entry.date), *_place(entry)))
-        hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
+        hits = tuple(hit_of(entry, Evidence(0, 0.5, 0.5, 0.5, {}, True), ()) for entry in ordered)
         return SearchAnswer(query, hits, count, explained=("by date, the newest first: the query has no words",))
 
     def _weighed(self, query: Query, needs: Sequence[Need], numbers: Sequence[int], most: int) -> list[Hit]:

@@ -89,16 +89,6 @@ class Need(NamedTuple):
         ways += [quoted(" ".join(words)) + (" *" if self.longer else "") for words in self.phrases]
         return either([*ways, f"{quoted(self.head)} *"] if self.head else ways)
 
-    def served_by(self, words: Sequence[str]) -> float:
-        """Return how well the best of some consecutive words serves it."""
-        single = max(map(self.serves, words), default=0.0)
-        several = (
-            served
-            for phrase, served in self.phrases.items()
-            if any(self.serves_all(phrase, words[at : at + len(phrase)]) for at in range(len(words)))
-        )
-        return max(single, *several, 0.0)
-
     def serves_all(self, phrase: tuple[str, ...], words: Sequence[str]) -> bool:
         """Return whether consecutive words are one of its phrases."""
         if len(words) != len(phrase) or words[:-1] != list(phrase[:-1]):

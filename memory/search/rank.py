@@ -112,7 +112,7 @@ class Evidence(NamedTuple):
     """Why an entry was found.
 
     `score` orders the entries of one query by the needs found, title, nearness and age. `share` is the
-    part of what was asked for that the entry has, `exact` the part that it has as it was typed or in another form.
+    part of what was asked for that the entry has, `line` the line of its text that has the most of it, -1 for none.
     `telling` compares the worth of what it has with that of a word that no entry has.
     `found` maps the needs, by their position in the query, to `title`, `text` or both.
     """
@@ -120,10 +120,10 @@ class Evidence(NamedTuple):
     number: int
     score: float
     share: float
-    exact: float
     telling: float
     found: dict[int, str]
     fits_all: bool
+    line: int = -1
 
     @property
     def is_about(self) -> bool:
@@ -169,33 +169,31 @@ class Weigher:
                 if found.get(at) != name:
                     found[at] = name if at not in found else "title and text"
         norm = _OFTEN * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (len(title) + len(text)) / _USUAL_LENGTH)
-        points = share = exact = 0.0
+        points = share = 0.0
         for at, served in best.items():
             worth = self.needs[at].worth * served
             prominence = _TITLE if "title" in found[at] else 1.0
             points += prominence * worth * (1 + _OFTEN) * counts[at] / (counts[at] + norm)
             share += worth
-            exact += worth if served > 0.84 else 0.0
         points = (points + self._nearness(places)) / self._total
         share /= self._total
         points *= 1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share
         passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
-        points += passage_share * (self._passage(by_line) - points)
+        passages = {number: self._passage(number, by_line) for number in by_line}
+        points += passage_share * (max(passages.values(), default=0.0) - points)
         telling = share * self._total / self._unique
         points *= self._standing(entry)
         fits = self._wanted <= found.keys()
-        return Evidence(entry.number, points, share, exact / self._total, telling, found, fits)
+        best_line = max(sorted(passages), key=lambda one: (one >= 0, passages[one]), default=-1)
+        return Evidence(entry.number, points, share, telling, found, fits, best_line)
 
-    def _passage(self, lines: dict[int, dict[int, float]]) -> float:
-        """Return the share of the needs that the best line has, with its neighbours and the title (line -1)."""
-        best = 0.0
-        for line in lines:
-            served: dict[int, float] = {}
-            for other, counts in ((line, 1.0), (line - 1, _BESIDE), (line + 1, _BESIDE), (-1, 1.0)):
-                for at, well in lines.get(other, {}).items():
-                    served[at] = max(served.get(at, 0.0), well * counts)
-            best = max(best, sum(self.needs[at].worth * well for at, well in served.items()))
-        return best / self._total
+    def _passage(self, line: int, lines: dict[int, dict[int, float]]) -> float:
+        """Return the share of the needs that a line has, with its neighbours and the title (line -1)."""
+        best: dict[int, float] = {}
+        for other, counts in ((line, 1.0), (line - 1, _BESIDE), (line + 1, _BESIDE), (-1, 1.0)):
+            for at, well in lines.get(other, {}).items():
+                best[at] = max(best.get(at, 0.0), well * counts)
+        return sum(self.needs[at].worth * well for at, well in best.items()) / self._total
 
     def _occurrences(self, words: Sequence[str]) -> list[tuple[int, int, float]]:
         """Return (place, need, how well it is served) for each word that serves a need."""
