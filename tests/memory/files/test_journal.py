@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.files.journal.model import Journal, read_lines
-from memory.files.journal.reading import read_date, split_heading
 from tests.fixture_files import sample
 
 MIXED = """\
@@ -56,46 +55,6 @@ def test_the_sample_has_every_entry_right() -> None:
         ("2024-01-15", "11:30"),
         ("2024-01-14", "16:30"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("heading", "expected"),
-    [
-        ("10:30 — Heartbeat", ("10:30", "Heartbeat")),
-        ("10:30 – Heartbeat", ("10:30", "Heartbeat")),
-        ("10:30 - Heartbeat", ("10:30", "Heartbeat")),
-        ("10:30 -- Heartbeat", ("10:30", "Heartbeat")),
-        ("10:30—Heartbeat", ("10:30", "Heartbeat")),
-        ("9:05 — x", ("9:05", "x")),
-        ("10:30:59 — x", ("10:30:59", "x")),
-        ("25:99 — x", ("25:99", "x")),
-        ("10:30", ("10:30", "")),
-        ("10:30 — 10:45 — x", ("10:30", "10:45 — x")),
-        ("10:30 Heartbeat", (None, "10:30 Heartbeat")),
-        ("Heartbeat — 10:30", (None, "Heartbeat — 10:30")),
-        ("", (None, "")),
-    ],
-)
-def test_headings_hold_a_time_and_a_title(heading: str, expected: tuple[str | None, str]) -> None:
-    """Dashes of any length are understood; a heading without a time is all title."""
-    assert expected == split_heading(heading)
-
-
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        ("2024-01-15", "2024-01-15"),
-        ("2024-01-15 (Monday)", "2024-01-15"),
-        ("2024-01-15 Monday", "2024-01-15"),
-        ("2024-02-30", "2024-02-30"),
-        ("2024-01-150", None),
-        ("2024-01-15x", None),
-        ("Notes 2024-01-15", None),
-    ],
-)
-def test_a_day_is_a_heading_that_begins_with_a_date(title: str, expected: str | None) -> None:
-    """Impossible dates are kept as they stand."""
-    assert expected == read_date(title)
 
 
 def test_entries_come_newest_first_whatever_the_order_of_the_file() -> None:

@@ -13,7 +13,7 @@ from memory.document import parse
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task, TaskList
-from memory.files.tasks.values import DueValue, read_due, split_priority
+from memory.files.tasks.values import DueValue, read_due
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
 
@@ -98,25 +98,6 @@ def test_the_sample_has_every_field_right() -> None:
     ]
     assert expected == [{**task, "ref": None} for task in tasks]
     assert len({task["ref"] for task in tasks}) == 5
-
-
-@pytest.mark.parametrize(
-    ("heading", "priority", "title"),
-    [
-        ("[HIGH] Deploy", "HIGH", "Deploy"),
-        ("[low]  Deploy", "LOW", "Deploy"),
-        ("Deploy", None, "Deploy"),
-        ("[URGENT] Deploy", None, "[URGENT] Deploy"),
-        ("[HIGH]Deploy", None, "[HIGH]Deploy"),
-        ("[HIGH]", "HIGH", ""),
-        ("[HIGH] [LOW] Deploy", "HIGH", "[LOW] Deploy"),
-        ("Deploy [HIGH]", None, "Deploy [HIGH]"),
-        ("", None, ""),
-    ],
-)
-def test_a_priority_stands_in_brackets_before_the_title(heading: str, priority: str | None, title: str) -> None:
-    """An unknown priority is none, and stays in the title."""
-    assert (priority, title) == split_priority(heading)
 
 
 @pytest.mark.parametrize(
