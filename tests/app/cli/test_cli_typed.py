@@ -176,15 +176,6 @@ def test_expire_lock_and_unlock(memdeck: Memdeck, ada: Path) -> None:
     assert memdeck("typed", "unlock", "memory/persona.md", "--agent", "ada", now=NOW).code == 0
 
 
-def test_a_foreign_lock_is_honoured(memdeck: Memdeck, ada: Path) -> None:
-    """A write to a file that another program locked exits 75; --ignore-lock writes."""
-    put(ada, "memory/persona.md.lock", "1 elsewhere 2026-04-18T11:00:00+00:00\n")
-    refused = memdeck("typed", "merge", "memory/persona.md", "x\n", "--agent", "ada", now=NOW)
-    assert (refused.code, "process 1 on elsewhere since 2026-04-18T11:00" in refused.err) == (75, True)
-    memdeck("typed", "merge", "memory/persona.md", "x\n", "--agent", "ada", "--ignore-lock", now=NOW)
-    assert (ada / "memory/persona.md").read_text() == "calm\nx\n"
-
-
 def test_failures_are_noted_and_summed_up(memdeck: Memdeck, ada: Path) -> None:
     """fail appends the note, failures counts."""
     for number, task in enumerate(("Migrate the orders database", "Migrate the users database"), 1):

@@ -88,16 +88,6 @@ def test_facts_go_to_typed_memory_and_back(tmp_path: Path) -> None:
     assert (there.root / name).read_bytes() == (here.root / name).read_bytes()
 
 
-@pytest.mark.parametrize("target", ["files", "facts", "typed"])
-def test_the_change_counts_what_it_converted(tmp_path: Path, target: str) -> None:
-    """One entry is one, in words too."""
-    source, there = tmp_path / "notes.md", workspace(tmp_path / "there")
-    source.write_text("- Alice likes tea\n")
-    run(there, f"claude-code:{source}", target)
-    (change,) = there.store.history.list(1)
-    assert change.summary == f"converted 1 {'fact' if target == 'facts' else 'entry'}"
-
-
 @pytest.mark.parametrize("target", ["facts", "typed"])
 def test_the_sample_is_accounted_for(tmp_path: Path, target: str) -> None:
     """Every entry of the sample is converted or skipped with a reason, the source keeps its bytes, once is enough."""

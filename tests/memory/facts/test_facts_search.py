@@ -21,13 +21,6 @@ def test_a_substring_in_any_case(store: FactStore, add: Add) -> None:
     assert store.search("deploy  target") == ()
 
 
-def test_a_whole_tag(store: FactStore, add: Add) -> None:
-    """A tag is compared whole, without case; a part of one finds nothing."""
-    add("one", tags=["Infra", "deploy"])
-    add("two", tags=["infrastructure"])
-    assert [fact.id for fact in store.search(tag="infra")] == ["m-1"]
-
-
 def test_the_twenty_newest(store: FactStore, add: Add, now: datetime) -> None:
     """At most 20, newest first; without conditions the 20 newest of all."""
     for number in range(25):

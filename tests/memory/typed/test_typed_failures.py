@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.errors import MemdeckError
 from memory.typed import ops
 from memory.typed.failures import Failure, note_of, read_failures, summarise, with_note
 from tests.examples import examples
@@ -129,11 +128,3 @@ def test_notes_of_other_hands_are_read() -> None:
         ("2026-04-18 10:00", "9", 12345, "2026-W16", 1),
         ("someday", "local", None, "unknown", 5),
     ]
-
-
-def test_an_age_that_is_none_is_refused_whether_or_not_the_file_is_there(tmp_path: Path) -> None:
-    """`expire` says what it takes instead of raising what nobody expects."""
-    for age in ("soon", "-3d", -1, True):
-        with pytest.raises(MemdeckError) as caught:
-            ops.expire(tmp_path / "none.md", age)
-        assert caught.value.code == "typed.age"

@@ -74,13 +74,6 @@ def test_section_replace_replaces_blocks_whose_heading_matches(existing: str, co
     assert merged(existing.encode(), content, "section_replace").decode() == expected
 
 
-def test_other_modes_are_refused() -> None:
-    """An unknown mode is refused, and the error names the modes."""
-    with pytest.raises(UsageError, match="line_hash") as caught:
-        merged(b"", "x", "fuzzy")
-    assert caught.value.code == "typed.dedupe"
-
-
 def test_an_open_fence_swallows_nothing() -> None:
     """Where a fence would swallow a block or its headings, nothing is merged; `#` in a fence is no heading."""
     block = block_of("B", "\n```\n# comment\n```\n", "typed.heading")
