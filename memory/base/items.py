@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One entry, independent of the format of its file.
 
     `kind` is one of task, journal, contact, fact, decision, note, next-step, gotcha, or a word of its source. `where`
@@ -23,7 +21,7 @@ class Item:
     where: str = ""
     created: str = ""
     tags: tuple[str, ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = {}
     raw: bytes = b""
 
     @property

@@ -7,8 +7,8 @@ time, it is that of the date from which the task recurs, else nine in the mornin
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, time
+from typing import NamedTuple
 
 from memory.errors import UsageError
 
@@ -47,8 +47,7 @@ class BadRecurrence(BadCron):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Recurrence:
+class Recurrence(NamedTuple):
     """A parsed recurrence: as cron, in a few words, and a note on what the user may not expect ("": none)."""
 
     cron: str

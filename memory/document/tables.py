@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -55,8 +54,7 @@ class TableRow(NamedTuple):
         return self.cells[column].text if column < len(self.cells) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One table; `aligned` says that all its lines have their pipes in the same screen columns."""
 
     start: int

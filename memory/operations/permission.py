@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.errors import BlockedError, RefusedError, UsageError
 from memory.storage.changes import PERSONS, is_agent
@@ -15,8 +14,7 @@ _PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only"}
 """The code for an agent that tries what a person does, by the noun, where it is not `NOUN.person_only`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Who calls, and how: `client` is the client whose agent started this process, `terminal` says that a person can
     be asked, `sets_time` that the call names its own time, `surface` is `api` or `mcp` for what programs call.
     """

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
@@ -44,8 +43,7 @@ class Paint(Protocol):
         """Yield rows as lines with aligned columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """A question to the person after a result was shown: a yes goes on with `then`.
 
     Where no person can be asked, the operation ends; `otherwise` says how to go on without a question.
@@ -56,8 +54,7 @@ class Ask:
     otherwise: str
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A text that the person edits, in a file of this name; `save` takes it, and its errors lead back to the editor.
 
     `without` is the error where there is no person.
@@ -69,8 +66,7 @@ class Draft:
     without: MemdeckError
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The result of an operation, made when it is shown: a JSON document, or lines for people.
 
     `rows` are the objects of the form jsonl, if it has its own.
@@ -91,9 +87,9 @@ class Result:
     def asking(self, ask: Ask, yes: bool) -> Result:
         """Return this result with a question; with `yes` it is answered, and what was shown comes before the rest."""
         if not yes:
-            return replace(self, ask=ask)
+            return self._replace(ask=ask)
         after = ask.then()
-        return replace(after, lines=lambda paint: chain(self.lines(paint), after.lines(paint)))
+        return after._replace(lines=lambda paint: chain(self.lines(paint), after.lines(paint)))
 
 
 def listing(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memory.document.lines import hidden_lines, read_bullets, read_fields, split_lines
 
@@ -13,8 +12,7 @@ What = Literal["entry", "title", "field", "row", "text", "section", "front", "fi
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinePiece:
+class LinePiece(NamedTuple):
     """Some whole lines: `raw` is their source, `value` what counts when they are compared.
 
     `key` is what a field, a table row or a table's header is known by in its body; None is free text, known by

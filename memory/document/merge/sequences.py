@@ -6,7 +6,6 @@ A line may be any text that is taken as a whole: a bullet with its further lines
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Sequence
-from dataclasses import dataclass
 from heapq import merge
 from itertools import groupby
 from typing import Generic, NamedTuple, TypeVar
@@ -30,8 +29,7 @@ class Three(NamedTuple, Generic[T]):
         return Three(change(self.base), change(self.ours), change(self.theirs))
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(NamedTuple):
     """Base lines `start:stop` became the side's lines `first:last`."""
 
     start: int
@@ -40,8 +38,7 @@ class Hunk:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(NamedTuple):
     """A conflict: the ranges of lines in base, ours and theirs that contradict each other."""
 
     base: range
@@ -49,8 +46,7 @@ class Overlap:
     theirs: range
 
 
-@dataclass(frozen=True, slots=True)
-class LineMerge:
+class LineMerge(NamedTuple):
     """What becomes of the lines: names for those of each side, and which names stay.
 
     Lines of one name are the same line: `ours[i]` and `theirs[j]` are indexes of base lines (0 and up) where a line
