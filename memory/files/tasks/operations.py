@@ -60,7 +60,6 @@ from .edits import (
 )
 from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
-from .quick import recurrence_from
 from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
@@ -375,6 +374,8 @@ def _recurs(call: Call, text: str, due: str | None) -> str:
     """
     if is_absent(text):
         return text
+    from .quick import recurrence_from
+
     found = recurrence_from(text, due, call.zone)
     if found.note:
         call.notes.append(found.note)
