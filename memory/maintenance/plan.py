@@ -17,7 +17,6 @@ from memory.files.tasks.model import Task
 
 from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import Gone, RuleReport, Stays
-from .restored import RestoredIn, staying
 from .rules import (
     ALL_RULES,
     ARCHIVE_TASKS,
@@ -32,6 +31,7 @@ from .rules import (
     Dated,
     Kept,
     Place,
+    RestoredIn,
     RuleResult,
     Today,
     archive_name,
@@ -41,6 +41,7 @@ from .rules import (
     completed_tasks,
     days,
     journal_entries,
+    staying,
 )
 
 

@@ -19,8 +19,7 @@ from memory.workspace import Workspace, stamped
 from . import conservation
 from .plan import MaintenancePlan, plan_maintenance
 from .report import Report, summary
-from .restored import Restored, RestoredIn
-from .rules import ALL_RULES
+from .rules import ALL_RULES, Restored, RestoredIn
 
 OPERATION = "maintain"
 ACTOR = "maintain"

@@ -26,8 +26,8 @@ from memory.document.nodes import field_line
 from memory.errors import UsageError
 from memory.files.monitors.model import PRIORITIES, Monitor
 from memory.monitoring.ledger import read_stamp
+from memory.monitoring.result import plain
 from memory.monitoring.units import read_duration
-from memory.monitoring.words import plain
 
 Kind = Literal["alert", "recovered", "reminder"]
 Told = Literal["no", "held", "yes"]

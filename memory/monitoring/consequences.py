@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_utc, say_span
 from memory.base.safe_text import plural
 from memory.base.values import split_remark
 from memory.document import Document, Entry
@@ -19,13 +20,12 @@ from memory.files.edit import Edit
 from memory.files.journal.edits import with_notes
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
-from memory.monitoring import words
 from memory.monitoring.alerts import AlertState, Happening, advance, held, read_options, silenced, told
 from memory.monitoring.checks import check
 from memory.monitoring.command import run_placed
 from memory.monitoring.ledger import JournalNote, Message, key_of
 from memory.monitoring.messages import AlertRoute, Messenger, read_route, send_message
-from memory.monitoring.result import Around, Result
+from memory.monitoring.result import Around, Result, plain
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.units import read_duration
 from memory.monitoring.watch import Repair, RunContext, WatchedMonitor
@@ -43,6 +43,8 @@ USELESS = 2
 PAUSES = (0.0, 2.0, 5.0)
 """Seconds before each check of whether it helped: a service needs a moment to start."""
 MONITORS, JOURNAL = "monitors.md", "journal.md"
+ALERT = "Monitor Alert"
+RECOVERED = "Monitor Recovered"
 
 
 class Consequences:
@@ -126,10 +128,10 @@ class Consequences:
         route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
         place = f"{host_name(run.services.environ)}: {run.workspace.root}"
         send = run.services.send or send_message
-        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, send, words.plain(place, 200))
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, send, plain(place, 200))
         told_of, failure = messenger.digest()
         if failure:
-            run.warnings.append(f"the digest was not sent: {words.plain(failure)}")
+            run.warnings.append(f"the digest was not sent: {plain(failure)}")
         for message in told_of:
             state = self.states.get(message.monitor)
             if state is not None and message.kind == "alert" and state.told == "held":
@@ -149,7 +151,7 @@ class Consequences:
     def _message(self, one: WatchedMonitor, event: Happening, route: AlertRoute) -> Message:
         monitor = one.monitor
         remediated = one.repair is not None and one.repair.helped
-        title = words.message_title(event.kind, monitor, one.result, event.occurrences, remediated=remediated)
+        title = message_title(event.kind, monitor, one.result, event.occurrences, remediated=remediated)
         priority = self._options[monitor.name].priority or route.priority
         return Message(key_of(monitor.name), event.kind, priority, title, "\n".join(self._lines(one)) or title)
 
@@ -162,15 +164,15 @@ class Consequences:
         kinds = {event.kind: event for event in one.events}
         if "alert" in kinds or "reminder" in kinds or (fix is not None and fix.ran):
             occurrences = max(one.occurrences, self._state(monitor.name).failures, 1)
-            lines.append(words.alert_line(monitor, one.checked, occurrences))
+            lines.append(alert_line(monitor, one.checked, occurrences))
         if fix is not None and fix.ran:
-            lines.append(words.remediation_line(fix.command, fix.failure))
+            lines.append(remediation_line(fix.command, fix.failure))
             if fix.verified is not None:
-                lines.append(words.verified_line(monitor, fix.verified))
+                lines.append(verified_line(monitor, fix.verified))
             if fix.stopped:
                 lines.append("Auto-remediation: Stopped, for the last two did not help")
         elif "recovered" in kinds:
-            lines.append(words.recovered_line(monitor, one.checked, kinds["recovered"].lasted))
+            lines.append(recovered_line(monitor, one.checked, kinds["recovered"].lasted))
         if fix is not None and fix.blocked:
             lines.append("Auto-remediation: Not run, it needs approval")
         return lines
@@ -183,13 +185,69 @@ class Consequences:
             sent = sum(one.delivery is not None and one.delivery.told == "yes" for one in news)
             if sent:
                 lines.append(f"Notification sent for {plural(sent, 'monitor')}")
-            self.notes.append(JournalNote(now, words.ALERT, tuple(lines)))
+            self.notes.append(JournalNote(now, ALERT, tuple(lines)))
             return
         for one in news:
             said = one.told or (f"No notification: {one.silenced}" if one.silenced else "")
             only_recovered = one.happenings == ("recovered",) and one.repair is None
-            title = words.RECOVERED if only_recovered else words.ALERT
+            title = RECOVERED if only_recovered else ALERT
             self.notes.append(JournalNote(now, title, tuple(line for line in (*self._lines(one), said) if line)))
+
+
+# -- the texts, in the terms of the format ----------------------------------------------------------------------------
+
+
+def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:
+    """Return what was checked, and what came out: an endpoint and its status, or the name and the summary."""
+    status = outcome.values.get("status")
+    if status is None:
+        return plain(monitor.name, 80), plain(outcome.summary) or outcome.state
+    # Without parts that may be secret.
+    path = urlsplit(monitor.url or "").path or "/"
+    return f"{plain(monitor.name, 80)} endpoint {plain(path, 60)}", str(status)
+
+
+def alert_line(monitor: Monitor, outcome: Result, occurrences: int) -> str:
+    """Describe the alert: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
+    counted = plural(occurrences, "occurrence")
+    if outcome.summary.startswith("status ") and "status" in outcome.values:
+        return f"{' returned '.join(_target(monitor, outcome))} ({counted})"
+    return f"{plain(monitor.name, 80)}: {plain(outcome.summary) or outcome.state} ({counted})"
+
+
+def remediation_line(command: str, failure: str) -> str:
+    """Return the line for a remediation: what was run, and how it failed, if it did."""
+    ran = f"Auto-remediation: Ran {plain(command)}"
+    return f"{ran} ({plain(failure, 60)})" if failure else ran
+
+
+def verified_line(monitor: Monitor, outcome: Result) -> str:
+    """Return the line for the second check."""
+    what, now = _target(monitor, outcome)
+    if "status" in outcome.values:
+        what, now = "Endpoint", f"returning {now}"
+    return f"Verified: {what} {'recovered, now' if outcome.state == 'healthy' else 'has not recovered, still'} {now}"
+
+
+def recovered_line(monitor: Monitor, outcome: Result, lasted: timedelta) -> str:
+    """Return the line for a recovery, with the duration of the outage."""
+    what, now = _target(monitor, outcome)
+    end = f", now returning {now}" if "status" in outcome.values else f": {now}"
+    return f"{what} recovered after {say_span(lasted.total_seconds()) or 'a moment'}{end}"
+
+
+def message_title(kind: str, monitor: Monitor, outcome: Result, occurrences: int, *, remediated: bool) -> str:
+    """Return the headline of a message, which the journal quotes."""
+    name = plain(monitor.name, 80).replace('"', "'")
+    what = plain(outcome.summary, 60).replace('"', "'") or outcome.state
+    titles = {
+        "recovered": f"{name} recovered" + (" after auto-remediation" if remediated else ""),
+        "reminder": f"{name} is still failing: {what} ({plural(occurrences, 'occurrence')})",
+    }
+    return titles.get(kind, f"{name} is failing: {what}")
+
+
+# -- remediation -----------------------------------------------------------------------------------------------------
 
 
 def refused_remedy(

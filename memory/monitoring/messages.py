@@ -34,7 +34,7 @@ from memory.files.contacts.model import Contact
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import Window, ends_at, parse_windows
 from memory.monitoring.ledger import Message, MonitorLedger
-from memory.monitoring.words import plain
+from memory.monitoring.result import plain
 from memory.trust.settings import NotOwn, read_own
 
 FILE = "channels.toml"

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from memory.base.safe_text import clip, visible
+from memory.base.safe_text import clip, cut, visible
+from memory.base.safe_text import one_line as safe_line
 
 if TYPE_CHECKING:
     import ssl
@@ -95,6 +96,11 @@ def one_line(text: str) -> str:
         if depth < 0:
             break
     return line if depth == 0 else re.sub(r"[()]", "", line)
+
+
+def plain(text: str, length: int = 100) -> str:
+    """Return text on one line, safe for files and screens, cut to a length."""
+    return cut(safe_line(text), length)
 
 
 def safe_detail(text: str) -> str:

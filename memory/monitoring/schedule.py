@@ -29,7 +29,7 @@ from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from memory.monitoring.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
-from memory.monitoring.words import plain
+from memory.monitoring.result import plain
 from memory.trust.asks import checks_of, monitor_asks
 from memory.trust.consent import Trust
 from memory.workspace import Workspace

@@ -20,7 +20,6 @@ from memory.monitoring.alerts import Happening
 from memory.monitoring.ledger import MonitorLedger
 from memory.monitoring.messages import Addresses, Delivery, Send
 from memory.monitoring.result import Around, Result
-from memory.monitoring.words import notified_line
 from memory.trust.asks import Ask, monitor_asks
 from memory.trust.consent import Trust, blocked_json
 from memory.trust.records import ConsentDecision
@@ -169,7 +168,11 @@ class WatchedMonitor:
     def told(self) -> str:
         """The result of the message in words, "" if there was none."""
         sent = self.delivery
-        return "" if sent is None else notified_line(sent.told, sent.message.title, sent.detail)
+        said = None if sent is None else {"yes": "sent", "held": "waits", "no": "failed"}.get(sent.told)
+        if sent is None or said is None:
+            return ""
+        detail = f" ({sent.detail})" if sent.detail or sent.told != "yes" else ""
+        return f'Notification {said}: "{sent.message.title}"{detail}'
 
     @property
     def news(self) -> bool:
