@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -67,26 +65,6 @@ def test_a_damaged_list_is_told(tmp_path: Path) -> None:
     assert error.value.code == "fleet.list"
     assert path.with_suffix(".damaged.sqlite").read_bytes().startswith(b"no database")
     assert WorkspaceList(tmp_path / "state").all() == ()
-
-
-def test_threads_are_each_told_that_the_list_fails(tmp_path: Path) -> None:
-    """A list that cannot be used is the same error for every thread that shares it, and none gets that of another."""
-    known = WorkspaceList(tmp_path / "state")
-    (known.folder.path / "workspaces.sqlite").mkdir(parents=True)
-    known.folder.path.chmod(0o700)
-
-    def code(_: int) -> str:
-        with pytest.raises(MemdeckError) as error:
-            known.all()
-        return error.value.code
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as threads:
-            assert set(threads.map(code, range(200))) == {"fleet.list"}
-    finally:
-        sys.setswitchinterval(before)
 
 
 def test_names_that_are_no_text_are_listed(tmp_path: Path, fleet: EmbeddedFleet) -> None:

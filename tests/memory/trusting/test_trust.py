@@ -300,17 +300,6 @@ def test_planted_records_do_not_count(place: Place, tmp_path: Path) -> None:
     assert set(place.states()) == {"refused"}
 
 
-def test_a_state_folder_linked_into_the_workspace_does_not_count(place: Place) -> None:
-    """A state home that leads into the workspace by a link is no place for approvals."""
-    inside = place.root / "inside"
-    inside.mkdir()
-    place.home.symlink_to(inside)
-    assert set(place.states()) == {"refused"}
-    with pytest.raises(RefusedError):
-        place.trust.approve(place.ask("Disk"), who="human", now=NOW)
-    assert not list(inside.iterdir())
-
-
 def test_state_in_the_workspace_is_never_read(place: Place) -> None:
     """What a clone brings along under the names of memdeck's own folders approves nothing."""
     place.approve_all()
