@@ -24,7 +24,7 @@ from widgets.panes import PaneName
 from widgets.text.theme import offered
 
 from .commands.conditions import Situation
-from .commands.table import BY_ID, PARTS, found_at, why_dead
+from .commands.table import BY_ID, COMMANDS, PARTS, found_at, reason
 from .keys.type_ahead import TypeAhead, apart
 from .lean_output import leaner, staying
 from .live.refresh import Refresher, Shown
@@ -294,10 +294,13 @@ class MemdeckApp(Spine):
 
         The key that leaves only clears the messages in that case.
         """
-        if key in self.keymap.keys("view.leave", BY_ID["view.leave"].keys):
+        now, bound = Situation(self.state), [one for one in COMMANDS if key in self.keymap.keys(one.id, one.keys)]
+        if BY_ID["view.leave"] in bound:
             self.clear_notifications()
-        elif not is_typing(self.screen.focused) and (words := why_dead(self, self.keymap, Situation(self.state), key)):
-            self.say(words)
+        elif bound and now.pane is not None and not is_typing(self.screen.focused):
+            dead = not any(now.allows(one.needs) for one in bound)
+            if dead and (words := reason(self, bound[0], now.pane_id)):
+                self.say(words)
 
     # Messages
 

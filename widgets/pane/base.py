@@ -40,10 +40,11 @@ from widgets.text.drawing import LateTimers
 from widgets.text.glyphs import UNICODE, Glyphs
 from widgets.text.styled_text import EMPTY, Line, Piece, clip_line, line, line_text, line_width, pad_line, wrap_line
 
+from .arrangement import Arrangement
 from .entry import PaneWithEntry
 from .filter import parts_of, strange_words
 from .offers import Badge, Build, FormPlan, Removal
-from .rows import Arrangement, Contents, LineRow, RowKey, Rows, match_rows
+from .rows import Contents, LineRow, RowKey, Rows, match_rows
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot

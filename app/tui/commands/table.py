@@ -12,7 +12,6 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.keys.user_keys import Keymap
 from widgets.chrome.keys import with_keys
 from widgets.panes import GROUPS as SHARED
 from widgets.panes import all_panes, digits
@@ -324,14 +323,6 @@ def hint_names(now: Situation) -> dict[str, str]:
     if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
         found[OPEN] = now.pane.enter_words
     return found
-
-
-def why_dead(app: App[Any], keymap: Keymap, now: Situation, key: str) -> str:
-    """Return why a key does nothing here; empty if it is bound to nothing, or does something."""
-    found = [action for action in COMMANDS if key in keymap.keys(action.id, action.keys)]
-    if not found or now.pane is None or any(now.allows(action.needs) for action in found):
-        return ""
-    return reason(app, found[0], now.pane_id)
 
 
 def reason(app: App[Any], action: Command, pane_id: str) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from memory.files.tasks.order import GROUP_WORDS
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.filter_bar import HINT
+from widgets.pane.arrangement import REVERSED
 from widgets.pane.base import Pane
-from widgets.pane.rows import REVERSED, RowKey
+from widgets.pane.rows import RowKey
 from widgets.panes.tasks.pane import TasksPane
 
 from .journal import year

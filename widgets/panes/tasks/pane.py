@@ -13,9 +13,10 @@ from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
+from widgets.pane.arrangement import REVERSED
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
 from widgets.pane.offers import question
-from widgets.pane.rows import REVERSED, LineRow, RowKey, unread_rows
+from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
 from widgets.text.words import task_row
 
