@@ -169,7 +169,10 @@ class Shell(LateTimers, App[int]):
         self.state = State(workspace, setup.only)
         for theme in OWN[depth]:
             self.register_theme(theme)
-        self.theme = OWN[depth][0].name
+        # Set like this, the styles are read once, with these colours; assigning to it reads them all again.
+        self.set_reactive(App.theme, OWN[depth][0].name)
+        self.set_class(True, f"-theme-{self.theme}", "-dark-mode")
+        self.stylesheet.set_variables(self.get_css_variables())
 
     @property
     def workspace(self) -> Workspace | None:
