@@ -270,6 +270,15 @@ class Navigation(Part):
         else:
             self.app.changed(then=show)
 
+    def changes_of_entry(self) -> None:
+        """Show the changes of the entry under the cursor, with author and time; each can be taken back there."""
+        pane = self.app.shown_pane
+        kind, mark, digits = pane.copied_ref(pane.current()).partition("#")
+        if mark:
+            self.more("changes", f"entry:{kind}#{digits[:10]}")
+        else:
+            self.app.say("This has no history of its own.")
+
     def problem(self) -> None:
         """Go to the first problem in the files."""
         found = next((one for one in self.app.state.problems if one.level == "error"), None)

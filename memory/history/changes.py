@@ -13,12 +13,27 @@ from memory.files.versions.diff import ChangeView, change_views
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord, RecordedFile, file_name, subject
 from memory.storage.log.log import ChangeLog
+from memory.storage.merging import MergedChange
+from memory.storage.store import SharedLog
+
+from . import undo
 
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; empty where its bytes are no longer kept."""
     files = [(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(files, record.actor, record.operation)
+
+
+def rehearse_revert(log: SharedLog, change_id: str, now: datetime) -> tuple[MergedChange, tuple[ChangeView, ...]]:
+    """Return what reverting a change of a log would write, also entry by entry, or its conflicts; nothing is written.
+
+    Errors as `undo.revert_in`, but for conflicts.
+    """
+    record = log.history.get(change_id)
+    merged = undo.rehearse_revert(log, change_id, now=now)
+    regions = [(file_name(file.path), log.history.touched_by(file)) for file in merged.files]
+    return merged, change_views(regions, record.actor, "revert")
 
 
 def row(record: ChangeRecord, store: str = "") -> dict[str, Any]:

@@ -140,22 +140,6 @@ def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | No
     return tasks[0]
 
 
-def versioned(pane: Pane) -> str | None:
-    """Return the ref of the entry under the cursor if it has a history, else None.
-
-    A row of the brief counts as the entry that it leads to, a change as the first entry that it touched.
-    """
-    item = pane.current()
-    if item is not None and pane.pane_id == "changes":
-        return next((str(one["ref"]) for one in item.thing["entries"] if one["ref"]), None)
-    ref = "" if item is None else pane.copied_ref(item)
-    return ref if ref.partition("#")[0] in VERSIONED else None
-
-
-VERSIONED = ("tasks", "journal", "orchestration", "monitors")
-"""The panes whose entries keep an identity through the log."""
-
-
 def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> OutsideRemoval | None:
     """Return the removal by another program in the row under the cursor of Brief or Changes, else None."""
     if pane is None or pane.contents is None or pane.pane_id not in ("brief", "changes"):
@@ -213,12 +197,6 @@ def _source(now: Situation) -> bool:
     if now.pane.unread_line() is not None:
         return True
     return now.item is not None and (now.pane_id == "waiting" or _offers(type(now.pane), "from_source"))
-
-
-def _versions(now: Situation) -> bool:
-    # Each task has a ref, and computing one requires all others.
-    assert now.pane is not None
-    return now.item is not None if now.pane_id == "tasks" else versioned(now.pane) is not None
 
 
 def _run(now: Situation) -> bool:
@@ -314,7 +292,7 @@ FILTERED = Condition(lambda now: now.pane is not None and now.pane.filter, "No f
 SORTS = Condition(_sorts, "This list has one order only.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
-VERSIONS = Condition(_versions, "This has no history of its own.")
+HISTORY = _pane("tasks", "journal", "plans", "monitors", "brief", holds=ITEM.holds, why=ITEM.why)
 ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or a deleted entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
 RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor, and not an open task with an action.")

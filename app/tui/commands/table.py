@@ -242,7 +242,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _command("entry.remove", "x", "entries.remove", "remove", on.REMOVING, shown=True, bulk=True),
     _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
-    _command("entry.history", "H", "versions.show", "history", on.VERSIONS, shown=True, group="History"),
+    _command("entry.history", "H", "navigation.changes_of_entry", "history", on.HISTORY, shown=True, group="History"),
     _command("draft.discard", "", "form_drafts.discard", "discard draft", on.DRAFT),
     _command("task.raise", "plus", "tasks.higher", "raise", on.TASK, shown=True, bulk=True),
     _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, shown=True, bulk=True),

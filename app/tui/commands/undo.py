@@ -13,10 +13,10 @@ from memory.errors import MemdeckError
 from memory.files.versions.diff import ChangeView
 from memory.files.versions.restore import restore_entry
 from memory.history import logs
+from memory.history.changes import rehearse_revert
 from memory.history.logs import TakenBackChange, find_change
 from memory.history.logs import revert as revert_change
 from memory.history.outside import OutsideRemoval, keep_removal
-from memory.history.versions import rehearse_revert
 from memory.storage.changes import file_name
 from memory.storage.merging import MergedChange, Take
 from memory.storage.own_folders import short_path

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from memory.document import Document, Entry
-from memory.errors import ConflictError, MemdeckError, NotFoundError
+from memory.errors import MemdeckError
 from memory.files.edit import Edit, started_document
 from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
 from memory.files.journal.edits import section_for, without_entry
@@ -98,48 +98,3 @@ def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Do
     else:  # newest first, as files are kept
         index = next((number for number, time in enumerate(times) if time <= mine), len(times))
     return document.insert_entry(section, index, entry), (section, index)
-
-
-def restore_version(
-    snapshot: Snapshot, file: str, version: Entry, section: str | None, titles: tuple[str, ...]
-) -> Edit:
-    """Give an entry back an earlier source, or restore it if it was removed.
-
-    It is searched in `file` by its ref and by the other refs or titles that it had (`titles`); a removed one goes to
-    the top of its old section. Raises NotFoundError `change.no_place` where that section is gone.
-    """
-    document = snapshot.document(file)
-    wanted = {ref_of(file, section, version), *titles}
-    places = [
-        (index, number, entry)
-        for index, part in document.all_sections()
-        for number, entry in enumerate(part.entries)
-        if (ref_of(file, part.title or None, entry) or entry.title) in wanted or entry.title in titles
-    ]
-    shown = short(version.title)
-    if len(places) > 1:
-        same = [place for place in places if (document.section(place[0]).title or None) == section]
-        if len(same) != 1:
-            raise ConflictError(
-                "document.conflict", f"{len(places)} entries are called {shown}", "restore it by hand", file=file
-            )
-        places = same
-    if places:
-        index, number, entry = places[0]
-        content = version.raw.rstrip(b" \t\r\n")
-        new = Entry.from_text(Entry(content + entry.raw[len(entry.raw.rstrip(b" \t\r\n")) :]).text)
-        if new.raw == entry.raw:
-            return Edit({}, "nothing changed", _ref_at(file, document, (index, number)))
-        document = document.replace_entry(index, number, new)
-    else:
-        found = [index for index, part in enumerate(document.sections) if part.title == section]
-        if not found and section is not None and kind_of(file) == "journal" and read_date(section):
-            document, day = section_for(document, read_date(section) or "")
-            found = [day]
-        if not found:
-            raise NotFoundError(
-                "change.no_place", f"{shown} stood in {section!r} of {file}, which is gone", "add it by hand"
-            )
-        index, number = found[0], 0
-        document = document.insert_entry(index, number, version)
-    return Edit({file: document}, f"restored an earlier version of {shown}", _ref_at(file, document, (index, number)))

@@ -1,4 +1,4 @@
-"""History by keys: the whole log, taking back any change, versions of an entry, and the archive."""
+"""History by keys: the whole log, the changes of an entry, taking back any change, and the archive."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tests.app.tui.tui_helpers import NOW, make_app, press, running
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Preview
-from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.panes.changes import LoggedChange
 
@@ -111,29 +110,24 @@ async def test_a_refused_revert_says_why_and_offers_three_columns(workspace: Wor
         assert task_of(workspace, FIRST).notes == "from the agent"
 
 
-async def test_an_earlier_version_comes_back(workspace: Workspace) -> None:
-    """H lists who changed the entry and when, through a rename; Enter gives it an older text, u takes that back."""
+async def test_the_changes_of_one_entry_are_listed_and_taken_back(workspace: Workspace) -> None:
+    """H leads to Changes, where only those of the entry are listed; X takes one back, and [ leads back."""
     edit(workspace, FIRST, days=3, assigned="Alice")
-    edit(workspace, FIRST, "cli", days=2, title="Deploy v2.2")
-    edit(workspace, "Deploy v2.2", days=1, assigned="Bob")
+    edit(workspace, "Update README with new API docs", days=2, assigned="Carol")
+    edit(workspace, FIRST, "cli", days=1, notes="by hand")
     app = make_app(workspace)
     async with running(app) as pilot:
-        app.pane.go_to(ref_of(workspace, "Deploy v2.2"))
+        app.pane.go_to(ref_of(workspace, FIRST))
         await press(pilot, "H")
-        assert isinstance(app.screen, Pick)
+        assert app.pane.pane_id == "changes"
         text = screen_text(app)
-        for words in ("builder", "edited assigned", "edited title"):
-            assert words in text
-        await press(pilot, "enter")
-        assert "The entry has this text now." in screen_text(app)
-        await press(pilot, "escape", "j", "j", "enter")
-        assert "- assigned: Alice" in screen_text(app)
-        await press(pilot, "enter")
-        assert app.screen is app.main_screen
-        assert task_of(workspace, FIRST).assigned == "Alice"
+        assert "3 of 4" in text, "the last one created the file"
+        assert "Carol" not in text
+        await press(pilot, "j", "X", "enter")
+        assert task_of(workspace, FIRST).assigned != "Alice"
+        assert task_of(workspace, FIRST).notes == "by hand"
+        await press(pilot, "left_square_bracket")
         assert app.pane.current().title == FIRST
-        await press(pilot, "u")
-        assert task_of(workspace, "Deploy v2.2").assigned == "Bob"
 
 
 async def test_what_another_program_removed_is_brought_back_in_brief(workspace: Workspace) -> None:

@@ -10,10 +10,10 @@ import pytest
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.tasks.edits import edit_task
-from memory.files.tasks.operations import add_task, progress_task, remove_task
+from memory.files.tasks.operations import add_task, progress_task
 from memory.files.versions.merging import open_entry
+from memory.history.changes import rehearse_revert
 from memory.history.undo import revert_in
-from memory.history.versions import bring_back, rehearse_revert, versions_of
 from memory.storage.merging import Written, taking_each
 from memory.workspace import Workspace
 from tests.reviewing import let_agents
@@ -99,22 +99,6 @@ def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
         (task,) = workspace.snapshot().tasks.tasks
         assert (task.assigned, task.notes) == (assigned, "first")
         revert_in(workspace.together, done.id, actor="human", now=NOW)
-
-
-def test_versions_are_listed_and_brought_back(workspace: Workspace) -> None:
-    """Every version of an entry through a rename and its removal; any of them can come back."""
-    edit(workspace, assigned="Alice")
-    edit(workspace, title="Deploy v2")
-    ref = ref_of(workspace)
-    workspace.change("tasks.remove", lambda look: remove_task(look, ref, now=NOW), actor="cli", now=NOW)
-    found = versions_of(workspace, ref)
-    assert [one.view.kind for one in found if one.view] == ["removed", "edited", "edited", "added"]
-    assert [one.source is None for one in found] == [True, False, False, False]
-    build = bring_back(workspace.snapshot(), found, found[2])
-    workspace.change("restore", lambda look: bring_back(look, found, found[2]), actor="human", now=NOW)
-    assert build.documents
-    (task,) = workspace.snapshot().tasks.tasks
-    assert (task.title, task.assigned) == ("Deploy", "Alice")
 
 
 def test_progress_that_somebody_else_set_is_a_conflict(workspace: Workspace) -> None:
