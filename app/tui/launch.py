@@ -90,7 +90,7 @@ def run(
     while True:
         setup = replace(_setup(start, workspace, environ), pane=first, path=path, safe=safe)
         if going is not None:
-            setup = replace(setup, pane=going.pane, way=going.way, entry=going.entry, entered=True)
+            setup = replace(setup, pane=going.pane, entry=going.entry, entered=True)
         app = MemdeckApp(workspace, setup)
         listed = [] if workspace is None or demo else [partial(_list_workspace, workspace, state_home(environ))]
         code = _show(app, leaving, *listed)

@@ -86,13 +86,9 @@ SLIM = 60
 
 
 class Destination(NamedTuple):
-    """What to open instead of this workspace: a pane of it, and an entry (its file and ref).
-
-    `way` are the workspaces to go back to, the last one first.
-    """
+    """What to open instead of this workspace: a pane of it, and an entry (its file and ref)."""
 
     root: Path
-    way: tuple[Path, ...]
     pane: str | None = None
     entry: tuple[str, str] | None = None
 
@@ -106,9 +102,8 @@ class Setup:
     are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (None: as
     `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may run, even
     if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `only`: the id of the
-    only pane to show, nothing of the workspace is shown or changed then; `way`: the workspaces to go back to, in the
-    order they were opened from one another; `entry`: the file and the ref of the entry to open first; `entered`: the
-    terminal shows the alternate screen already.
+    only pane to show, nothing of the workspace is shown or changed then; `entry`: the file and the ref of the entry to
+    open first; `entered`: the terminal shows the alternate screen already.
     """
 
     clock: Callable[[], datetime]
@@ -124,7 +119,6 @@ class Setup:
     hand_over: Callable[[], AbstractContextManager[None]] | None = None
     keymap: Keymap = field(default_factory=Keymap)
     only: str | None = None
-    way: tuple[Path, ...] = ()
     entry: tuple[str, str] | None = None
     entered: bool = False
 

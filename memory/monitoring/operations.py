@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_local, format_utc
 from memory.base.cron import describe
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
@@ -173,7 +173,7 @@ def mute(context: Context, name: str | None, span: str | None, off: bool) -> Res
     when = None if until is None else format_utc(until)
     return said(
         {"monitor": None if monitor is None else monitor.name, "until": when},
-        f"{who}: muted until {when}" if when else f"{who}: not muted",
+        f"{who}: not muted" if until is None else f"{who}: muted until {format_local(until, context.snapshot.zone)}",
     )
 
 

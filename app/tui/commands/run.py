@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from datetime import datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors.model import Monitor
 from memory.files.tasks.model import Task
 from memory.monitoring.action import ActionRun, run_action
-from memory.monitoring.ledger import key_of, ledger_of
 from memory.monitoring.run import keep_watch
 from memory.monitoring.watch import Watch
 from widgets.dialogs.pick import Pick, PickOption
+from widgets.pane.offers import Call
 
 from . import consent
 from .conditions import action_of_pane, monitors_of
@@ -26,8 +24,9 @@ if TYPE_CHECKING:
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
-MORNING = time(8)
-"""When a mute until tomorrow ends."""
+SPANS = (("3", "30m", "30 minutes"), ("2", "2h", "2 hours"), ("8", "8h", "8 hours"), ("d", "1d", "a day"),
+         ("o", "off", "unmute"))  # fmt: skip
+"""For how long monitors are muted: a key, the time, and its words."""
 
 
 def run(app: Spine) -> None:
@@ -89,50 +88,11 @@ def _acted(app: Spine, task: Task, done: ActionRun) -> None:
 def mute(app: Spine) -> None:
     """Send no messages about the monitor for a while."""
     monitors = monitors_of(app.shown_pane)
-    now = app.clock()
-    tomorrow = datetime.combine(now.astimezone(app.zone).date() + timedelta(days=1), MORNING, app.zone)
-    ends = {
-        "30 minutes": now + timedelta(minutes=30),
-        "2 hours": now + timedelta(hours=2),
-        "8 hours": now + timedelta(hours=8),
-        "until tomorrow": tomorrow,
-        "off": None,
-    }
-    options = [
-        PickOption(
-            words,
-            words,
-            "messages are sent again" if until is None else f"until {_clock(app, until, now)}",
-            key=key,
-        )
-        for key, (words, until) in zip("328to", ends.items(), strict=True)
-    ]
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
-    def chosen(answer: str) -> None:
-        return _mute(app, [one.name for one in monitors], who, ends[answer])
+    def chosen(span: str) -> None:
+        times = {"off": True, "span": None} if span == "off" else {"off": False, "span": span}
+        return app.change("monitors.mute", Call("monitors mute", [{"name": one.ref, **times} for one in monitors]))
 
+    options = [PickOption(span, words, key=key) for key, span, words in SPANS]
     return app.ask(Pick(f"Mute {who}", options), chosen)
-
-
-def _clock(app: Spine, until: datetime, now: datetime) -> str:
-    local = until.astimezone(app.zone)
-    same_day = local.date() == now.astimezone(app.zone).date()
-    return f"{local:%H:%M}" if same_day else f"{local:%a} {local.day} {local:%b %H:%M}"
-
-
-def _mute(app: Spine, names: list[str], who: str, until: datetime | None) -> None:
-    now = app.clock()
-
-    def work(_job: Job) -> tuple[str, ...]:
-        with closing(ledger_of(app.shown_workspace)) as ledger:
-            for name in names:
-                ledger.mute(key_of(name), until)
-            return ledger.warnings
-
-    def done(warnings: Any) -> None:
-        muted = f"{who}: not muted" if until is None else f"{who}: muted until {_clock(app, until, now)}"
-        app.say(f"Not muted: {warnings[0]}" if warnings else muted, severity="error" if warnings else "information")
-        app.changed()
-
-    Jobs.of(app).start("muting", work, done)

@@ -128,19 +128,15 @@ class AllWorkspaces(Part):
         elif self.is_open(item):
             self._open_here(pane, entry)
         elif self._may_leave():
-            destination = Destination(item.path, (*self.app.setup.way, self.workspace.root), pane, entry)
+            destination = Destination(item.path, pane, entry)
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def switch(self) -> None:
-        """Show all workspaces, to open another one; in the list, go back to the workspace that you came from."""
+        """Show all workspaces, to open another one; in the list, go back to where you were."""
         if self.app.pane is None or self.app.pane.pane_id != PANE:
             Navigation.of(self.app).open_pane(PANE)
-        elif not self.app.setup.way:
+        else:
             Navigation.of(self.app).back()
-        elif self._may_leave():
-            *way, root = self.app.setup.way
-            destination = Destination(root, tuple(way), PANE)
-            self.app.work(lambda: self._try(root), partial(self._tried, destination), group="open", exclusive=True)
 
     def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
         if entry is not None:

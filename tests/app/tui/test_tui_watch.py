@@ -216,9 +216,9 @@ async def test_m_mutes_for_a_while(tmp_path: Path, key: str, muted: timedelta | 
     async with running(app) as pilot:
         await press(pilot, "m")
         assert isinstance(app.screen, Pick)
-        assert "until tomorrow" in screen_text(app)
+        assert "a day" in screen_text(app)
         await press(pilot, key)
-        await until(pilot, lambda: not app.jobs.running, "it is written")
+        await until(pilot, lambda: not app.state.writing, "it is written")
         assert ledger.mutes().get("Disk") == (None if muted is None else NOW + muted)
         await until(pilot, lambda: ("1 muted" in screen_text(app)) is (muted is not None), "the header says it")
         assert ("  muted" in screen_text(app)) is (muted is not None)
