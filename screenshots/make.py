@@ -67,7 +67,7 @@ PICTURES = (
     Picture("waiting", "tasks", keys=("@propose", "9")),
     Picture("prompt", "prompt", keys=("j", "j"), beside=True),
     Picture("fleet", "tasks", keys=("@neighbours", "~", "j", "j", "j")),
-    Picture("history", "tasks", keys=("H", "j", "enter"), story=True),
+    Picture("history", "tasks", keys=("H", "j"), story=True),
     Picture("conflict", "tasks", keys=CONFLICT, story=True),
     Picture("maintain", "tasks", keys=("M",)),
     Picture("palette", "tasks", keys=("colon", "a", "r", "c")),

@@ -33,7 +33,7 @@ LOOKS = [
     Picture("year", "journal", USUAL, ("c",)),
     Picture("maintain", "tasks", WIDE, ("M",)),
     Picture("conflict", "tasks", WIDE, (*CONFLICT, "m", "t"), story=True),
-    Picture("history", "tasks", WIDE, ("H", "j", "enter"), story=True),
+    Picture("history", "tasks", WIDE, ("H", "j"), story=True),
     Picture("take-back", "tasks", WIDE, ("0", "j", "X"), story=True),
     Picture("gone", "tasks", USUAL, ("e", "end", "!", "@remove", "ctrl+s")),
     Picture("brief-light", "brief", USUAL, theme="memdeck-light"),
