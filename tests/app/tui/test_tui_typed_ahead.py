@@ -10,7 +10,6 @@ import pytest
 from textual.events import Key
 
 from app.tui.app import MemdeckApp
-from app.tui.commands import versions
 from app.tui.keys.type_ahead import EscapeParser, apart
 from app.tui.keys.user_keys import Keymap
 from memory.files.edit import Edit
@@ -58,13 +57,13 @@ async def test_escape_leaves_a_form_that_is_not_there_yet(workspace: Workspace, 
 async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The versions of an entry are read in a worker: what is typed meanwhile is for their dialog, and behind it."""
+    """What is archived is found in a worker: what is typed meanwhile is for its dialog, and behind it."""
     goes_on = threading.Event()
-    show, shown = versions._list, []
+    shown: list[object] = []
 
-    def late(*arguments: object) -> object:
-        shown.append(arguments)
-        return show(*arguments)  # type: ignore[arg-type]
+    def late(screen: object, *arguments: object, **options: object) -> object:
+        shown.append(screen)
+        return push(screen, *arguments, **options)
 
     def held(work: Callable[[], object], *arguments: object, **options: object) -> None:
         def waits() -> object:
@@ -74,12 +73,12 @@ async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
         run(waits, *arguments, **options)  # type: ignore[arg-type]
 
     app = make_app(workspace)
-    monkeypatch.setattr(versions, "_list", late)
     async with running(app) as pilot:
-        run = app.find
+        run, push = app.find, app.push_screen
+        monkeypatch.setattr(app, "push_screen", late)
         monkeypatch.setattr(app, "find", held)
         before = app.pane.line_list.position
-        for key in ("H", "j", "escape", "j"):
+        for key in ("A", "j", "escape", "j"):
             send(pilot, key)
         await pilot.pause()
         assert not shown
