@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,10 +13,10 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedErr
 from memory.storage import Change
 
 from .diff import effect, name_of
-from .files import model, schema
+from .files import model
 from .files.json_text import canonical_bytes, load, ordered_bytes
 from .files.model import Json, stamp
-from .files.reading import StateFiles
+from .files.reading import StateFiles, checked
 from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .paths import without_gone
@@ -129,14 +130,10 @@ def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> Stat
 
 def _analysed_before(memory: StateFiles) -> Json | None:
     """Return the last analysis; None where it is unknown, so that nothing is taken for part of it."""
-    stored = memory.read(model.ANALYSED)
-    if not stored.exists:
-        return None
-    try:
-        bundle: Json = load(stored.data, model.ANALYSED, "state.analysis.json")
-    except MemdeckError:
-        return None
-    return None if schema.faults_of("bundle", bundle) else bundle
+    with suppress(MemdeckError):
+        analysed: Json = checked(memory.read(model.ANALYSED).data, model.ANALYSED, "bundle", "state.analysis.json")
+        return analysed
+    return None
 
 
 def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor: str, now: datetime) -> StateChange:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
@@ -222,22 +222,42 @@ def _state(memory: StateFiles) -> Found:
         yield _fail("state:bundle-hash", "bundleHash is not the hash of the bundle", path, line)
     if (name := state["provider"]["name"]) not in model.PROVIDERS:
         yield _warn("state:provider", f"the provider {name[:60]!r} is none of codex, claude", path)
+    sources: int | None = None
+    events: list[int] | None = None
     with suppress(MemdeckError):
-        if (count := maintenance["importSourceCount"]) != (there := len(memory.sources)):
-            yield _fail("sources:count", f"the state counts {plural(count, 'source')}, there are {there:,}", path)
+        sources = len(memory.sources)
     with suppress(MemdeckError):
-        numbers = [number_of(event["id"]) for event in memory.found_events.items]
-        if (count := maintenance["historyEventCount"]) != (there := len(numbers)):
-            yield _fail("history:event-count", f"the state counts {plural(count, 'event')}, there are {there:,}", path)
-        highest = max([*numbers, *memory.archived_numbers()], default=0)
-        for scope, cursor in (("maintenance", maintenance), *maintenance["recallCursors"].items()):
-            if number_of(name := cursor["lastRecalledEventId"]) > highest:
-                yield _fail("recall:cursor", f"{scope}: {name} is later than every event", path)
+        events = [number_of(event["id"]) for event in memory.found_events.items]
+    fit = fitting(maintenance, events, sources, memory.archived_numbers())
+    counts = ("importSourceCount", "sources:count", "source"), ("historyEventCount", "history:event-count", "event")
+    for key, code, noun in counts:
+        if maintenance[key] != fit[key]:
+            words = f"the state counts {plural(maintenance[key], noun)}, there are {fit[key]:,}"
+            yield _fail(code, words, path)
+    for scope, cursor in (("maintenance", fit), *fit["recallCursors"].items()):
+        written = maintenance["recallCursors"].get(scope, maintenance)["lastRecalledEventId"]
+        if written != cursor["lastRecalledEventId"]:
+            yield _fail("recall:cursor", f"{scope}: {written} is later than every event", path)
     if ids and latest != ids[-1]:
         words = f"the state names {latest or 'no checkpoint'} as the latest, it is {ids[-1]}"
         yield _fail("checkpoints:latest", words, path)
     elif ids and (last := memory.latest_checkpoints(1)) and last[0]["bundle"] != state["bundle"]:
         yield _warn("checkpoints:bundle-drift", f"the bundle is not that of {last[0]['id']}", path)
+
+
+def fitting(written: Json, events: Collection[int] | None, sources: int | None, archived: Collection[int]) -> Json:
+    """Return a maintenance part with counts that fit, and no cursor later than every event; None is not known."""
+    cursors = {scope: dict(cursor) for scope, cursor in written["recallCursors"].items()}
+    new = {**written, "recallCursors": cursors}
+    if sources is not None:
+        new["importSourceCount"] = sources
+    if events is not None:
+        new["historyEventCount"] = len(events)
+        highest = max([0, *events, *archived])
+        for cursor in (new, *cursors.values()):
+            if number_of(cursor["lastRecalledEventId"]) > highest:
+                cursor["lastRecalledAt"] = cursor["lastRecalledEventId"] = None
+    return new
 
 
 def _paths(memory: StateFiles, bundle: Json) -> Found:

@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from memory.errors import MemdeckError
 from memory.monitoring.command import Finished, ask_command, last_line, run_placed
 from memory.monitoring.result import NotUsed
-from memory.state.files import schema
-from memory.state.files.json_text import line_of, load
+from memory.state.files.json_text import line_of
 from memory.state.files.model import STATE, Json
-from memory.state.files.reading import StateFiles
+from memory.state.files.reading import StateFiles, checked
 from memory.state.recall.recall import Engine
 from memory.trust.asks import Ask, command_ask
 from memory.trust.consent import Trust, blocked_error
@@ -113,21 +112,10 @@ def engine_of(trust: Trust, environ: Mapping[str, str]) -> Engine | None:
                 decision.text or "", given, trust=trust, environ=environ, names=settings.engine_environment,
                 seconds=settings.engine_timeout, limit=LIMIT,
             )  # fmt: skip
-            return _bundle(output), ask.text[:60]
+            bundle = checked(output.encode("utf-8", "surrogatepass"), "its answer", "bundle", "state.engine.bundle")
+            return bundle, ask.text[:60]
         except (NotUsed, MemdeckError) as error:
             why = error.message if isinstance(error, MemdeckError) else error
             return None, f"the engine was not used: {why}; the deterministic one was"
 
     return engine
-
-
-def _bundle(output: str) -> Json:
-    """Return the bundle that an engine printed; only one JSON object in the shape of a bundle is accepted."""
-    try:
-        bundle: Json = load(output.encode("utf-8", "surrogatepass"), "its answer", "state.engine.json")
-    except MemdeckError as error:
-        raise NotUsed(error.message) from error
-    faults = schema.faults_of("bundle", bundle)
-    if faults:
-        raise NotUsed(f"its answer is no bundle: {schema.first_of(faults)}")
-    return bundle

@@ -27,7 +27,7 @@ from memory.state.paths import without_gone
 from memory.state.projections import path_of, render_projections
 from memory.state.retention import put_batch
 
-from .check import checkpoint_fault, leads_out, missing_events
+from .check import checkpoint_fault, fitting, leads_out, missing_events
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -177,7 +177,9 @@ class _Repair:
             old, (found, whose, recalled) = {}, _rescued(stored.data, last, self.at)
             action = f"write a state anew, with {whose}{'' if recalled else NOT_RECALLED}"
             why = error.message
-        bundle, maintenance = self._without_gone(found["bundle"]), self._maintenance(found["maintenance"])
+        bundle = self._without_gone(found["bundle"])
+        sources = None if self.sources is None else len(self.sources)
+        maintenance = fitting(found["maintenance"], self.events, sources, self.memory.archived_numbers())
         if maintenance["recallCursors"] != found["maintenance"]["recallCursors"] and NOT_RECALLED not in action:
             action += NOT_RECALLED
         new = {**found, "bundle": bundle, "bundleHash": digest(bundle), "maintenance": maintenance}
@@ -198,20 +200,6 @@ class _Repair:
             return bundle
         entry = next(filter(is_entry_file, self.memory.names("")), model.ENTRY_FILES[0])
         return {**bundle, "project": {**bundle["project"], "recommendedEntryFile": entry}}
-
-    def _maintenance(self, written: Json) -> Json:
-        """Return the maintenance part with counts that fit, and no cursor that passes over what waits."""
-        cursors = {scope: dict(cursor) for scope, cursor in written["recallCursors"].items()}
-        new = {**written, "recallCursors": cursors}
-        if self.sources is not None:
-            new["importSourceCount"] = len(self.sources)
-        if self.events is not None:
-            new["historyEventCount"] = len(self.events)
-            highest = max([0, *self.events, *self.memory.archived_numbers()])
-            for cursor in (new, *cursors.values()):
-                if number_of(cursor["lastRecalledEventId"]) > highest:
-                    cursor["lastRecalledAt"] = cursor["lastRecalledEventId"] = None
-        return new
 
     def _latest(self, state: Json) -> str | None:
         """Return the id of the latest checkpoint; plan one where none has the bundle of the state."""

@@ -185,7 +185,7 @@ class StateFiles:
         stored = self.read(path)
         if not stored.exists:
             raise _wrong("state.archive.manifest", path, 0, "the file is missing")
-        return self._parse(path, stored, lambda data: _checked(data, path, "manifest", "state.archive.manifest"))
+        return self._parse(path, stored, lambda data: checked(data, path, "manifest", "state.archive.manifest"))
 
     # -- what follows from them -----------------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ def _state(data: bytes) -> Json:
 
 
 def _sources(data: bytes) -> list[Json]:
-    sources: list[Json] = _checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
+    sources: list[Json] = checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
     counts = Counter(source["id"] for source in sources)
     if sources and (twice := counts.most_common(1)[0])[1] > 1:
         raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} occurs twice")
@@ -271,13 +271,13 @@ def _sources(data: bytes) -> list[Json]:
 
 def _checkpoint(data: bytes, path: str, name: str) -> Json:
     code = "state.checkpoint.schema"
-    checkpoint: Json = _checked(data, path, "checkpoint", code, "state.checkpoint.json")
+    checkpoint: Json = checked(data, path, "checkpoint", code, "state.checkpoint.json")
     if checkpoint["id"] != name:
         raise _wrong(code, path, 0, f"id is {checkpoint['id']}, and the file is called {name}")
     return checkpoint
 
 
-def _checked(data: bytes, path: str, kind: str, code: str, unread: str = "") -> Any:
+def checked(data: bytes, path: str, kind: str, code: str, unread: str = "") -> Any:
     """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` if it is not JSON."""
     value = load(data, path, unread or code)
     if faults := schema.faults_of(kind, value):

@@ -116,7 +116,7 @@ def test_an_engine_that_nobody_approved_does_not_run(repository: Repository, per
         ("exit 3", 20, "exit code 3"),
         ("sleep 30", 0.3, "did not answer within 0.3 seconds"),
         ("echo hello", 20, "its answer"),
-        ("echo '{}'", 20, "is no bundle"),
+        ("echo '{}'", 20, "project is missing"),
         ("kill -9 $$", 20, "exit code 137"),
         ("nonesuch-program", 20, "exit code 127"),
         ("head -c 200000 /dev/zero | tr '\\0' '['", 20, "nested too deeply"),
