@@ -68,8 +68,17 @@ def make_state(root: Path, count: int) -> None:
     """Write a repository with a state, so many events that no recall saw, and their checkpoints."""
     from memory.state import bundles
     from memory.state.analysis.analyse import analyse
-    from memory.state.files.json_text import canonical_bytes, digest, line_bytes
-    from memory.state.files.model import CHECKPOINTS, EVENTS, STATE, checkpoint_id, event_id, stamp
+    from memory.state.files.model import (
+        CHECKPOINTS,
+        EVENTS,
+        STATE,
+        canonical_bytes,
+        checkpoint_id,
+        digest,
+        event_id,
+        line_bytes,
+        stamp,
+    )
     from memory.workspace import Workspace
 
     words = Words(random.Random(7))

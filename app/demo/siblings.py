@@ -12,8 +12,7 @@ from memory.errors import MemdeckError
 from memory.facts.model import FILE
 from memory.facts.store import NewFact, encode_lines
 from memory.facts.system import Facts
-from memory.state.files.json_text import digest
-from memory.state.files.model import CHECKPOINTS, STATE, stamp
+from memory.state.files.model import CHECKPOINTS, STATE, digest, stamp
 from memory.storage import Store
 from memory.storage.fsio import set_time
 from memory.systems import system_of

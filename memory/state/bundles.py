@@ -14,8 +14,7 @@ from memory.storage import Change
 
 from .diff import effect, name_of
 from .files import model
-from .files.json_text import canonical_bytes, load, ordered_bytes
-from .files.model import Json, stamp
+from .files.model import Json, canonical_bytes, load, ordered_bytes, stamp
 from .files.reading import StateFiles, checked
 from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse

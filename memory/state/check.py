@@ -14,8 +14,7 @@ from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.state.entry_block import find_blocks, render_block
 from memory.state.files import model
-from memory.state.files.json_text import digest, line_of, load
-from memory.state.files.model import Json, event_id, is_entry_file, moment, number_of
+from memory.state.files.model import Json, digest, event_id, is_entry_file, line_of, load, moment, number_of
 from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import config_faults, unknown_keys
 from memory.state.files.store import entry_path

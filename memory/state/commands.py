@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from memory.errors import MemdeckError
 from memory.monitoring.command import Finished, ask_command, last_line, run_placed
 from memory.monitoring.result import NotUsed
-from memory.state.files.json_text import line_of
-from memory.state.files.model import STATE, Json
+from memory.state.files.model import STATE, Json, line_of
 from memory.state.files.reading import StateFiles, checked
 from memory.state.recall.recall import Engine
 from memory.trust.asks import Ask, command_ask

@@ -8,8 +8,7 @@ from typing import Any
 
 from memory.base.safe_text import plural
 
-from .files.json_text import canonical
-from .files.model import KEYS, SECTIONS, Json
+from .files.model import KEYS, SECTIONS, Json, canonical
 
 _NAMES = ("title", "path", "label")
 _TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "removed", "edited")

@@ -24,8 +24,7 @@ from .bundles import StateChange, key_of
 from .check import validate as findings_of
 from .commands import run_validation
 from .diff import titles_of
-from .files.json_text import canonical
-from .files.model import KEYS, SIGNALS, Json
+from .files.model import KEYS, SIGNALS, Json, canonical
 from .files.schema import known_setting, nested
 from .files.store import StateStore
 from .projections import render_projections

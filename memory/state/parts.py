@@ -11,8 +11,7 @@ from memory.errors import MemdeckError
 from memory.search.records import Record
 
 from .bundles import edit, existing, init
-from .files.json_text import line_of
-from .files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json
+from .files.model import ARCHIVE, EVENTS, SIGNALS, STATE, Json, line_of
 from .files.reading import StateFiles, read_events
 from .files.schema import SHAPES
 

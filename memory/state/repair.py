@@ -19,8 +19,18 @@ from memory.errors import MemdeckError, RefusedError
 from memory.state.entry_block import put_block, render_block
 from memory.state.files import model
 from memory.state.files import store as files
-from memory.state.files.json_text import canonical_bytes, digest, line_bytes, load, ordered_bytes
-from memory.state.files.model import Json, event_id, is_entry_file, number_of, stamp
+from memory.state.files.model import (
+    Json,
+    canonical_bytes,
+    digest,
+    event_id,
+    is_entry_file,
+    line_bytes,
+    load,
+    number_of,
+    ordered_bytes,
+    stamp,
+)
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
 from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of, first_of
 from memory.state.paths import without_gone

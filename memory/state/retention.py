@@ -16,8 +16,7 @@ from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .files.json_text import canonical_bytes, line_bytes, load
-from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, stamp
+from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, canonical_bytes, line_bytes, load, stamp
 from .files.reading import StateFiles, checkpoint_path, read_events
 from .files.store import StateStore, StateWriting
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
-from .files.json_text import canonical_bytes
-from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, event_id, stamp
+from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, canonical_bytes, event_id, stamp
 from .files.reading import StateFiles
 from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from .imports.privacy import Cleaner

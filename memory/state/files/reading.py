@@ -18,8 +18,7 @@ from memory.state.paths import is_there
 from memory.storage.safe_open import Stored
 
 from . import model, schema
-from .json_text import line_of, load, no_constant
-from .model import Json, checkpoint_id, is_echo, number_of, scope_of
+from .model import Json, checkpoint_id, is_echo, line_of, load, no_constant, number_of, scope_of
 from .schema import DEFAULTS, read_config
 
 Read = Callable[[str], Stored]

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from memory.errors import ConfigError
 from memory.state.files import model
-from memory.state.files.json_text import line_of, load, ordered_bytes
-from memory.state.files.model import Json
+from memory.state.files.model import Json, line_of, load, ordered_bytes
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.

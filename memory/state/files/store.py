@@ -16,8 +16,7 @@ from memory.state.projections import path_of, refuse_foreign, render_projections
 from memory.storage.safe_open import names_in
 
 from . import model, schema
-from .json_text import canonical_bytes, digest, line_bytes
-from .model import Json, event_id, is_entry_file, stamp
+from .model import Json, canonical_bytes, digest, event_id, is_entry_file, line_bytes, stamp
 from .reading import Parsed, StateFiles, checkpoint_path
 
 if TYPE_CHECKING:

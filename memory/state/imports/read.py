@@ -16,8 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from memory.base.git import is_elsewhere
 from memory.base.safe_text import one_line
 from memory.errors import MemdeckError
-from memory.state.files.json_text import digest
-from memory.state.files.model import SIGNALS, Json, stamp
+from memory.state.files.model import SIGNALS, Json, digest, stamp
 from memory.state.imports.privacy import Cleaner
 from memory.state.imports.shapes import PERSON, Said, SessionRecord, read_record
 from memory.state.imports.signals import MOST, find_signals

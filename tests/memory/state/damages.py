@@ -7,8 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from memory.state.files.json_text import digest
-from memory.state.files.model import ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, SOURCES, STATE
+from memory.state.files.model import ARCHIVE, CHECKPOINTS, CONFIG, EVENTS, SOURCES, STATE, digest
 
 from .states import Repository
 

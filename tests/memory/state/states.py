@@ -10,8 +10,7 @@ from typing import Any
 
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
-from memory.state.files.json_text import line_bytes
-from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, stamp
+from memory.state.files.model import CONFIG, EVENTS, SIGNALS, STATE, line_bytes, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore
 from memory.state.recall.recall import apply, preview, scope_of_recall

@@ -8,8 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
-from memory.state.files.json_text import canonical
-from memory.state.files.model import KEYS
+from memory.state.files.model import KEYS, canonical
 from memory.state.status import StateLook, diff_of, status_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
