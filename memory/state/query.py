@@ -68,7 +68,7 @@ _PARTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
     ("project.workspaceManager", "workspaceManager", "project", "which workspace manager, monorepo",
      "The workspace is managed by {text}.", None),
     ("project.primaryEcosystem", "primaryEcosystem", "project", "which language, ecosystem, written in",
-     "It is a {text} project.", None),
+     "The language or ecosystem is {text}.", None),
     ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
     ("projectMap.modules", "module", "module", "where is {name}, what is {path}, what is {name}, module",
      "`{path}` ({name}): {responsibility}", None),

@@ -163,7 +163,8 @@ class _Repository:
         services: dict[str, str] = {}
         for path, service in ci_files(self.tree):
             services.setdefault(service, path)
-        return found + [f"Continuous integration is {service}: `{path}`." for service, path in services.items()]
+        run = "; ".join(f"{service}: `{path}`" for service, path in services.items())
+        return [*found, f"Continuous integration is {run}."] if run else found
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
