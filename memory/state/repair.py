@@ -32,12 +32,12 @@ from memory.state.files.model import (
     stamp,
 )
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
-from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of, first_of
+from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of
 from memory.state.paths import without_gone
 from memory.state.projections import path_of, render_projections
 from memory.state.retention import put_batch
 
-from .check import checkpoint_fault, fitting, leads_out, missing_events
+from .check import checkpoint_fault, fitting, leads_out, missing_events, validate
 
 if TYPE_CHECKING:
     from memory.storage import Change
@@ -96,6 +96,8 @@ class _Repair:
 
     def __init__(self, memory: StateFiles, now: datetime) -> None:
         self.memory, self.now, self.at, self.plan = memory, now, stamp(now), RepairPlan()
+        failed = [one for one in validate(memory, now) if one.level == "fail"]
+        self.reasons = {one.file: one.message for one in reversed(failed)}
         self.events: dict[int, Json] | None = None
         self.sources: list[Json] | None = None
         self.sound: list[Json] = []
@@ -103,12 +105,16 @@ class _Repair:
             with suppress(MemdeckError):
                 part()
 
-    def _write(self, path: str, data: bytes | None, action: str, why: str = "it does not fit the others") -> None:
-        """Plan the bytes of a file (None: it is removed) unless it has them, and keep its present ones aside."""
+    def _write(self, path: str, data: bytes | None, action: str) -> None:
+        """Plan the bytes of a file (None: it is removed) unless it has them, and keep its present ones aside.
+
+        The reason is what the checks say of the file.
+        """
         stored = self.memory.read(path)
         if stored.base != data:
             self.plan.files[path] = data
-            self.plan.steps.append(Mend(path, action, why if stored.exists else "it is missing"))
+            why = self.reasons.get(path, "it does not fit the others" if stored.exists else "it is missing")
+            self.plan.steps.append(Mend(path, action, why))
             if stored.exists and not is_entry_file(path):
                 self.plan.aside.append((f"damaged/{path.replace('/', '+')}", stored.data))
 
@@ -118,10 +124,10 @@ class _Repair:
         with suppress(MemdeckError):
             written = load(stored.data, model.CONFIG, "state.config.json")
         if not isinstance(written, dict):
-            self._write(model.CONFIG, DEFAULT_BYTES, "write the default settings", "it is not readable")
+            self._write(model.CONFIG, DEFAULT_BYTES, "write the default settings")
         elif faults := config_faults(written):
             kept = ordered_bytes(_without(written, {fault.where for fault in faults}))
-            self._write(model.CONFIG, kept, "let wrong settings go, so that the defaults count", first_of(faults))
+            self._write(model.CONFIG, kept, "let wrong settings go, so that the defaults count")
 
     def _events(self) -> None:
         """Keep the events that can be read, or be read in part, in the order of their ids; record the lost ones."""
@@ -147,7 +153,7 @@ class _Repair:
         if not stored.exists or found.bad or [*events.values()] != [*found.items]:
             action = f"keep {plural(len(kept), 'event')} that can be read, in the order of their ids"
             data = b"".join(raw.get(number) or line_bytes(event) for number, event in events.items())
-            self._write(path, data, action, "lines are damaged, twice or out of order")
+            self._write(path, data, action)
         missing = islice(missing_events(self.memory, events.values(), self.now), _MOST_LOST)
         if lost := [event_id(number) for number in missing]:
             action, why = f"record that {plural(len(lost), 'event')} cannot be found", f"{lost[0]} is in no file"
@@ -165,28 +171,26 @@ class _Repair:
         self.sources = [*reversed(kept.values())]
         if self.sources != written:
             action = f"write a list of {plural(len(kept), 'sound source')}"
-            self._write(model.SOURCES, canonical_bytes(self.sources), action, "the list is not sound")
+            self._write(model.SOURCES, canonical_bytes(self.sources), action)
 
     def _checkpoints(self) -> None:
         """Take damaged checkpoints away."""
         for name in self.memory.checkpoint_ids:
-            code, why = checkpoint_fault(self.memory, name)
-            if not code:
+            if not checkpoint_fault(self.memory, name)[0]:
                 self.sound.append(self.memory.checkpoint(name))
             else:
                 with suppress(MemdeckError):
-                    self._write(checkpoint_path(name), None, "take the checkpoint away", why)
+                    self._write(checkpoint_path(name), None, "take the checkpoint away")
 
     def _state(self) -> None:
         """Write a state that fits the other files, a checkpoint of its bundle, and the views that fit it."""
-        stored, action, why = self.memory.read(model.STATE), "write what fits the other files", "it does not fit them"
+        stored, action = self.memory.read(model.STATE), "write what fits the other files"
         try:
             old = found = self.memory.state
-        except MemdeckError as error:
+        except MemdeckError:
             last = self.sound[-1] if self.sound else None
             old, (found, whose, recalled) = {}, _rescued(stored.data, last, self.at)
             action = f"write a state anew, with {whose}{'' if recalled else NOT_RECALLED}"
-            why = error.message
         bundle = self._without_gone(found["bundle"])
         sources = None if self.sources is None else len(self.sources)
         maintenance = fitting(found["maintenance"], self.events, sources, self.memory.archived_numbers())
@@ -195,7 +199,7 @@ class _Repair:
         new = {**found, "bundle": bundle, "bundleHash": digest(bundle), "maintenance": maintenance}
         maintenance["latestCheckpointId"] = self._latest(new)
         if new != old:
-            self._write(model.STATE, canonical_bytes(new), action, why)
+            self._write(model.STATE, canonical_bytes(new), action)
         for name, text in render_projections(bundle, new["bundleHash"]).items():
             with suppress(MemdeckError):
                 self._write(path_of(name), text.encode(), "write the projection of the bundle")
