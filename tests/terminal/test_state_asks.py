@@ -77,24 +77,6 @@ def test_a_yes_recalls(shop: Repository) -> None:
     assert shop.codes() == []
 
 
-def test_a_repair_asks_too(shop: Repository) -> None:
-    """The plan first; no leaves the damage and says so by the exit code, yes mends it."""
-    shop.path("docs/agent-memory/gotchas.md").unlink()
-    with run(shop, "validate", "--repair") as terminal:
-        terminal.wait_for("Repair it? [y/N]")
-        assert b"docs/agent-memory/gotchas.md" in terminal.output
-        terminal.type("n\n")
-        terminal.ended()
-        assert terminal.process.returncode == 4
-    assert shop.codes() == ["projection:gotchas"]
-    with run(shop, "validate", "--repair") as terminal:
-        terminal.wait_for("Repair it? [y/N]")
-        terminal.type("yes\n")
-        terminal.ended()
-        assert terminal.process.returncode == 0
-    assert shop.codes() == []
-
-
 def test_an_editor_writes_a_section(shop: Repository) -> None:
     """It gets the section as JSON in a file that says so, on the terminal; what it leaves is saved."""
     does = f"assert file.suffix == '.json' and sys.stdin.isatty()\nassert json.loads(text) == []\n{WRITES}"

@@ -87,16 +87,6 @@ def test_update_keeps_what_people_and_recalls_put_there(repository: Repository) 
     assert bundle["project"]["summary"] == "What a person wrote."
 
 
-def test_init_never_wipes(repository: Repository) -> None:
-    """Where anything is there, init says what, and changes nothing."""
-    before = _files(repository.root)
-    with pytest.raises(RefusedError) as caught:
-        bundles.init(repository.store, repository.analysed(), actor=ACTOR, now=repository.later())
-    assert caught.value.code == "state.exists"
-    assert caught.value.details["files"] == [STATE, EVENTS, SOURCES, CONFIG, CHECKPOINTS]
-    assert _files(repository.root) == before
-
-
 def test_of_two_inits_at_once_the_second_finds_the_first(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,17 +145,6 @@ def test_ids_are_never_given_again(repository: Repository) -> None:
     assert repository.memory.highest_event() == 1_000_004
     assert bundles.update(repository.store, repository.analysed(), actor=ACTOR, now=repository.later()).change
     assert repository.memory.events[0]["id"] == "evt-1000005"
-
-
-def test_edit_is_an_event_and_a_checkpoint(repository: Repository) -> None:
-    """A section that was edited is written with an event and a checkpoint; the same value writes nothing."""
-    steps = [{"title": "Ship", "why": "It is done", "start": "Tag it", "done": "It is out"}]
-    assert bundles.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change
-    assert repository.memory.bundle["nextSteps"] == steps
-    assert repository.memory.events[-1]["sourceRef"] == "agent-memory:edit"
-    assert bundles.edit(repository.store, "next-steps", steps, actor=ACTOR, now=repository.later()).change is None
-    assert len(repository.memory.checkpoint_ids) == 2
-    assert repository.codes() == []
 
 
 def test_edit_writes_nothing_wrong(repository: Repository) -> None:

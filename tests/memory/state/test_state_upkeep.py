@@ -30,16 +30,6 @@ def repository(tmp_path: Path) -> Repository:
 # -- sources --------------------------------------------------------------------------------------------------------
 
 
-def test_a_source_that_is_gone_fails_with_its_reason(repository: Repository) -> None:
-    """The list keeps why, and status says what to do about it."""
-    repository.imported("one", "DECISION: Use SQLite")
-    (repository.home / ".claude").rename(repository.home / "elsewhere")
-    done = repository.sync()
-    assert done.results[0].status == "failed"
-    assert repository.json(SOURCES)[0]["lastSyncError"] == "~/.claude does not exist"
-    assert status_of(repository.memory, repository.at)["next"]["command"] == "memdeck state sync --all"
-
-
 def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
     """A taken id, a missing path, an unknown type and a name without letters are refused with their codes."""
     repository.add_source()
@@ -217,20 +207,6 @@ def cycle(repository: Repository) -> dict[str, str]:
     repository.system.unattended.take(repository.memory.sources, repository.at)
     report = repository.system.maintain(repository.later(), actor="maintain", force=True)
     return {rule.rule.removesuffix("-project-state"): rule.said or rule.why for rule in report.rules}
-
-
-def test_a_cycle_syncs_then_recalls_then_prunes(repository: Repository) -> None:
-    """What a session says is in the bundle after one cycle, and each step is in the report."""
-    repository.add_source()
-    repository.session("one", ["DECISION: Use SQLite"])
-    said = cycle(repository)
-    assert list(said) == ["sync", "recall", "prune"]
-    assert said["sync"] == "claude: imported 1, learned 1"
-    assert said["recall"].startswith("1 event: changed current-focus")
-    assert "Use SQLite" in repository.memory.bundle["currentFocus"]["currentState"]
-    assert cycle(repository) == {
-        "sync": "claude: imported 0, 1 known already", "recall": "no event waits", "prune": "nothing is old enough",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
