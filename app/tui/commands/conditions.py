@@ -309,7 +309,6 @@ TASK_PROGRESS = _task("in-progress", why="Not in progress yet: {task.start|s} st
 TASK_REOPEN = _task(
     "in-progress", "completed", why="Not started or completed; {entry.restore|B} restores archived tasks."
 )
-FACT = _pane("knowledge", holds=lambda now: any(not item.group for item in now.items), why="Not a fact.")
 STATE = _pane("state")
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(

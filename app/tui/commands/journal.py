@@ -1,4 +1,4 @@
-"""Commands of the journal: the map of its year; and moving lines of knowledge."""
+"""Commands of the journal: the map of its year."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from app.tui.navigation import Navigation
 from memory.errors import MemdeckError
 from memory.files.journal.model import Journal, JournalEntry, entries_by_day
-from memory.files.knowledge.edits import move_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.calendar.year import YearScreen
-from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.base import Pane
 
 if TYPE_CHECKING:
@@ -61,34 +59,3 @@ def _archived(snapshot: Snapshot) -> Sequence[Journal]:
     with suppress(MemdeckError, OSError):
         return snapshot.readable().archived_journals()
     return ()
-
-
-def move_line(app: Spine) -> None:
-    """Move the line to another section or topic."""
-    pane = app.shown_pane
-    assert pane.snapshot is not None
-    items = [item.thing for item in pane.selected() if not item.group]
-    places: list[tuple[str, str | None]] = []
-    for section in pane.snapshot.knowledge.sections:
-        places.append((section.title, None))
-        places += [(section.title, topic.title) for topic in section.topics]
-    if not items or len(places) < 2:
-        return app.say("No other section to move to.")
-    here = {(item.section, item.topic) for item in items}
-    options = [
-        PickOption(str(number), f"  {topic}" if topic else title, marked=(title, topic) in here)
-        for number, (title, topic) in enumerate(places)
-    ]
-    what = items[0].text[:200] if len(items) == 1 else f"{len(items)} lines"
-
-    def answered(answer: str) -> None:
-        title, topic = places[int(answer)]
-        if here == {(title, topic)}:
-            return app.say(f"Already in {topic or title}.")
-        refs, now = [item.ref for item in items], app.clock()
-
-        return app.change(
-            "knowledge.move", lambda snapshot: move_knowledge(snapshot, refs, title, topic, now=now), follow=True
-        )
-
-    return app.ask(Pick(f"Move to: {what}", options), answered)

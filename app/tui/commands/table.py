@@ -189,7 +189,6 @@ COMMANDS: tuple[Command, ...] = (
         bulk=True,
         panes=("monitors", "brief"),
     ),
-    _command("knowledge.move", "F", "journal.move_line", "move", on.FACT, shown=True, bulk=True),
     _command("task.left", "shift+left", "tasks.move_back", "move back", on.BOARD, shown=True),
     _command("task.right", "shift+right", "tasks.move_on", "move on", on.BOARD, shown=True),
     _command("task.start", "s", "tasks.start", "start", on.TASK_START, shown=True, bulk=True),

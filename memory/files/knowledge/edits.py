@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 
 from memory.base.clock import read_moment
 from memory.base.values import folded, split_remark
@@ -14,7 +14,6 @@ from memory.files.edit import Edit, one_line, started_document, with_bullet, wit
 from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
 from memory.files.refs import short
-from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Ref, Used, argument, option
 from memory.operations.result import Paint, Result, listing
 
@@ -170,34 +169,6 @@ def with_knowledge(
 def last_in(document: Document, place: tuple[int, int | None]) -> KnowledgeItem:
     """Return the last item of a section or a topic."""
     return [item for item in Knowledge(FILE, document).items if item.at[:2] == place][-1]
-
-
-def move_knowledge(
-    snapshot: Snapshot,
-    refs: Sequence[str],
-    section: str,
-    topic: str | None = None,
-    *,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Put facts and decisions at the end of a section, or of a topic in it; both are made where they are missing.
-
-    What they say stays. Raises UsageError `knowledge.here` where nothing would move, and as `with_knowledge` and
-    `find_knowledge`; then nothing is moved.
-    """
-    wanted = section.casefold(), topic or None
-    found = (find_knowledge(snapshot, ref) for ref in refs)
-    items = [item for item in found if (item.section.casefold(), item.topic or None) != wanted]
-    if not items:
-        raise UsageError("knowledge.here", f"this stands in {section[:60]!r} already", "choose another section")
-    document = snapshot.document(FILE)
-    # From the end, so that places before it stay as they are.
-    for item in sorted(items, key=lambda one: one.line, reverse=True):
-        document = with_bullet(document, item.at, None, CODE)
-    document, place = with_knowledge(document, section, topic, [item.raw for item in items])
-    words = "moved a line" if len(items) == 1 else f"moved {len(items)} lines"
-    ref = last_in(document, place).ref if len(items) == 1 else None
-    return Edit({FILE: document}, f"{words} to {(f'{section} / {topic}' if topic else section)[:80]}", ref)
 
 
 def compose(text: str, date: str | None, reason: str | None) -> str:
