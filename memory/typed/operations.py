@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from memory.base.clock import format_utc
@@ -18,13 +17,14 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
 from . import ops
+from .aidefile import NAME
 from .failures import summarise
 from .files import TYPES, aidefile_of, look_at
-from .ops import How, agent_folder
+from .ops import How
 from .pruning import AgentPrune, AgentStatus, status_of
 from .pruning import prune as run
 from .reading import failures_of
-from .registry import Agent, find_agent, path_in, read_registry, store_of
+from .registry import Agent, agent_above, find_agent, path_in, read_registry, store_of
 from .sizes import age_text, bytes_text
 
 typed = Group(
@@ -44,26 +44,23 @@ _ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if anoth
 def _agents(context: Context, named: str | None, *, here: bool = False) -> tuple[Agent, ...]:
     """Return one agent, or all registered ones; `here` adds the agent whose folder contains the current folder."""
     own = home(context.environ)
-    agents = tuple(agent for agent in read_registry(own) if _reached(context, str(agent.folder)))
+    agents = tuple(agent for agent in read_registry(own) if _reached(context, agent))
     if named is not None:
         found = find_agent(named, own, agents)
-        if not _reached(context, str(found.folder)):
+        if not _reached(context, found):
             words = f"the agent {named[:80]!r} is outside of this workspace"
             raise NotFoundError("typed.no_agent", words, "name one of this workspace", agent=named)
         return (found,)
-    if here:
-        folder = agent_folder(os.path.join(os.path.realpath(context.folder or "."), "Aidefile"))
-        if folder is not None and _reached(context, folder) and all(str(agent.folder) != folder for agent in agents):
-            agents = (*agents, Agent(os.path.basename(folder), Path(folder), registered=False))
-    return agents
+    one = agent_above(os.path.join(os.path.realpath(context.folder or "."), NAME)) if here else None
+    if one is None or not _reached(context, one) or one.folder in [agent.folder for agent in agents]:
+        return agents
+    return (*agents, one)
 
 
-def _reached(context: Context, folder: str) -> bool:
-    """Return whether a folder may be used: programs behind a server may use only those in the workspace."""
-    if not context.served:
-        return True
-    root = os.path.realpath(context.workspace.root)
-    return (os.path.realpath(folder) + "/").startswith(root.rstrip("/") + "/")
+def _reached(context: Context, agent: Agent) -> bool:
+    """Return whether an agent may be used: programs behind a server may use only those in the workspace."""
+    root = os.path.realpath(context.workspace.root) if context.served else "/"
+    return f"{os.path.realpath(agent.folder)}/".startswith(root.rstrip("/") + "/")
 
 
 def _store(context: Context, agent: Agent) -> Store:
@@ -81,11 +78,11 @@ def _of_paths(context: Context, named: str | None, *paths: str) -> tuple[Store, 
         store = _store(context, _agents(context, named)[0])
     else:
         paths = tuple(os.path.abspath(os.path.join(context.folder or ".", path)) for path in paths)
-        folder = agent_folder(paths[0])
-        if folder is None or not _reached(context, folder):
+        own = agent_above(paths[0])
+        if own is None or not _reached(context, own):
             words = f"{paths[0]} is in no folder with an Aidefile"
             raise UsageError("typed.no_agent_here", words, "name the agent with --agent")
-        store = _store(context, Agent(os.path.basename(folder), Path(folder), registered=False))
+        store = _store(context, own)
     return store, [path_in(store, path) for path in paths]
 
 

@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from logging import getLogger
-from pathlib import Path
 from typing import TypedDict, Unpack
 
 from memory.base.programs import retry
@@ -27,7 +26,7 @@ from .aidefile import NAME, with_core_file
 from .files import aidefile_of, refuse_foreign
 from .locks import Holder, lock_file, refuse_locked, unlock_file
 from .merging import merged
-from .registry import Agent, find_agent, path_in, store_of
+from .registry import Agent, agent_above, find_agent, path_in, store_of
 from .sizes import nanoseconds, read_age, span_ns
 
 AnyPath = str | os.PathLike[str]
@@ -218,21 +217,16 @@ def write_failure(
     return path
 
 
-def agent_folder(path: str) -> str | None:
-    """Return the nearest folder upwards from an absolute path that holds an Aidefile, None where there is none."""
-    return next((str(folder) for folder in Path(path).parents if os.path.isfile(folder / NAME)), None)
-
-
 def _place(path: AnyPath, how: How) -> tuple[Store, str]:
     """Return the store that a path belongs to, and the path in it."""
     store = how.get("store")
     if store is not None:
         return store, path_in(store, path)
     full = os.path.abspath(path)
-    folder = agent_folder(full)
-    if folder is None:
+    agent = agent_above(full)
+    if agent is None:
         raise UsageError("typed.no_agent_here", f"{path} is in no folder with an Aidefile", "make one there")
-    store = store_of(Path(folder), state_home(os.environ), home(os.environ))
+    store = store_of(agent.folder, state_home(os.environ), home(os.environ))
     return store, path_in(store, full)
 
 

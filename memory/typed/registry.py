@@ -86,6 +86,15 @@ def _folder(path: str, home: Path, beside: Path) -> Path:
     return Path(os.path.realpath(os.path.join(beside, path)))
 
 
+def agent_above(path: str) -> Agent | None:
+    """Return the agent in the nearest folder upwards from an absolute path with an Aidefile, None where there is none.
+
+    It counts as not registered.
+    """
+    folder = next((folder for folder in Path(path).parents if (folder / NAME).is_file()), None)
+    return None if folder is None else Agent(folder.name, folder, registered=False)
+
+
 def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None = None) -> Agent:
     """Return the agent with a name, or the one in a folder that holds an Aidefile, named by its path.
 
@@ -95,8 +104,8 @@ def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None =
     for agent in known:
         if agent.name == named:
             return agent
-    folder = Path(os.path.realpath(named)) if named and "\0" not in named else None
-    if folder is not None:
+    if named and "\0" not in named:
+        folder = Path(os.path.realpath(named))
         for agent in known:
             if agent.folder == folder:
                 return agent
