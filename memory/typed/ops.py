@@ -136,14 +136,10 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
         limit = nanoseconds(_now(how)) - span_ns(read_age(max_age))
     except ValueError as error:
         raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
-    if how.get("store") is None and not os.path.lexists(path):
-        return False
     store, inside = _place(path, how)
+    refuse_foreign(store.root, inside)
 
     def attempt() -> bool:
-        if not os.path.lexists(store.root / inside):
-            return False
-        refuse_foreign(store.root, inside)
         with _transaction(store, "typed.expire", how) as transaction:
             stored = transaction.read(inside)
             if stored.base is None or stored.version.mtime_ns >= limit:
