@@ -101,16 +101,12 @@ def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None =
     Names come first. NotFoundError `typed.no_agent`; other errors as in `read_registry`.
     """
     known = read_registry(home) if agents is None else agents
-    for agent in known:
-        if agent.name == named:
-            return agent
-    if named and "\0" not in named:
-        folder = Path(os.path.realpath(named))
-        for agent in known:
-            if agent.folder == folder:
-                return agent
-        if (folder / NAME).is_file():
-            return Agent(folder.name, folder, registered=False)
+    folder = Path(os.path.realpath(named)) if named and "\0" not in named else None
+    found = [agent for agent in known if agent.name == named] or [agent for agent in known if agent.folder == folder]
+    if found:
+        return found[0]
+    if folder is not None and (folder / NAME).is_file():
+        return Agent(folder.name, folder, registered=False)
     names = ", ".join(agent.name for agent in known)
     raise NotFoundError(
         "typed.no_agent",
