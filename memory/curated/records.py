@@ -57,9 +57,7 @@ CREATE TABLE memory_recall_signals (
     freshness_started_at INTEGER, session_count INTEGER NOT NULL, last_session_id TEXT, promoted_at INTEGER,
     promotion_run_id TEXT);
 CREATE TABLE memory_consolidations (
-    id TEXT PRIMARY KEY, workspace_id TEXT, scope TEXT, agent_name TEXT, agent_tier TEXT, started_at INTEGER NOT NULL,
-    finished_at INTEGER, status TEXT NOT NULL, input_count INTEGER NOT NULL, promoted_count INTEGER NOT NULL,
-    error TEXT, metadata TEXT NOT NULL);
+    id TEXT PRIMARY KEY, started_at INTEGER NOT NULL, status TEXT NOT NULL, run TEXT NOT NULL);
 CREATE TABLE memory_recall_traces (
     session_id TEXT NOT NULL, turn_seq INTEGER NOT NULL, executed_at INTEGER NOT NULL, trace TEXT NOT NULL,
     PRIMARY KEY (session_id, turn_seq));
@@ -80,7 +78,7 @@ def _database(name: str) -> DatabaseKind:
     A commit is on the disk before a file changes, so that a power cut leaves nothing that cannot be finished.
     """
     ending = f"-{name}" if name else ""
-    return DatabaseKind(f"curated{ending}.sqlite", "the record of decisions", _RECORDS, 3, durable=True)
+    return DatabaseKind(f"curated{ending}.sqlite", "the record of decisions", _RECORDS, 4, durable=True)
 
 
 def time_of(stamp: int) -> str:

@@ -232,9 +232,9 @@ def _dreamed(
         return None
     said = f"{side.name}: {done.reason}"
     if run is not None:
-        if run.status == "failed":
-            warnings.append(f"curated memory: the dream failed: {run.error}")
-        said = f"{side.name}: {run.state}, {run.promoted_count} memories in {run.facts.get('target_filename')}"
+        if run["status"] == "failed":
+            warnings.append(f"curated memory: the dream failed: {run['error']}")
+        said = f"{side.name}: {run['state']}, {run['promoted_count']} memories in {run['target_filename']}"
     acts = run is not None or (dry_run and not done.gates.closed())
     what = ("memory", "promoted")
     return RuleReport("dream-curated-memory", _file(side), count, count, 0, 0, what=what, said=said, acts=acts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,15 +14,14 @@ from memory.curated.curated import Curated
 from memory.curated.files import free_path, read_file, slug
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
 from memory.curated.models import ModelError, read_value
-from memory.curated.records import milliseconds, utc_day
+from memory.curated.records import utc_day
 from memory.curated.settings import CuratedSettings
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
-from memory.storage.changes import new_id
 from memory.storage.transaction import Transaction
 
 from .gates import Gates, Weighed, gates_of
-from .runs import DreamRun, begin, find_run, finish, runs
+from .runs import begin, find_run, finish, key_of, new_run, runs, shown
 
 FOLDER = "_system/dreaming"
 PROMPT_VERSION = "dream.v1"
@@ -38,13 +36,13 @@ class Dreamt(NamedTuple):
     """The result of a trigger: the run, or why there was none."""
 
     gates: Gates
-    run: DreamRun | None
+    run: Json | None
     reason: str
 
     def json(self) -> Json:
         """Return it for programs."""
-        run = None if self.run is None else self.run.json()
-        return {**self.gates.json(), "triggered": self.run is not None, "reason": self.reason, "dream": run}
+        run = None if self.run is None else shown(self.run)
+        return {**self.gates.json(), "triggered": run is not None, "reason": self.reason, "dream": run}
 
 
 def dream(
@@ -53,7 +51,7 @@ def dream(
     call: OperationCall,
     *,
     force: bool = False,
-    retries: DreamRun | None = None,
+    retries: Json | None = None,
     dry_run: bool = False,
 ) -> Dreamt:
     """Dream on one side if its gates are open; `force` opens all but the lock, `dry_run` only checks.
@@ -62,10 +60,10 @@ def dream(
     and returned; MemdeckError where it cannot be recorded.
     """
     forced = force or retries is not None
-    wanted = None if retries is None else {one["id"] for one in retries.facts.get("candidates", [])}
+    wanted = None if retries is None else {one["id"] for one in retries["candidates"]}
     gates = gates_of(curated, side, call.now, force=forced)
     found = [one for one in gates.waiting if wanted is None or one.memory.id in wanted]
-    reason = "; ".join(gate.words for gate in gates.closed(force=forced))
+    reason = "; ".join(gates.closed(force=forced))
     if not found:
         reason = reason or "no memory was recalled that is not promoted yet"
     if reason or dry_run:
@@ -79,11 +77,11 @@ def _run(
     curated: Curated,
     side: Side,
     waiting: list[Weighed],
-    last: DreamRun | None,
+    last: Json | None,
     call: OperationCall,
     forced: bool,
-    retries: DreamRun | None,
-) -> DreamRun | None:
+    retries: Json | None,
+) -> Json | None:
     """Return the ended run; None where another one is at work, or ended since `last`."""
     root, settings, now = curated.root(side.name), curated.settings, call.now
     day = utc_day(now)
@@ -96,34 +94,31 @@ def _run(
         f"{FOLDER}/{day}-{slug(settings['dream.agent'])}",
         lambda path: side.store.read(f"{root.folder}/{path}").exists,
     )
-    run_id = f"dream-{new_id(now)}"
-    facts: Json = {
-        "pid": os.getpid(), "candidates": [one.json() for one in waiting],
-        "promotes": [one.memory.id for one in made.taken], "left_out": made.left_out, "forced": forced,
-        "prompt_version": PROMPT_VERSION, "target_filename": target, "artifact_path": artefact,
-        "retries": None if retries is None else retries.id,
-    }  # fmt: skip
-    begun = milliseconds(now)
-    run = DreamRun(run_id, side.workspace_id, side.name, begun, None, "running", len(waiting), 0, None, facts)
+    run = new_run(
+        side, now, input_count=len(waiting), candidates=[one.json() for one in waiting],
+        promotes=[one.memory.id for one in made.taken], left_out=made.left_out, forced=forced,
+        prompt_version=PROMPT_VERSION, target_filename=target, artifact_path=artefact,
+        retries=None if retries is None else retries["id"],
+    )  # fmt: skip
     if begin(side, run, now, last) is not None:
         return None
     try:
         if not made.taken:
             raise MemdeckError("memory.dream.nothing", "the content scan rejects all of them", "see `dream show`")
         written, asked = _written(curated, made, room, now)
-        run = run._replace(facts={**run.facts, **asked})
-        body = _body(run_id, artefact.rpartition("/")[2], made.lines, written)
-        _keep(side, root, artefact, _artefact(run.json(), made), call)
+        run |= asked
+        body = _body(run["id"], artefact.rpartition("/")[2], made.lines, written)
+        _keep(side, root, artefact, _artefact(run, made), call)
         header = Header(f"Dreaming {day}", f"What was recalled most until {day}", "project", root.scope)
-        metadata = {"target_filename": target, "run_id": run_id, "artifact_path": artefact}
-        candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, run.key)
+        metadata = {"target_filename": target, "run_id": run["id"], "artifact_path": artefact}
+        candidate = Candidate(root, "dreaming", header, body, "dreaming synthesis", day, metadata, key_of(run))
         propose(curated, candidate, call)
     except MemdeckError as error:
         finish(side, run, now, f"{error.code}: {error.message}"[:1000])
     else:
         # Where this cannot be recorded now, the run has not failed: the next command ends it by its decision.
         finish(side, run, now)
-    return runs(side, "id = ?", [run_id])[0]
+    return runs(side, "id = ?", [run["id"]])[0]
 
 
 def _written(curated: Curated, made: Gathered, room: int, now: datetime) -> tuple[str, Json]:
@@ -225,16 +220,16 @@ def _sides(curated: Curated, args: Json) -> list[Side]:
     return curated.sides_of(args.get("scope"))[::-1]
 
 
-def _runs(curated: Curated, args: Json) -> list[DreamRun]:
+def _runs(curated: Curated, args: Json) -> list[Json]:
     """Return the newest runs of each side that a call means, the newest first."""
     found = [run for side in _sides(curated, args) for run in runs(side)]
-    return sorted(found, key=lambda run: (run.started_at, run.id), reverse=True)
+    return sorted(found, key=lambda run: (run["at"], run["id"]), reverse=True)
 
 
 def _raise_failed(done: Dreamt) -> None:
-    if done.run is not None and done.run.status == "failed":
-        words, hint = f"the dream failed: {done.run.error}", "`memdeck curated dream retry` tries again"
-        raise MemdeckError("memory.dream.failed", words, hint, dream=done.run.json())
+    if done.run is not None and done.run["status"] == "failed":
+        words, hint = f"the dream failed: {done.run['error']}", "`memdeck curated dream retry` tries again"
+        raise MemdeckError("memory.dream.failed", words, hint, dream=shown(done.run))
 
 
 def trigger(curated: Curated, args: Json, call: OperationCall) -> Json:
@@ -253,10 +248,10 @@ def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Gather the memories of a failed run again."""
     curated.refuse_disabled()
     side, run = find_run(curated.sides.values(), args["run_id"])
-    if run.state == "running":
-        raise RefusedError("memory.dream.running", f"{run.id} is still at work", "wait for its end")
-    if run.state == "promoted" and not args.get("force"):
-        words, hint = f"{run.id} promoted its memories", "`dream trigger` makes a new run"
+    if run["state"] == "running":
+        raise RefusedError("memory.dream.running", f"{run['id']} is still at work", "wait for its end")
+    if run["state"] == "promoted" and not args.get("force"):
+        words, hint = f"{run['id']} promoted its memories", "`dream trigger` makes a new run"
         raise RefusedError("memory.dream.not_failed", words, hint)
     done = dream(curated, side, call, retries=run)
     _raise_failed(done)
@@ -271,20 +266,20 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:
         "enabled": curated.settings["dream.enabled"],
         "open": any(not one.closed() for one in found),
         "scopes": [one.json() for one in found],
-        "dreams": [run.json() for run in _runs(curated, args)[:5]],
+        "dreams": [*map(shown, _runs(curated, args)[:5])],
     }
 
 
 def dreams(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """List the runs of dreaming, the newest first."""
-    rows = [run for run in _runs(curated, args) if args.get("state") in (None, run.state)]
-    return {"dreams": [run.json() for run in rows[: min(args.get("limit", 25), 200)]]}
+    rows = [shown(run) for run in _runs(curated, args) if args.get("state") in (None, run["state"])]
+    return {"dreams": rows[: min(args.get("limit", 25), 200)]}
 
 
 def show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
     """Show a run of dreaming with its artefact."""
     side, run = find_run(curated.sides.values(), args["run_id"])
-    path, artefact = run.facts.get("artifact_path"), ""
+    path, artefact = run["artifact_path"], ""
     if path:
         artefact = side.store.read(f"{curated.root(side.name).folder}/{path}").data.decode("utf-8", "replace")
-    return {"dream": {**run.json(), "artifact": artefact or None}}
+    return {"dream": {**shown(run), "artifact": artefact or None}}

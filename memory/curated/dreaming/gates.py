@@ -16,7 +16,7 @@ from memory.curated.records import milliseconds
 from memory.curated.sessions import ended_since
 from memory.curated.sides import Side
 
-from .runs import DreamRun, is_at_work, runs
+from .runs import is_at_work, runs, shown
 
 MOST = 20
 """How many memories one run promotes at most."""
@@ -63,7 +63,7 @@ def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False)
     if force:
         folder = side.store.root / side.root(side.name).folder
         done = runs(side, "status = 'completed'")
-        free |= {one.id for one in done if not (folder / str(one.facts["target_filename"])).exists()}
+        free |= {one["id"] for one in done if not (folder / str(one["target_filename"])).exists()}
     found_rows = side.records.look(lambda db: db.execute(_ROWS).fetchall(), list[Any]())
     rows = {row[0]: row[1:5] for row in found_rows if row[5] in free}
     settings = curated.settings
@@ -85,42 +85,36 @@ def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False)
     return sorted(found, key=lambda one: (-one.score, one.memory.id))
 
 
-class Gate(NamedTuple):
-    """One gate: its progress, also in words such as `2 of 3 sessions`. `forced` tells that `--force` opens it."""
+_HELD = ("enabled", "lock")
+"""The gates that `--force` does not open."""
 
-    name: str
-    is_open: bool
-    have: float
-    need: float
-    words: str
-    forced: bool = True
 
-    def json(self) -> Json:
-        """Return it for programs."""
-        return {"gate": self.name, "open": self.is_open, "have": self.have, "need": self.need, "words": self.words}
+def _gate(name: str, is_open: bool, have: float, need: float, words: str) -> Json:
+    """Return one gate for programs: its progress, also in words such as `2 of 3 sessions`."""
+    return {"gate": name, "open": is_open, "have": have, "need": need, "words": words}
 
 
 class Gates(NamedTuple):
     """All gates of one side at one time, the waiting memories, and the last completed run."""
 
     side: str
-    all: tuple[Gate, ...]
+    all: tuple[Json, ...]
     waiting: tuple[Weighed, ...]
-    last: DreamRun | None
+    last: Json | None
 
-    def closed(self, *, force: bool = False) -> list[Gate]:
-        """Return the closed gates; with `force` only those that nothing opens."""
-        return [gate for gate in self.all if not gate.is_open and not (force and gate.forced)]
+    def closed(self, *, force: bool = False) -> list[str]:
+        """Return the words of the closed gates; with `force` only those that nothing opens."""
+        return [gate["words"] for gate in self.all if not gate["open"] and not (force and gate["gate"] not in _HELD)]
 
     def json(self) -> Json:
         """Return them for programs."""
         return {
             "scope": self.side,
             "open": not self.closed(),
-            "reason": "; ".join(gate.words for gate in self.closed()),
-            "gates": [gate.json() for gate in self.all],
+            "reason": "; ".join(self.closed()),
+            "gates": list(self.all),
             "candidates": [one.json() for one in self.waiting],
-            "last": None if self.last is None else self.last.json(),
+            "last": None if self.last is None else shown(self.last),
         }
 
 
@@ -133,7 +127,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
     last = next(iter(runs(side, "status = 'completed'", limit=1)), None)
     # A run that failed is not repeated at once by maintenance, either.
     latest = next(iter(runs(side, "status <> 'running'", limit=1)), None)
-    since = 0 if latest is None else latest.started_at
+    since = 0 if latest is None else latest["at"]
     hours, need = (milliseconds(now) - since) / _HOUR, settings["dream.min_hours"]
     span = say_span(max(hours, 0) * 3600)
     ago = "no run yet" if latest is None else f"the last run was {f'{span} ago' if span else 'just now'}"
@@ -144,18 +138,18 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
     enough = settings["dream.gates.min_unpromoted"]
     other = next((one for one in runs(side, "status = 'running'") if is_at_work(one, now)), None)
     free = other is None
-    held = "the lock is free" if other is None else f"process {other.facts['pid']} dreams"
+    held = "the lock is free" if other is None else f"process {other['pid']} dreams"
     enabled = settings["dream.enabled"] and settings["enabled"]
     return Gates(
         side.name,
         (
-            Gate("enabled", enabled, int(enabled), 1, "dreaming is on" if enabled else "dreaming is off", False),
-            Gate(
+            _gate("enabled", enabled, int(enabled), 1, "dreaming is on" if enabled else "dreaming is off"),
+            _gate(
                 "time", latest is None or hours >= need, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"
             ),
-            Gate("sessions", seen >= most, seen, most, f"{seen} of {most} sessions"),
-            Gate("lock", free, int(free), 1, held, False),
-            Gate("candidates", len(good) >= enough, len(good), enough, f"{len(good)} of {enough} candidates"),
+            _gate("sessions", seen >= most, seen, most, f"{seen} of {most} sessions"),
+            _gate("lock", free, int(free), 1, held),
+            _gate("candidates", len(good) >= enough, len(good), enough, f"{len(good)} of {enough} candidates"),
         ),
         tuple((found if force else good)[:MOST]),
         last,

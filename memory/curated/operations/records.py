@@ -207,7 +207,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
     last = max((at for _, at in rows if at is not None), default=None)
     events = sum(len(one.records.events(since=since, limit=1000)) for one in curated.sides.values())
     dreaming = [gates_of(curated, one, call.now) for one in curated.sides.values()]
-    dreamt = max((one.last.started_at for one in dreaming if one.last is not None), default=None)
+    dreamt = max((one.last["started_at"] for one in dreaming if one.last is not None), default=None)
     files = {"global_files": counts.get("global", 0), "workspace_files": counts.get("workspace", 0)}
     return {
         "status": "disabled" if not enabled else "degraded" if reasons else "ok", "reason": "; ".join(reasons[:5]),
@@ -219,8 +219,8 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "last_operation_at": None if last is None else time_of(last), "copies": copies,
         "sessions": kept_sessions(curated), "provider": status_of(curated, active(curated), call.now),
         **{f"dream_{key}": curated.settings[f"dream.{key}"] for key in ("enabled", "min_hours", "min_sessions")},
-        "dream_gates": {one.side: ", ".join(gate.words for gate in one.all) for one in dreaming},
-        "last_consolidation": None if dreamt is None else time_of(dreamt),
+        "dream_gates": {one.side: ", ".join(gate["words"] for gate in one.all) for one in dreaming},
+        "last_consolidation": dreamt,
     }  # fmt: skip
 
 
