@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memory.errors import UsageError
 
@@ -33,7 +33,9 @@ from .lines import (
     set_field,
     unset_field,
 )
-from .tables import Table, find_tables
+
+if TYPE_CHECKING:
+    from .tables import Table
 
 T = TypeVar("T")
 B = TypeVar("B", bound="Block")
@@ -71,6 +73,8 @@ class Block:
     @property
     def tables(self) -> tuple[Table, ...]:
         """The pipe tables of the body."""
+        from .tables import find_tables
+
         return find_tables(self.body)
 
     def memo(self: B, factory: Callable[[B], T]) -> T:
