@@ -4,47 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 from app.cli.printing import Paint
 
 Memdeck = Callable[..., object]
-
-
-def index(folder: Path) -> list[Path]:
-    """The index files in a state folder."""
-    return list((folder / "state").glob("memdeck/*/search.sqlite"))
-
-
-def test_the_first_search_makes_the_index(memdeck: Memdeck, memory: Path, tmp_path: Path) -> None:
-    """It reads, and leaves an index behind it, from which the next ones answer; an edit is found at once."""
-    first = memdeck("search", "redis", "--explain", "-o", "json")
-    assert "searched in" in first.err
-    assert index(tmp_path)
-    second = memdeck("search", "redis", "--explain", "-o", "json")
-    assert "searched in" in second.err
-    assert "100% of the files" in second.err
-    assert "'redis' in the title" in second.err
-    keys = ("file", "line", "ref", "title", "snippet", "why")
-    assert [[one[key] for key in keys] for one in first.data["results"]] == [
-        [one[key] for key in keys] for one in second.data["results"]
-    ]
-    path = memory / "journal.md"
-    path.write_text(path.read_text("utf-8") + "\n## 2024-01-01\n### 10:00 — Zebra\n- stripes\n", "utf-8")
-    found = memdeck("search", "stripes", "-o", "json").data["results"]
-    assert [(one["title"], one["snippet"]) for one in found] == [("Zebra", "- stripes")]
-    lines = path.read_text("utf-8").splitlines()
-    assert lines[found[0]["line"] - 1] == "### 10:00 — Zebra"
-
-
-def test_what_is_odd_is_said_on_stderr(memdeck: Memdeck) -> None:
-    """Notes about the query and words taken instead are no data."""
-    answer = memdeck("search", "deplyo", "before:x", "-o", "json")
-    assert answer.code == 0
-    assert answer.data["results"]
-    assert "also fits: deploy" in answer.err
-    assert "before: does not understand 'x'" in answer.err
-    assert memdeck("search", "--", "-deploy", "in:tasks").code == 0
 
 
 def test_a_line_divides_what_fits_some_words(memdeck: Memdeck) -> None:
