@@ -16,7 +16,6 @@ from .case import FILES, Case
 from .catalogue import BY_NAME, CASES, PARTS
 from .client import Client
 from .expect import missing
-from .judge import Call, Judge, by_verb, read_calls
 
 WHOLE = os.environ.get("MEMDECK_HOSTILE") == "all"
 REQUIRED = "MEMDECK_TOOLS" in os.environ
@@ -75,69 +74,3 @@ def test_the_page_counts_every_case() -> None:
     """docs/hostile.md has the number of workspaces of each group, in its order."""
     rows = [row for row in PAGE.read_text("utf-8").splitlines() if row.startswith("| ")]
     assert [int(row.split("|")[2]) for row in rows[1:]] == [len(cases) for _, cases in PARTS.values()]
-
-
-TRACE = """\
-10 openat(AT_FDCWD</>, "/memdeck-hostile-mark/host/x", O_RDONLY) = -1 ENOENT (No such file or directory)
-10 unlink("/etc/passwd") = 0
-11 openat(AT_FDCWD</>, "/memdeck-hostile-mark/begin/check", O_RDONLY) = -1 ENOENT (No such file or directory)
-11 openat(AT_FDCWD</t/shop>, "/t/outside/a", O_WRONLY|O_CREAT <unfinished ...>
-12 execve("/bin/sh", ["/bin/sh", "-c", "id \\303\\251"], 0x1 /* 2 vars */) = 0
-11 <... openat resumed>, 0600) = 3</t/outside/a>
-11 openat(AT_FDCWD</>, "/memdeck-hostile-mark/begin/status", O_RDONLY) = -1 ENOENT (No such file or directory)
-13 renameat(4</t/shop/.aiter/memory>, "a", 5</t/outside>, "b") = 0
-13 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.1")}, 16 <unfinished ...>
-"""
-
-
-def test_the_trace_is_read() -> None:
-    """Calls that were interrupted are put together, and belong to the verb that was going on."""
-    verbs = dict(by_verb(read_calls(TRACE.splitlines()), set()))
-    assert {verb: [call.name for call in calls] for verb, calls in verbs.items()} == {
-        "check": ["execve", "openat"],
-        "status": ["renameat", "connect"],
-    }
-    assert verbs["check"][0].texts[-1] == "id é"
-    assert verbs["check"][1].opened == "/t/outside/a"
-
-
-NET = '3, {{sa_family=AF_INET, sin_port=htons({}), sin_addr=inet_addr("127.0.0.1")}}, 16'
-IN_MEMORY = "/t/shop/.aiter/memory/a.md"
-CALLS = [
-    ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "id"], 0x1', 0, "", False),
-    ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "true"], 0x1', 0, "", True),
-    ("check", "execve", '"/bin/sh", ["/bin/sh", "-c", "true "], 0x1', 0, "", False),
-    ("check", "connect", NET.format(80), 0, "", True),
-    ("check", "connect", NET.format(81), 0, "", False),
-    ("check", "connect", '3, {sa_family=AF_UNIX, sun_path="/run/docker.sock"}, 22', -1, "", False),
-    ("check", "connect", '3, {sa_family=AF_UNIX, sun_path="/var/run/nscd/socket"}, 110', -1, " ENOENT", True),
-    ("doctor", "connect", '3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110', 0, "", True),
-    ("check", "connect", '3, {sa_family=AF_UNIX, sun_path=@"/dev/log"}, 110', 0, "", False),
-    ("check", "sendto", '3, "x", 1, 0, NULL, 0', 1, "", True),
-    ("check", "sendto", '3, "\\2\\0\\0\\0\\v\\0\\0\\0\\7\\0\\0\\0passwd\\0", 19, MSG_NOSIGNAL, NULL, 0', 19, "", True),
-    ("check", "sendto", '3, "\\2\\0\\0\\0\\r\\0\\0\\0\\6\\0\\0\\0hosts\\0", 18, MSG_NOSIGNAL, NULL, 0', 18, "", False),
-    ("check", "openat", f'AT_FDCWD</>, "{IN_MEMORY}", O_RDONLY', 3, f"<{IN_MEMORY}>", True),
-    ("check", "openat", 'AT_FDCWD</>, "/t/shop/.aiter/memory/a.md", O_RDONLY', 3, "</etc/shadow>", False),
-    ("check", "openat", f'AT_FDCWD</>, "{IN_MEMORY}", O_WRONLY', 3, f"<{IN_MEMORY}>", False),
-    ("maintain", "openat", 'AT_FDCWD</>, "a.md", O_WRONLY', 3, "</t/shop/.aiter/memory/a.md>", True),
-    ("maintain", "openat", 'AT_FDCWD</>, "a.md", O_WRONLY', 3, "</t/outside/a.md>", False),
-    ("check", "openat", 'AT_FDCWD</t/shop>, ".env", O_RDONLY', 3, "</t/shop/.env>", False),
-    ("check", "openat", 'AT_FDCWD</t/shop>, ".env", O_RDONLY', -1, " ENOENT", True),
-    ("check", "openat", 'AT_FDCWD</t/shop>, "run.sh", O_RDONLY', 3, "</t/shop/run.sh>", True),
-    ("check", "openat", 'AT_FDCWD</>, "/proc/self/environ", O_RDONLY', 3, "</proc/7/environ>", False),
-    ("check", "unlinkat", '4</t/shop>, "run.sh", 0', 0, "", False),
-    ("check", "symlink", '"/t/state/x", "/t/shop/y"', 0, "", False),
-    ("check", "mkdir", '"/t/state/x", 0700', 0, "", True),
-    ("maintain", "renameat", '4</t/shop/.aiter/memory>, "a", 5</t/outside>, "b"', 0, "", False),
-    ("maintain", "renameat", '4</t/shop/.aiter/memory>, "a", 5</t/shop/.aiter/memory>, "b"', 0, "", True),
-    ("check", "ptrace", "PTRACE_ATTACH, 1", 0, "", False),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("verb", "name", "arguments", "result", "rest", "may"), CALLS)
-def test_the_judge_knows_what_may_be(verb: str, name: str, arguments: str, result: int, rest: str, may: bool) -> None:
-    """Single calls are told apart by what they start, where they connect to, and what they open."""
-    allowed = {name: [] for name in ("programs", "writes")}
-    allowed |= {"top": ["/t"], "runs": ["true"], "connects": ["127.0.0.1:80"], "reads": ["shop/run.sh"]}
-    judge = Judge(allowed, "/x/memdeck")
-    assert (judge.why(verb, Call(name, arguments, result, rest)) == "") is may

@@ -192,29 +192,6 @@ def test_a_taking_back_that_was_taken_back_is_not_taken_back_again(workspace: Wo
     assert workspace.store.history.get(again.id).undone_by is None
 
 
-def test_a_removal_that_was_brought_back_is_not_taken_back_twice(workspace: Workspace) -> None:
-    """What took back the taking back of a removal, once the removal was reverted, and with other bytes by now."""
-
-    def count() -> int:
-        return text(workspace).count("### [NORMAL] Only once\n")
-
-    add = workspace.change(
-        "add", lambda s: task_operations.add_task(s, "Only once", now=NOW), actor="cli", now=NOW
-    ).change
-    removal = revert_in(workspace.together, add.id, actor="cli", now=NOW)
-    back = revert_in(workspace.together, removal.id, actor="cli", now=NOW)
-    workspace.change("add", lambda s: task_operations.add_task(s, "Between", now=NOW), actor="cli", now=NOW)
-    again = revert_in(workspace.together, back.id, actor="cli", now=NOW)
-    assert count() == 0
-    revert_in(workspace.together, removal.id, actor="cli", now=NOW)
-    assert count() == 1
-    edit(workspace, "Only once", notes="other bytes")
-    with pytest.raises(ConflictError) as caught:
-        revert_in(workspace.together, again.id, actor="cli", now=NOW)
-    assert caught.value.code == "document.conflict"
-    assert count() == 1
-
-
 def test_what_was_restored_from_the_archive_is_not_put_back_by_a_revert(workspace: Workspace) -> None:
     """Taking back the run that archived an entry, once it was restored, takes the rest back: it stands once."""
     run = maintain(workspace, NOW + timedelta(days=60)).change

@@ -12,7 +12,7 @@ import pytest
 
 from memory.document import Entry, parse
 from memory.document.merge import kind_of, merge, ours_of
-from memory.errors import MemdeckError, RefusedError, UsageError
+from memory.errors import UsageError
 from memory.files import MEMORY_FILES
 from memory.files.edit import Edit
 from memory.files.find import find_task
@@ -66,28 +66,6 @@ def test_an_unchanged_file_keeps_its_document(workspace: Workspace) -> None:
         entry for section in second.document("tasks.md").sections for entry in section.entries if id(entry) in entries
     ]
     assert len(kept) >= 4
-
-
-def test_build_sees_what_an_editor_wrote_meanwhile(workspace: Workspace) -> None:
-    """A change is made on the files as they are under the lock, not as they were looked at."""
-    workspace.snapshot().document("tasks.md")
-    with (workspace.memory / "tasks.md").open("ab") as file:
-        file.write(b"\n### [LOW] By an agent\n- created: 2024-01-15\n")
-    workspace.change("add", add("Mine"), actor="human", now=NOW)
-    text = (workspace.memory / "tasks.md").read_text()
-    assert "### Mine" in text
-    assert "By an agent" in text
-
-
-def test_conflict_markers_make_a_file_read_only(workspace: Workspace) -> None:
-    """A file with git's markers is read, but never written."""
-    path = workspace.memory / "tasks.md"
-    path.write_bytes(sample("tasks.md") + b"<<<<<<< ours\n- a: 1\n=======\n- a: 2\n>>>>>>> theirs\n")
-    before = path.read_bytes()
-    with pytest.raises(MemdeckError) as caught:
-        workspace.change("add", add("New"), actor="human", now=NOW)
-    assert caught.value.code == "file.conflict_markers"
-    assert path.read_bytes() == before
 
 
 def test_the_core_loads_no_terminal_library() -> None:
@@ -188,36 +166,3 @@ def test_a_file_in_the_place_of_the_memory_is_named(tmp_path: Path, place: str) 
     with pytest.raises(UsageError, match="is not a folder") as caught:
         Workspace.open(tmp_path)
     assert caught.value.code == "workspace.not_found"
-
-
-@pytest.mark.parametrize("data", ["## Pending\n".encode("utf-16"), bytes(500)], ids=["UTF-16", "zeros"])
-def test_what_is_no_utf8_text_is_not_written(workspace: Workspace, data: bytes) -> None:
-    """UTF-8 in the middle of another encoding would make it unreadable for everybody."""
-    (workspace.memory / "tasks.md").write_bytes(data)
-
-    def build(snapshot: Snapshot) -> Edit:
-        return Edit({"tasks.md": parse(data + b"more")}, "more")
-
-    with pytest.raises(RefusedError) as caught:
-        workspace.change("add", build, actor="human", now=NOW)
-    assert caught.value.code == "file.not_text"
-    assert (workspace.memory / "tasks.md").read_bytes() == data
-
-
-@pytest.mark.parametrize("name", ["archive", "."])
-def test_a_folder_outside_is_not_listed(workspace: Workspace, tmp_path: Path, name: str) -> None:
-    """The names in it are nobody's business who only has a clone."""
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "tasks-2024-01.md").write_text("secret")
-    folder = workspace.memory / name
-    if name == ".":
-        workspace.memory.rename(tmp_path / "moved")
-        folder = workspace.memory
-    folder.symlink_to(outside)
-    snapshot = workspace.snapshot()
-    assert snapshot.archive_names == ()
-    listed = snapshot.folder
-    assert listed is not None
-    assert "secret" not in repr(listed)
-    assert "2024-01" not in repr(listed)

@@ -21,7 +21,7 @@ from memory.workspace import Workspace
 from tests.desks import AGENT, NOW
 from tests.patience import join
 
-from .conftest import contents, held
+from .conftest import held
 
 TASK = "Deploy v2.1"
 
@@ -113,28 +113,6 @@ def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
     task = find_task(workspace.snapshot(), TASK)
     assert (task.due, task.assigned) == ("2024-02-02", "Carol")
     assert find_task(workspace.snapshot(), "Other")
-
-
-@pytest.mark.parametrize("side", ["proposal", "file"])
-def test_the_same_field_is_a_conflict_until_a_person_chooses(workspace: Workspace, side: str) -> None:
-    """Three sides are told, nothing is written, and one of the two is taken then."""
-    number = _propose(workspace, due="2024-02-02", tags="ops")
-    _set(workspace, due="2024-03-03")
-    inbox = Inbox(workspace.together)
-    before = contents(workspace.root)
-    with pytest.raises(ConflictError) as caught:
-        inbox.accept(number, reviewer="human", now=NOW)
-    (clash,) = caught.value.details["conflicts"]
-    assert (clash["field"], clash["base"], clash["ours"], clash["theirs"]) == (
-        "due",
-        "2024-01-14",
-        "2024-02-02",
-        "2024-03-03",
-    )
-    assert contents(workspace.root) == before
-    inbox.accept(number, reviewer="human", now=NOW, take=taking(side))
-    task = find_task(workspace.snapshot(), TASK)
-    assert (task.due, task.tags) == ("2024-02-02" if side == "proposal" else "2024-03-03", ("ops",))
 
 
 def test_an_entry_that_changed_since_is_not_removed_unseen(workspace: Workspace) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from memory.curated.sides import person_store
-from memory.errors import BlockedError, ConflictError, NotFoundError
-from memory.history import logs
+from memory.errors import BlockedError
 from memory.history.undo import undo_in
 from memory.review.inbox import Inbox
 from memory.storage import Store
@@ -103,21 +101,6 @@ def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Pa
     store.together.close()
 
 
-@BOTH
-def test_it_is_rejected_and_the_agent_hears_why(workspace: Workspace, home: Path, made: Made, place: str) -> None:
-    """Nothing is written, and the proposal has its fate and the note, for the agent as well."""
-    store, path = made(home)
-    before = (store.root / path).read_bytes()
-    proposed = _propose(store, path)
-    inbox = Inbox(workspace.together)
-    assert inbox.reject(proposed, reviewer=PERSON, now=NOW, note="still true").state == "rejected"
-    assert (store.root / path).read_bytes() == before
-    (told,) = inbox.list((), actor=AGENT)
-    assert (told.id, told.note, path in told.files[0]) == (proposed, "still true", True)
-    with pytest.raises(ConflictError, match="was rejected"):
-        inbox.accept(proposed, reviewer=PERSON, now=NOW)
-
-
 def test_all_are_listed_together_and_found_by_id(workspace: Workspace, home: Path) -> None:
     """What waits inside and outside is one list; each id is found, and a beginning that fits several is ambiguous."""
     inside = _propose(workspace.store, "memory/knowledge.md")
@@ -149,34 +132,3 @@ def test_a_registry_that_cannot_be_read_hides_nothing_else(workspace: Workspace,
     inside, own = _propose(workspace.store, "memory/knowledge.md"), _propose(*_curated(home))
     (home / ".aide" / "config.toml").write_text("[[agents]\n")
     assert {one.id for one in Inbox(workspace.together).list()} == {inside, own}
-
-
-def _moments() -> Iterator[datetime]:
-    return (NOW + timedelta(minutes=minute) for minute in range(1, 100))
-
-
-def test_a_person_takes_back_changes_outside(workspace: Workspace, home: Path) -> None:
-    """From any workspace, accepted or made there; an agent takes back nothing there."""
-    store, path = _typed(home)
-    now, moments = NOW, _moments()
-    before = (store.root / path).read_bytes()
-    with store.transaction("test.own", actor=PERSON, now=now) as transaction:
-        transaction.write(path, b"A person's own\n", base=transaction.read(path).base)
-        transaction.commit("wrote it")
-    assert logs.undo(workspace.together, actor=PERSON, now=next(moments)).log.place == str(store.root)
-    assert (store.root / path).read_bytes() == before
-    accepted = Inbox(workspace.together).accept(
-        _propose(store, path, b"Other words\n"), reviewer=PERSON, now=next(moments)
-    )
-    for one in (
-        lambda: logs.undo(workspace.together, actor=AGENT, now=now),
-        lambda: logs.revert(workspace.together, accepted.id, actor=AGENT, now=now),
-    ):
-        with pytest.raises(NotFoundError):
-            one()
-    # Somebody wrote to it since: as everywhere that is a conflict, and nothing is lost.
-    (store.root / path).write_bytes(b"Newer words\n")
-    with pytest.raises(ConflictError):
-        logs.undo(workspace.together, actor=PERSON, now=next(moments))
-    assert (store.root / path).read_bytes() == b"Newer words\n"
-    store.together.close()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,37 +65,6 @@ def tree() -> Callable[[Path], dict[str, bytes | None]]:
 def stage(workspace: Path) -> Path:
     """Return where files are staged; empty but during a commit."""
     return workspace / ".aiter" / ".memdeck" / "stage"
-
-
-@contextlib.contextmanager
-def _ordinary_user() -> Iterator[None]:
-    if os.geteuid() != 0:
-        yield
-        return
-    os.setegid(NOBODY)
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-        os.setegid(0)
-
-
-@pytest.fixture
-def ordinary_user() -> Callable[[], AbstractContextManager[None]]:
-    """Return a context in which the tests' process is no root, whom permissions do not bind."""
-    return _ordinary_user
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """Make a folder of the ordinary user, outside the private one of pytest."""
-    folder = Path(tempfile.mkdtemp(prefix="memdeck-test-"))
-    if os.geteuid() == 0:
-        os.chown(folder, NOBODY, NOBODY)
-    yield folder
-    subprocess.run(["chmod", "-R", "u+rwX", folder], check=False, timeout=PATIENCE)
-    shutil.rmtree(folder)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import Change, Store
 
@@ -26,25 +26,6 @@ def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, act
         else:
             transaction.write(path, data, base=base)
         return transaction.commit(f"{path}: {data!r}")
-
-
-def test_undo_and_redo_walk_the_changes(store: Store, tasks: Path, now: datetime) -> None:
-    """Three changes go back one by one and come back in order; then there is nothing more."""
-    states = [tasks.read_bytes(), b"one", b"two two", b""]
-    for data in states[1:]:
-        write(store, now, data)
-    for _ in range(2):
-        for data in reversed(states[:-1]):
-            undo_in(store.together, actor="human", now=now)
-            assert tasks.read_bytes() == data
-        with pytest.raises(NotFoundError) as caught:
-            undo_in(store.together, actor="human", now=now)
-        assert caught.value.code == "change.none"
-        for data in states[1:]:
-            redo_in(store.together, actor="human", now=now)
-            assert tasks.read_bytes() == data
-        with pytest.raises(NotFoundError):
-            redo_in(store.together, actor="human", now=now)
 
 
 def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
@@ -88,21 +69,6 @@ def test_undo_of_a_created_and_of_a_removed_file(store: Store, tasks: Path, now:
     assert tasks.read_bytes() == before
     redo_in(store.together, actor="human", now=now)
     assert not tasks.exists()
-
-
-@pytest.mark.parametrize("foreign", [b"three", b"TWO", None])
-def test_newer_bytes_are_not_overwritten(store: Store, tasks: Path, now: datetime, foreign) -> None:
-    """A file that somebody changed since is a conflict and stays; so does the change in the list."""
-    write(store, now, b"two")
-    if foreign is None:
-        tasks.unlink()
-    else:
-        tasks.write_bytes(foreign)
-    with pytest.raises(ConflictError) as caught:
-        undo_in(store.together, actor="human", now=now)
-    assert caught.value.code == "document.conflict"
-    assert (tasks.read_bytes() if tasks.exists() else None) == foreign
-    assert store.history.list()[0].undone_by is None
 
 
 def test_old_bytes_are_thinned(store: Store, tasks: Path, now: datetime) -> None:

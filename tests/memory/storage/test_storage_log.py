@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import sqlite3
@@ -18,8 +17,7 @@ from memory.errors import MemdeckError
 from memory.history.undo import revert_in, undo_in
 from memory.storage import Change, PrivateState, Store
 from memory.storage.log.rows import CHANGES
-from memory.storage.step import FileStep
-from tests.patience import PATIENCE, reap
+from tests.patience import reap
 
 TASKS = "memory/tasks.md"
 SHOWN = f".aiter/{TASKS}"
@@ -46,35 +44,6 @@ def write(store: Store, now: datetime, data: bytes | None, path: str = TASKS, ac
 def log_path(store: Store) -> Path:
     """Return the database."""
     return store.state.folder.path / CHANGES.name
-
-
-def test_two_processes_write_one_log(store: Store, workspace: Path, tmp_path: Path, child, now: datetime) -> None:
-    """Changes of processes that work at the same time are all listed, each once, in the order of the file."""
-    code = f"""
-from memory.storage import PrivateState
-store = Store(pathlib.Path({str(workspace / ".aiter")!r}), state=PrivateState(pathlib.Path({str(tmp_path / "state")!r}),
-    pathlib.Path({str(workspace)!r})), lock_timeout=120)
-for number in range(30):
-    with store.transaction("count", actor="cli", now=now) as transaction:
-        stored = transaction.read("memory/count.md")
-        transaction.write("memory/count.md", b"%d" % (int(stored.data or b"0") + 1), base=stored.base)
-        transaction.commit(str(number))
-say("done")
-"""
-    children = [child(code) for _ in range(2)]
-    store.lock.timeout = PATIENCE
-    for _ in range(30):
-        with store.transaction("count", actor="human", now=now) as transaction:
-            stored = transaction.read("memory/count.md")
-            transaction.write("memory/count.md", b"%d" % (int(stored.data or b"0") + 1), base=stored.base)
-            transaction.commit()
-    assert [one.hear() for one in children] == ["done"] * 2
-    records = store.history.list()
-    assert len(records) == 90
-    assert {record.actor for record in records} == {"human", "cli"}
-    for newer, older in itertools.pairwise(records):
-        assert newer.files[0].before == older.files[0].after
-    assert store.history.warnings == ()
 
 
 def test_a_deleted_state_folder_loses_history_only(reopened, tasks: Path, now: datetime) -> None:
@@ -168,36 +137,6 @@ def test_what_the_log_cannot_tell_is_not_taken_back(reopened, tasks: Path, now: 
     assert tasks.read_bytes() == b"one"
 
 
-@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "FIFO"])
-def test_what_is_no_log_does_not_stop_a_change(reopened, tasks: Path, now: datetime, make) -> None:
-    """A folder or FIFO in its place costs the record of the change, and is named with its whole path."""
-    store = reopened()
-    write(store, now, b"one")
-    store.history.close()
-    path = log_path(store)
-    path.unlink()
-    make(path)
-    store = reopened()
-    write(store, now, b"two")
-    assert tasks.read_bytes() == b"two"
-    assert f"{path} is a " in store.history.warnings[0]
-
-
-def test_a_change_under_way_is_not_noticed(store: Store, reopened, monkeypatch, now: datetime) -> None:
-    """A look at a file that a change has just put in its place does not take it for a foreign one."""
-    write(store, now, b"one")
-    seen, verify = [], FileStep.verify
-
-    def looked_at(step: FileStep) -> None:
-        seen.append(reopened().together.notice([SHOWN], now))
-        verify(step)
-
-    monkeypatch.setattr(FileStep, "verify", looked_at)
-    write(store, now, b"two")
-    assert seen == [0]
-    assert {record.actor for record in store.history.list()} == {"human"}
-
-
 # -- what other programs did ------------------------------------------------------------------------------------
 
 
@@ -247,19 +186,6 @@ def test_a_state_that_stays_is_a_change(store: Store, tasks: Path, now: datetime
     assert (record.actor, record.files[0].after) == ("outside", None)
     revert_in(store.together, record.id, actor="human", now=now)
     assert tasks.read_bytes() == whole
-
-
-def test_the_last_bytes_are_known_over_many_changes(reopened, tasks: Path, now: datetime) -> None:
-    """After any number of changes by many processes the log knows every byte of the file as it was last."""
-    body = b"## Pending\n\n" + b"".join(b"### Task %d\n- n: 0\n\n" % number for number in range(50))
-    for turn in range(120):
-        body = body.replace(b"### Task %d\n- n: " % (turn % 50), b"### Task %d\n- n: %d" % (turn % 50, turn))
-        write(reopened(), now + timedelta(seconds=turn), body)
-    store = reopened()
-    assert store.history.last_bytes(SHOWN) == body
-    tasks.write_bytes(body.replace(b"### Task 7\n", b"### Task seven\n"))
-    look(store, now)
-    assert [(one.kind, one.title) for one in store.history.list(1)[0].touched] == [("edited", "Task seven")]
 
 
 def test_a_removed_file_is_kept_for_thirty_days(reopened, tasks: Path, now: datetime) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import zlib
 from datetime import datetime
 from pathlib import Path
 
@@ -62,30 +60,6 @@ def test_state_is_kept_apart_and_private(store: Store, workspace: Path, tmp_path
     assert set(modes.values()) == {0o600}
 
 
-@pytest.mark.parametrize("text", [b'{"lastMaintenance": 3}', b'{"lastMaintenance": "2024-01-15"}'])
-def test_a_damaged_state_counts_as_none(store: Store, now: datetime, text: bytes) -> None:
-    """A record that cannot be read is no reason to fail, and the next maintenance writes a good one."""
-    store.state.record_maintenance(now, store.system)
-    assert store.state.last_maintenance() == now
-    (store.state.folder.path / "state.json").write_bytes(text)
-    assert store.state.last_maintenance() is None
-
-
-@pytest.mark.parametrize("via_link", [False, True])
-def test_refuses_a_state_inside_the_workspace(workspace: Path, tmp_path: Path, now: datetime, via_link: bool) -> None:
-    """A repository must not bring a state along, not even behind a link; nothing is written then."""
-    home = workspace / "state"
-    if via_link:
-        home.mkdir()
-        home = tmp_path / "linked"
-        home.symlink_to(workspace / "state")
-    store = Store(workspace / ".aiter", state=PrivateState(home, workspace))
-    with pytest.raises(RefusedError) as caught:
-        change(store, now)
-    assert caught.value.code == "state.inside_workspace"
-    assert not (workspace / ".aiter/memory/a.md").exists()
-
-
 @pytest.mark.parametrize("person", [".", "home/me"])
 @pytest.mark.parametrize("where", [".local/state", "home/me/.local/state", "elsewhere"])
 def test_a_workspace_around_the_home_folder_may_hold_the_state(
@@ -135,64 +109,3 @@ def test_a_clone_is_no_home_folder(workspace: Path, tmp_path: Path, now: datetim
     for person in (tmp_path / "me", tmp_path, workspace.with_name(workspace.name + "-too"), None):
         with pytest.raises(RefusedError, match=r"state\.inside_workspace"):
             PrivateState(workspace / "s", workspace, person).last_maintenance()
-
-
-@pytest.mark.parametrize("level", ["memdeck", "own"])
-@pytest.mark.parametrize("fault", ["mode", "owner"])
-def test_refuses_a_state_that_others_control(store: Store, now: datetime, level: str, fault: str) -> None:
-    """A state folder that another user owns or may write to is refused for reading and for writing."""
-    change(store, now)
-    folder = store.state.folder.path if level == "own" else store.state.folder.path.parent
-    if fault == "mode":
-        folder.chmod(0o770)
-    elif os.geteuid() == 0:
-        os.chown(folder, 4242, 4242)
-    else:
-        pytest.skip("needs root to give a folder to another user")
-    code = {"mode": "state.writable_by_others", "owner": "state.foreign_owner"}[fault]
-    with pytest.raises(RefusedError) as caught:
-        store.state.last_maintenance()
-    assert caught.value.code == code
-    with pytest.raises(RefusedError) as caught:
-        change(store, now)
-    assert caught.value.code == code
-
-
-@pytest.mark.parametrize("kind", ["file", "dangling link"])
-def test_refuses_a_state_home_that_is_no_folder(workspace: Path, tmp_path: Path, now: datetime, kind: str) -> None:
-    """What stands in the place of the folder for state is named, and nothing is changed."""
-    home = tmp_path / "home"
-    if kind == "file":
-        home.touch()
-    else:
-        home.symlink_to("nosuch")
-    with pytest.raises(RefusedError, match=str(home)) as caught:
-        change(Store(workspace / ".aiter", state=PrivateState(home, workspace)), now)
-    assert caught.value.code == "file.not_folder"
-
-
-@pytest.mark.parametrize("values", [{"files": 7}, {"files": [1, {"name": "../x", "mark": None}]}, {"roles": 5}])
-def test_nonsense_with_a_good_checksum_counts_as_nothing(store: Store, now: datetime, values) -> None:
-    """Records of another shape neither stop a change nor are carried out."""
-    change(store, now)
-    body = json.dumps(values).encode()
-    record = b"memdeck 3 " + f"{len(body)} {zlib.crc32(body):08x}\n".encode() + body
-    (store.state.folder.path / "journal-.aiter").write_bytes(record)
-    change(store, now)
-
-
-@pytest.mark.parametrize(
-    ("kind", "code"), [("link", "file.link"), ("FIFO", "file.not_regular"), ("folder", "file.not_regular")]
-)
-def test_a_planted_lock_is_refused_with_what_helps(store: Store, workspace: Path, now: datetime, kind, code) -> None:
-    """A lock that is none is not opened, not written to, and may be removed."""
-    lock = workspace / ".aiter/.memdeck/lock"
-    lock.parent.mkdir(0o700)
-    {"link": lambda: lock.symlink_to(workspace.parent / "new"), "FIFO": lambda: os.mkfifo(lock), "folder": lock.mkdir}[
-        kind
-    ]()
-    with pytest.raises(RefusedError) as caught:
-        change(store, now)
-    assert caught.value.code == code
-    assert "memdeck makes it anew" in caught.value.hint
-    assert not (workspace.parent / "new").exists()

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 import memory
 from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import PrivateState, Store
-from memory.storage.database import Database, DatabaseKind
 from memory.storage.store import SharedLog
 from tests.patience import PATIENCE
 
@@ -81,23 +79,6 @@ def test_stores_stay_known_while_another_one_is_added(pair: tuple[Store, Store],
     assert all(set(stores) == {one, other} for stores in seen)
     assert together.add(make()) is new
     assert (together.stores.count(new), len(together.stores)) == (1, 3)
-
-
-def test_a_database_may_be_opened_while_the_others_are_closed(
-    pair: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thread that needs its first one at this moment does not keep the others open."""
-    together, closed = pair[0].together, []
-    kinds = (DatabaseKind(f"{number}.sqlite", "a test", "", 1) for number in count())
-    opened = [together.database(next(kinds)) for _ in range(3)]
-
-    def close(database: Database) -> None:
-        together.database(next(kinds))
-        closed.append(database)
-
-    monkeypatch.setattr(Database, "close", close)
-    together.close()
-    assert set(opened) <= set(closed)
 
 
 def test_a_removal_comes_back_in_its_place(pair: tuple[Store, Store], now: datetime) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -83,64 +82,6 @@ def test_extended_attributes_are_kept(store: Store, tasks: Path, now: datetime) 
         pytest.skip("this file system has no extended attributes")
     write(store, now, {NAME: b"new"})
     assert os.getxattr(tasks, "user.note") == b"mine"
-
-
-def linked(tasks: Path) -> None:
-    """Make the file a link to another one inside."""
-    tasks.rename(tasks.with_name("real.md"))
-    tasks.symlink_to("real.md")
-
-
-def folder_linked(tasks: Path) -> None:
-    """Make the folder a link to another one inside."""
-    tasks.parent.rename(tasks.parent.with_name("real"))
-    tasks.parent.symlink_to("real")
-
-
-REFUSALS: list[tuple[str, Callable[[Path], object]]] = [
-    ("file.link", linked),
-    ("file.link", folder_linked),
-    ("file.hard_link", lambda tasks: os.link(tasks, tasks.with_name("second.md"))),
-    ("file.read_only", lambda tasks: tasks.chmod(0o444)),
-    ("file.not_regular", lambda tasks: (tasks.unlink(), os.mkfifo(tasks))),
-    ("file.not_regular", lambda tasks: (tasks.unlink(), tasks.mkdir())),
-]
-
-
-@pytest.mark.parametrize(("code", "make"), REFUSALS)
-def test_refuses_to_write(store: Store, tasks: Path, stage: Path, now: datetime, code: str, make) -> None:
-    """What is linked, read-only or no file is left alone, with the reason, and the rest of the change too."""
-    make(tasks)
-    with pytest.raises(RefusedError) as caught:
-        attempt(store, now, ("memory/a.md", None, b"x"), (NAME, b"old", b"new"))
-    assert caught.value.code == code
-    assert not (tasks.parent / "a.md").exists()
-    assert list(stage.iterdir()) == []
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file to another user")
-def test_refuses_a_foreign_file(store: Store, tasks: Path, now: datetime) -> None:
-    """Even root does not take over another user's file by replacing it."""
-    os.chown(tasks, 4242, 4242)
-    with pytest.raises(RefusedError) as caught:
-        write(store, now, {NAME: b"new"})
-    assert (caught.value.code, tasks.stat().st_uid) == ("file.foreign_owner", 4242)
-
-
-@pytest.mark.parametrize("closed", ["memory", ".", "memory/archive"])
-def test_a_folder_without_permission(open_folder: Path, ordinary_user, now: datetime, closed: str) -> None:
-    """A folder that we may not write to is a refusal, whichever of them it is."""
-    with ordinary_user():
-        shop = open_folder / "shop"
-        (shop / ".aiter/memory/archive").mkdir(parents=True)
-        store = Store(shop / ".aiter", state=PrivateState(open_folder / "state", shop))
-        folder = shop / ".aiter" / closed
-        folder.chmod(0o500)
-        path = "memory/archive/a.md" if closed == "memory/archive" else "memory/a.md"
-        with pytest.raises(RefusedError) as caught:
-            write(store, now, {path: b"x"})
-        folder.chmod(0o700)
-    assert caught.value.code == "file.read_only"
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/x.md", "a/../b.md", ".memdeck/lock", ".memdeck/stage/x", ""])
