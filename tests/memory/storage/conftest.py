@@ -62,12 +62,6 @@ def tree() -> Callable[[Path], dict[str, bytes | None]]:
 
 
 @pytest.fixture
-def stage(workspace: Path) -> Path:
-    """Return where files are staged; empty but during a commit."""
-    return workspace / ".aiter" / ".memdeck" / "stage"
-
-
-@pytest.fixture
 def mount_small() -> Iterator[Callable[[Path, str], None]]:
     """Return a function that mounts an empty file system of a given size on a folder."""
     mounted: list[Path] = []
