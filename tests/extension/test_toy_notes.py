@@ -180,17 +180,6 @@ def test_a_package_that_does_not_load(place: Place, tmp_path: Path) -> None:
     assert place.data("search", "milk")["results"][0]["ref"] == "facts#m-1"
 
 
-@pytest.mark.thorough
-def test_modules_that_do_not_load(place: Place, tmp_path: Path) -> None:
-    """Modules of it that raise when they are imported keep no other system from being used."""
-    place.run("notes", "add", "shopping", "Milk and bread")
-    break_hook(place, tmp_path, FUTURE, FUTURE + "raise ZeroDivisionError('toy')\n", "system.py", "pane.py")
-    (problem,) = place.data("check", code=4)["problems"]
-    assert (problem["file"], problem["code"]) == (".notes", "system.failed")
-    assert "facts#m-1" in {one["ref"] for one in place.data("search", "milk")["results"]}
-    assert "1 of 500 facts" in place.picture("brief")
-
-
 def test_a_repository_brings_no_code(place: Place, toy: Path) -> None:
     """A package in the current folder is not looked at, although `python -m` puts that folder on the import path."""
     place.environ["PYTHONPATH"] = str(HOUSE)

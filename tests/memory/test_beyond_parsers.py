@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +22,6 @@ from memory.monitoring.checks import read_json, value_at
 from memory.monitoring.threshold import parse_threshold
 from memory.monitoring.units import numbers_in, read_duration, read_quantity
 from memory.storage.journal import Intent
-from memory.storage.private.drafts import _read as read_draft
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
 from memory.trust.records import DamagedRecords, read_book
@@ -84,15 +82,6 @@ def _intent(value: str) -> object:
     return Intent.decode(_sealed(f'{{{parts}, "files": {value}}}'))
 
 
-def _draft(value: str) -> object:
-    texts = dict.fromkeys(("id", "pane", "operation", "title", "ref", "source", "file", "section", "owner"), "a")
-    rest = f'"values": {{}}, "base": {value}, "new": true, "time": "2024-01-15T10:00:00+00:00"}}'
-    # The errors that the folder of drafts passes over.
-    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-        return read_draft((json.dumps(texts)[:-1] + ", " + rest).encode())
-    return None
-
-
 READERS_OF_JSON: dict[str, Callable[[str], object]] = {
     "a fact": lambda text: read_line(text.replace("\n", " "), 0),
     "parts of a fact": lambda text: read_line(f'{{"id": "a", "text": {text}, "ts": {text}, "tags": {text}}}', 0),
@@ -103,7 +92,6 @@ READERS_OF_JSON: dict[str, Callable[[str], object]] = {
         f'{{"version": {text}, "sum": 1, "records": [], "workspace": {text}}}'.encode("ascii", "replace")
     ),
     "an intent": _intent,
-    "a draft": _draft,
 }
 READERS_OF_TEXT: dict[str, Callable[[str], object]] = {
     "a date": lambda text: read_moment(text, UTC),

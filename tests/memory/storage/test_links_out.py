@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from queue import Queue
 
 import pytest
 
 from memory.storage import PrivateState
-from memory.storage.safe_open import Unlisted, names_in
 from memory.storage.store import Store
 from memory.storage.watch import Watcher
 from memory.workspace import Workspace
@@ -38,19 +36,6 @@ def test_a_file_system_outside_is_not_tried_out(shop: Path) -> None:
     system.unlink()
     (shop / "away").rename(system)
     assert not any("cannot be written to" in reason for reason in store.protection())
-
-
-def test_a_folder_outside_is_not_listed(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names are told of folders in the workspace only, and others are not even opened."""
-    (shop / "inside").mkdir()
-    (shop / "link").symlink_to("inside")
-    (shop / "out").symlink_to(shop.parent / "outside")
-    listed: list[str] = []
-    real = os.listdir
-    monkeypatch.setattr(os, "listdir", lambda path: listed.append(os.fspath(path)) or real(path))
-    assert names_in(shop / "link", shop) == ()
-    assert names_in(shop / "out", shop) == Unlisted("file.link_outside", "a link that leads out of the workspace")
-    assert listed == [str(shop / "link")]
 
 
 def test_a_folder_outside_is_not_watched(shop: Path) -> None:

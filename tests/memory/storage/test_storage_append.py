@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, RefusedError
+from memory.errors import RefusedError
 from memory.history.undo import redo_in, undo_in
-from memory.storage import Store, fsio
+from memory.storage import Store
 
 NAME = "memory/notes.jsonl"
 
@@ -60,32 +60,6 @@ def test_a_link_is_refused(store: Store, notes: Path, now: datetime) -> None:
     os.link(notes, notes.with_name("second"))
     with pytest.raises(RefusedError):
         append(store, now)
-
-
-@pytest.mark.parametrize("moment", ["replaced", "grown", "removed"])
-def test_who_comes_between_loses_nothing(
-    store: Store, notes: Path, now: datetime, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    """A file that is replaced, added to or removed between the check and the write keeps the other's bytes."""
-    open_append = fsio.open_append
-
-    def between(name: str, folder: int) -> int:
-        if moment == "replaced":
-            notes.with_name("new").write_bytes(b"theirs\n")
-            notes.with_name("new").replace(notes)
-        elif moment == "grown":
-            with open(notes, "ab") as file:
-                file.write(b"theirs\n")
-        else:
-            notes.unlink()
-        return open_append(name, folder)
-
-    monkeypatch.setattr(fsio, "open_append", between)
-    with pytest.raises(ConflictError) as caught:
-        append(store, now)
-    assert caught.value.details["crossed"]
-    expected = {"replaced": b"theirs\n", "grown": b"1\n2\ntheirs\n", "removed": None}[moment]
-    assert (notes.read_bytes() if notes.exists() else None) == expected
 
 
 def test_a_mark_is_written_before_the_change(store: Store, notes: Path, now: datetime) -> None:

@@ -10,7 +10,7 @@ import pytest
 from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.tasks.edits import edit_task
-from memory.files.tasks.operations import add_task, progress_task
+from memory.files.tasks.operations import add_task
 from memory.files.versions.merging import open_entry
 from memory.history.changes import rehearse_revert
 from memory.history.undo import revert_in
@@ -99,20 +99,6 @@ def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
         (task,) = workspace.snapshot().tasks.tasks
         assert (task.assigned, task.notes) == (assigned, "first")
         revert_in(workspace.together, done.id, actor="human", now=NOW)
-
-
-def test_progress_that_somebody_else_set_is_a_conflict(workspace: Workspace) -> None:
-    """With the entry that the person saw, another progress since is told; without it the last one counts."""
-    ref = ref_of(workspace)
-    workspace.change("p", lambda look: progress_task(look, ref, 10, now=NOW), actor="cli", now=NOW)
-    (seen,) = workspace.snapshot().tasks.tasks
-    workspace.change("p", lambda look: progress_task(look, ref, 20, now=NOW), actor="cli", now=NOW)
-    with pytest.raises(ConflictError) as caught:
-        progress_task(workspace.snapshot(), ref, 30, base=seen.entry, now=NOW)
-    (conflict,) = caught.value.details["conflicts"]
-    assert (conflict["base"], conflict["ours"], conflict["theirs"]) == ("10%", "30%", "20%")
-    assert progress_task(workspace.snapshot(), ref, 20, base=seen.entry, now=NOW).documents == {}
-    assert progress_task(workspace.snapshot(), ref, 30, now=NOW).documents
 
 
 SIDES = [

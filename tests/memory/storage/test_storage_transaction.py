@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConflictError, MemdeckError, RefusedError
-from memory.storage import Change, PrivateState, Store
+from memory.errors import ConflictError, RefusedError
+from memory.storage import Change, Store
 
 NAME = "memory/tasks.md"
 
@@ -118,22 +118,6 @@ def test_leftovers_of_a_crash_are_cleared(store: Store, workspace: Path, tasks: 
     os.link(tasks, stage / "x.old")
     with store.transaction("test", actor="human", now=now):
         assert (tasks.read_bytes(), list(stage.iterdir())) == (b"one", [])
-
-
-def test_disk_full(tmp_path: Path, mount_small, tree, now: datetime) -> None:
-    """A disk that fills up is reported by its name; every file is as before, nothing is left behind."""
-    workspace = tmp_path / "small"
-    workspace.mkdir()
-    mount_small(workspace, "1m")
-    store = Store(workspace / ".aiter", state=PrivateState(None, workspace))
-    write(store, now, {NAME: b"a" * 300_000, "memory/journal.md": b"b" * 100_000})
-    before = tree(workspace)
-    with pytest.raises(MemdeckError) as caught:
-        write(store, now, {"memory/journal.md": b"c", NAME: b"d" * 900_000})
-    assert (caught.value.code, caught.value.details["errno"]) == ("file.io", "ENOSPC")
-    assert tree(workspace) == before
-    assert list((workspace / ".aiter/.memdeck/stage").iterdir()) == []
-    write(store, now, {NAME: b"smaller"})
 
 
 def test_a_store_without_a_gate_takes_no_change_of_an_agent(store: Store, now: datetime) -> None:

@@ -126,14 +126,3 @@ def test_a_hint_is_faster_than_the_poll(tasks: Path) -> None:
             pytest.fail("no change arrived")
     finally:
         watcher.stop()
-
-
-def test_a_missing_folder_is_waited_for(tmp_path: Path) -> None:
-    """A folder that does not exist yet has no files, and its first one is named."""
-    names: Names = queue.Queue()
-    watcher = Watcher(tmp_path / "later", names.put, interval=0.02)
-    watcher.start()
-    (tmp_path / "later").mkdir()
-    (tmp_path / "later" / "a.md").write_bytes(b"x")
-    until(names, "a.md")
-    watcher.stop()
