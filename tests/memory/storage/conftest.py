@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -110,3 +111,21 @@ def child(workspace: Path) -> Iterator[Callable[[str], Child]]:
     for one in children:
         one.process.kill()
         one.end()
+
+
+@pytest.fixture
+def mount_small() -> Iterator[Callable[[Path, str], None]]:
+    """Return a function that mounts an empty file system of a given size on a folder."""
+    mounted: list[Path] = []
+
+    def mount(folder: Path, size: str) -> None:
+        if os.geteuid() != 0:
+            pytest.skip("needs root to mount a small file system")
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder]
+        if not shutil.which("mount") or subprocess.run(command, capture_output=True, timeout=PATIENCE).returncode:
+            pytest.skip("this machine does not let us mount a small file system")
+        mounted.append(folder)
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", folder], check=True, timeout=PATIENCE)
