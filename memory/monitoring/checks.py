@@ -279,7 +279,7 @@ def _judge(settings: MonitorSettings, found: Measured) -> tuple[State, str]:
 
 
 def _value_words(settings: MonitorSettings, value: Value) -> str:
-    """Return a command's number with its unit: that of `unit`, else the one that it was printed with.
+    """Return a command's number with the unit that it was printed with.
 
     The percentage that `df` prints is known to be used space, whether or not the command cuts the sign off.
     """
@@ -287,7 +287,6 @@ def _value_words(settings: MonitorSettings, value: Value) -> str:
         return str(value)
     disk = _DISK.search(settings.command)
     unit = "% used" if disk is not None and "%" in settings.command[disk.end() :] else value.unit
-    unit = settings.unit or unit
     return f"{say_number(value.number)}{'' if unit[:1] in ('', '%') else ' '}{unit}"
 
 

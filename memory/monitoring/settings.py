@@ -18,21 +18,17 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import read_options
 from memory.monitoring.threshold import (
     DEFAULTS,
-    JSON,
     BadThreshold,
-    Condition,
     Threshold,
     parse_threshold,
 )
-from memory.monitoring.units import Quantity, read_duration
+from memory.monitoring.units import read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of, written_kind
 from memory.trust.pins import PRIVATE, Pins, lost_words
 
 SHORTEST, LONGEST, USUAL = 0.1, 600.0, 10.0
 """Seconds that a check may take: the minimum and maximum of `timeout`, and the default."""
-_CENTURY = 100 * 365.25 * 86400.0
-"""Maximum seconds of any field: a longer time is a mistake, and exceeds what clocks can represent."""
 MOST_HOPS = 10
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -49,7 +45,6 @@ class MonitorSettings:
     follow: int = 0
     anywhere: bool = False
     command: str = ""
-    unit: str = ""
     environment: tuple[str, ...] = ()
     folder: str = PRIVATE
     path: str = ""
@@ -64,8 +59,8 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     fields = _Fields(monitor)
     text = fields.text
     threshold = parse_threshold(monitor.threshold or "", kind)
-    timeout = fields.seconds("timeout", USUAL)
-    if not SHORTEST <= timeout <= LONGEST:
+    timeout = read_duration(text("timeout")) if text("timeout") else USUAL
+    if timeout is None or not SHORTEST <= timeout <= LONGEST:
         raise BadSetting("timeout", f"timeout is {text('timeout')[:30]!r}", "write a time from 0.1s to 10m")
     folder = folder_of(monitor)
     if folder.startswith(("/", "~")) or ".." in folder.split("/") or "\0" in folder:
@@ -78,25 +73,14 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
                 raise BadSetting("url", f"url: {why}", "write an address such as https://example.com/health")
             if method not in ("GET", "HEAD"):
                 raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
-            rule = threshold.rule
-            if text("expect"):
-                rule += ((_unexpected(text("expect")),),)
-            if left := fields.seconds("certificate", 0.0, "d"):
-                rule += ((Condition("certificate", "<", Quantity(left, "s")),),)
-            return replace(
-                made,
-                threshold=replace(threshold, rule=rule),
-                url=url,
-                method=method,
-                follow=fields.hops(),
-                anywhere=text("follow").casefold() == ANYWHERE,
-            )
+            anywhere = text("follow").casefold() == ANYWHERE
+            return replace(made, url=url, method=method, follow=fields.hops(), anywhere=anywhere)
         case "command":
             command = fields.needed("command")
             names = tuple(name.strip() for name in text("environment").split(",") if name.strip())
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
-            return replace(made, command=command, unit=text("unit"), environment=names, folder=folder)
+            return replace(made, command=command, environment=names, folder=folder)
         case "tcp":
             if ":" not in (text("url") or fields.needed("host")):
                 fields.needed("port")
@@ -114,19 +98,6 @@ def kind_of(monitor: Monitor) -> str:
     return "http" if kind == "https" else kind
 
 
-def _unexpected(text: str) -> Condition:
-    """Return when an answer is not as expected: it does not contain a text, or its JSON does not meet a condition."""
-    if not text.startswith(JSON):
-        return Condition("body", "contains", text, negated=True)
-    try:
-        found = parse_threshold(text, "http").conditions
-    except BadThreshold as error:
-        raise BadSetting("expect", f"expect: {error.message}", error.hint) from None
-    if len(found) > 1:
-        raise BadSetting("expect", "expect is more than one condition", "write the others into threshold")
-    return replace(found[0], negated=not found[0].negated)
-
-
 @dataclass(frozen=True, slots=True)
 class _Fields:
     """The texts of a monitor's fields, absent ones empty."""
@@ -141,15 +112,6 @@ class _Fields:
         if value := self.text(key):
             return value
         raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
-
-    def seconds(self, key: str, usual: float, unit: str = "") -> float:
-        value = self.text(key)
-        if not value:
-            return usual
-        found = read_duration(value + unit if value.isdigit() else value)
-        if found is None or found > _CENTURY:
-            raise BadSetting(key, f"{key} is {value[:30]!r}", "write a time such as 30s, 5m, 2h or 14d")
-        return found
 
     def hops(self) -> int:
         value = self.text("follow").casefold()

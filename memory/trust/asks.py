@@ -31,7 +31,7 @@ TOLD = "told"
 """The role of a text that looks suspicious: it runs nothing, and agents are told it only after an approval."""
 MEASURED = frozenset({"lastcheck", "laststatus"})
 """The fields of a monitor, in small letters, that a run writes: measurements, not settings."""
-SETTINGS = frozenset(("method", "follow", "expect", "certificate", "unit", "host", "port", "path"))
+SETTINGS = frozenset(("method", "follow", "host", "port", "path"))
 """The fields of a check, in small letters, that say what it measures and when that is bad, beyond those of any ask."""
 _TIMING = ("threshold", "interval", "timeout", "environment")
 _SAME_NAME = "another entry has the same name"

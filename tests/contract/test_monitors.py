@@ -81,10 +81,10 @@ def test_an_answer_that_was_cut_is_not_whole(workspace: Place) -> None:
     with server((body, {"Content-Length": str(len(body))})) as port:
         write(
             workspace,
-            http("Found", port, 0, "expect: state: up"),
-            http("Open", port, 0, "expect: state: down"),
+            http("Found", port, 0, "threshold: not body contains 'state: up'"),
+            http("Open", port, 0, "threshold: not body contains 'state: down'"),
             http("Missing", port, 0, "threshold: not body contains 'down'"),
-            http("Json", port, 0, "expect: json.state == up"),
+            http("Json", port, 0, "threshold: json.state != up"),
             http("Size", port, 0, "threshold: size > 4.9MB"),
         )
         approve(workspace)
@@ -125,7 +125,7 @@ def test_an_output_that_was_cut_is_no_value(workspace: Place) -> None:
 def test_json_is_read_as_servers_send_it(workspace: Place, packed: str, body: bytes) -> None:
     """Packed answers are unpacked, and a byte order mark is no part of the JSON."""
     with server((body, {"Content-Encoding": packed} if packed else {})) as port:
-        write(workspace, http("Shop", port, 0, 'expect: json.state == "up"'))
+        write(workspace, http("Shop", port, 0, 'threshold: json.state != "up"'))
         approve(workspace)
         assert checked(workspace)["Shop"]["state"] == "healthy"
 

@@ -79,7 +79,6 @@ def _counts(ground: Ground) -> None:
         "remind": f"{huge}d",
         "threshold": f"age > {huge}h",
         "timeout": huge,
-        "certificate": huge,
     }
     ground.monitor("Counts", {"type": "file", "path": "sign", "interval": "* * * * *", **fields})
     ground.swap("- maxJournalEntries: 500", f"- maxJournalEntries: {huge}", "config.md")

@@ -120,8 +120,6 @@ _HTTP = {
     "url": "https://example.com/",
     "method": "GET",
     "follow": "no",
-    "expect": "fine",
-    "certificate": "1d",
 }
 CASES = (
     _case("link-cwd", "an approved link that leads over the folder that the command is in by now", _led_out("/proc/self/cwd/real.sh"), REFUSED, sample=True),
@@ -139,10 +137,8 @@ CASES = (
     _case("path-links", "PATH with links back into the workspace, and over the folder that a command is in", _path_of_links),
     _case("older", "approvals of a version that covered less", _old_record, "pending check Evil"),
     _case("fired-path", "an approved remediation whose check looks at another file", _fired({"type": "file", "path": "a"}, "path: a", "path: b"), FIRED),
-    _case("fired-expect", "an approved remediation whose check expects another answer", _fired(_HTTP, "expect: fine", "expect: evil"), FIRED),
     _case("fired-follow", "an approved remediation whose check follows redirects", _fired(_HTTP, "follow: no", "follow: 5"), FIRED),
     _case("fired-method", "an approved remediation whose check asks in another way", _fired(_HTTP, "method: GET", "method: HEAD"), FIRED),
-    _case("fired-certificate", "an approved remediation whose check wants a certificate for a century", _fired(_HTTP, "certificate: 1d", "certificate: 36500d"), FIRED),
     _case("agent-git", "a registered agent whose Aidefile calls `.git` its scratch", _agent('[memory]\nepisodic_dir = ".git"\n', ".git/objects/a.md"), "refused folders Evil", sample=True),
     _case("agent-source", "a registered agent whose Aidefile calls its sources its scratch", _agent('[memory]\nepisodic_dir = "src"\n', "src/a.py"), "refused folders Evil"),
     _case("agent-notes", "a registered agent whose Aidefile has chosen another folder", _agent('[memory]\nepisodic_dir = "docs"\n', "docs/a.md"), "pending folders Evil"),

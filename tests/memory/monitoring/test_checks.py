@@ -35,8 +35,6 @@ def command(text: str, *lines: str) -> str:
         ("echo 72", ("threshold: value > 90",), "healthy", "72"),
         ("echo 95", ("threshold: value > 90",), "failing", "95"),
         ("echo 95%", ("threshold: value > 90",), "failing", "95%"),
-        ("echo 95", ("threshold: value > 90", "unit: % used"), "failing", "95% used"),
-        ("echo 17", ("threshold: value > 90", "unit: jobs"), "healthy", "17 jobs"),
         ("echo 17", ("threshold: value > 90", "lastStatus: failing (timed out after 10 s)"), "healthy", "17"),
         ("echo 17", ("threshold: value > 90", "lastStatus: failing (exit code 1)"), "healthy", "17"),
         ("echo 1 2 30", ("threshold: value[2] > 20 or value > 5",), "failing", "value[2] 30"),

@@ -44,16 +44,21 @@ def source(port: int, *lines: str, path: str = "/health", scheme: str = "http", 
         (reply(404), (), "failing", "status 404"),
         (reply(302, Location="/x"), (), "healthy", "status 302, "),
         (reply(503), ("threshold: status != 200",), "failing", "status 503"),
-        (reply(200, b"all fine"), ("expect: all fine",), "healthy", "status 200, "),
-        (reply(200, b"all fine"), ("expect: all well",), "failing", 'body does not contain "all well"'),
-        (reply(200, JSON), ('expect: json.state == "up"',), "healthy", "status 200, "),
-        (reply(200, JSON), ("expect: json.queue[0].depth < 10",), "failing", "json.queue[0].depth 12"),
-        (reply(200, b"no json"), ("expect: json.state == up",), "error", "no value for json.state"),
+        (reply(200, b"all fine"), ("threshold: not body contains 'all fine'",), "healthy", "status 200, "),
+        (
+            reply(200, b"all fine"),
+            ("threshold: not body contains 'all well'",),
+            "failing",
+            'body does not contain "all well"',
+        ),
+        (reply(200, JSON), ('threshold: json.state != "up"',), "healthy", "status 200, "),
+        (reply(200, JSON), ("threshold: json.queue[0].depth >= 10",), "failing", "json.queue[0].depth 12"),
+        (reply(200, b"no json"), ("threshold: json.state != up",), "error", "no value for json.state"),
         (reply(200, JSON), ("threshold: json.queue[0].depth > 10",), "failing", "json.queue[0].depth 12"),
         (reply(200, JSON), ("threshold: json.none > 10",), "error", "no value for json.none"),
         (reply(200, b"x" * 10), ("threshold: size < 1KB",), "failing", "size 10 B"),
         (reply(200), ("threshold: latency > 20s or status != 200",), "healthy", "status 200, "),
-        (reply(200), ("certificate: 14d",), "error", "no value for certificate"),
+        (reply(200), ("threshold: certificate < 14d",), "error", "no value for certificate"),
         (reply(200), ("threshold: value > 3",), "error", "'value' is not measured by http checks (column 1)"),
         (reply(200), ("timeout: soon",), "error", "timeout is 'soon'"),
     ],
@@ -279,8 +284,7 @@ def test_certificates(tmp_path: Path) -> None:
             result = checked(tmp_path, source(port, *lines, scheme="https", host=host), now=now, tls=tls)
             return result.state, result.summary
 
-        assert see("certificate: 14d")[0] == "healthy"
-        assert see("certificate: 60") == ("failing", "certificate 30 d")
+        assert see("threshold: status >= 400 or certificate < 14d")[0] == "healthy"
         assert see("threshold: certificate < 31d") == ("failing", "certificate 30 d")
         assert see(tls=None) == ("failing", "certificate: self-signed certificate")
         assert see(host="127.0.0.1")[1].startswith("certificate: IP address mismatch")

@@ -31,10 +31,10 @@ type: monitor-config
 ### No url
 - type: http
 
-### Bad expect
+### Bad method
 - type: http
 - url: https://example.com/
-- expect: json.a >
+- method: POST
 """
 
 
@@ -61,8 +61,6 @@ def test_good_files_have_none(text: str | bytes) -> None:
         ("http", "timeout: 1e308", "monitor.setting"),
         ("http", "timeout: 1e308 h", "monitor.setting"),
         ("http", "timeout: nan", "monitor.setting"),
-        ("http", "certificate: 1e308", "monitor.setting"),
-        ("http", "certificate: 1e308 d", "monitor.setting"),
         ("http", "follow: 1e308", "monitor.setting"),
         ("http", "threshold: latency > 1e308 h", "monitor.threshold"),
         ("http", "threshold: status > 1e400", "monitor.threshold"),

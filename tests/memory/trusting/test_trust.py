@@ -337,13 +337,11 @@ def test_processes_that_approve_at_once_lose_nothing(place: Place) -> None:
 FIELDS = {
     "file": ("path: a.txt", ("path: b.txt", "note: x")),
     "http": (
-        "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- certificate: 14d",
+        "url: https://example.com/a\n- method: GET\n- follow: no",
         (
-            "url: https://example.com/a\n- method: HEAD\n- follow: no\n- expect: fine\n- certificate: 14d",
-            "url: https://example.com/a\n- method: GET\n- follow: 3\n- expect: fine\n- certificate: 14d",
-            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: other\n- certificate: 14d",
-            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- certificate: 3650d",
-            "url: https://example.com/a\n- method: GET\n- follow: no\n- expect: fine\n- failuresBefore: 9",
+            "url: https://example.com/a\n- method: HEAD\n- follow: no",
+            "url: https://example.com/a\n- method: GET\n- follow: 3",
+            "url: https://example.com/a\n- method: GET\n- follow: no\n- failuresBefore: 9",
         ),
     ),
     "tcp": ("host: db\n- port: 1", ("host: db\n- port: 2", "host: da\n- port: 1")),

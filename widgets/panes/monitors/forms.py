@@ -27,10 +27,7 @@ _FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
     ("name", "name", (), "what it watches"),
     ("type", "type", (), ""),
     ("url", "url", ("http",), "https://…"),
-    ("expect", "expect", ("http",), 'ok, or json.state == "up"'),
-    ("certificate", "certificate", ("http",), "how long it must still be valid: 14d"),
     ("command", "command", ("command",), "runs only after approval"),
-    ("unit", "unit", ("command",), "the unit of its number: % used"),
     ("host", "host", ("tcp",), "db.example.com:5432"),
     ("path", "path", ("file",), "relative to the workspace"),
     ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
@@ -42,14 +39,11 @@ _FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 )
 """The fields of monitors: key, label, the types that have it (none: all), placeholder."""
 
-_RARE = ("expect", "certificate", "unit", "timeout")
-"""Fields that the form omits for a monitor that does not have them."""
-
 
 def adding(now: datetime, zone: tzinfo) -> FormPlan:
     """Return the form of a new monitor."""
     values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
-    fields = _fields(values, TYPES[0], ("expect", "certificate", "unit"), now, zone)
+    fields = _fields(values, TYPES[0], (), now, zone)
     return add_form_of("monitors add", "New monitor", fields)
 
 
@@ -58,7 +52,8 @@ def editing(monitor: Monitor, now: datetime, zone: tzinfo) -> FormPlan:
     known = [key for key, *_ in _FIELDS]
     fields = {"cronJobId": monitor.cron_job_id or "", **{key: value or "" for key, value in monitor.extra.items()}}
     values = {key: monitor.text_of(key) or fields.pop(key, "") for key in known} | {"name": monitor.name}
-    rare = tuple(key for key in _RARE if not values[key])
+    # The form omits it for a monitor that does not have it.
+    rare = () if values["timeout"] else ("timeout",)
     shown = _fields(values, monitor.type or kind_of(monitor), rare, now, zone)
     shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
     shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
