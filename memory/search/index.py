@@ -110,10 +110,10 @@ class SearchIndex:
     def _update_file(self, room: int, source: FileRecords) -> None:
         """Bring the rows of a file up to date in one transaction: entries whose content is the same keep theirs."""
         records = source.records()
-        place = (room, storable(source.file))
+        named = (room, storable(source.file))
         with Transaction(self.connection) as db:
-            db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", place)
-            (file,) = db.execute(f"SELECT id {_PLACE}", place).fetchone()
+            db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", named)
+            (file,) = db.execute(f"SELECT id {_PLACE}", named).fetchone()
             rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
             for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
                 rows.setdefault(mark, []).append((number, ref, line))
@@ -123,9 +123,10 @@ class SearchIndex:
                 if not rows.get(mark):
                     new.append((record, mark))
                     continue
-                number, ref, line = rows[mark].pop()
-                if (ref, line) != (record.ref, record.line):
-                    moved.append((record.ref, record.line, number))
+                number, *was = rows[mark].pop()
+                place = [record.ref, record.line]
+                if was != place:
+                    moved.append((*place, number))
             self._take_out([number for known in rows.values() for number, *_ in known])
             self._put_in(file, new)
             db.executemany("UPDATE entry SET ref = ?, line = ? WHERE id = ?", moved)
