@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
@@ -131,6 +132,28 @@ class Evidence(NamedTuple):
         return self.fits_all or (self.share >= FLOOR and self.telling >= TELLING)
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What an entry has of one need: where in words, how well it is served at best, and in which parts."""
+
+    places: list[int]
+    served: float = 0.0
+    in_title: bool = False
+    in_text: bool = False
+
+    def add(self, place: int, served: float, in_title: bool) -> None:
+        """Note one more word that serves the need."""
+        self.places.append(place)
+        self.served = max(self.served, served)
+        self.in_title |= in_title
+        self.in_text |= not in_title
+
+    @property
+    def where(self) -> str:
+        """The parts in words."""
+        return "title and text" if self.in_title and self.in_text else "title" if self.in_title else "text"
+
+
 class Weigher:
     """Weighs entries by the needs of one query; `newest` is the day of the latest entry of all."""
 
@@ -154,38 +177,31 @@ class Weigher:
         lines = [terms(line) for line in entry.text[:LONGEST].splitlines()]
         text = [word for line in lines for word in line]
         line_of = [at for at, line in enumerate(lines) for _ in line]
-        best: dict[int, float] = {}
-        counts: dict[int, float] = {}
-        places: dict[int, list[int]] = {}
-        found: dict[int, str] = {}
+        seen: dict[int, _Seen] = {}
         by_line: dict[int, dict[int, float]] = {}
-        for words, name, start in ((title, "title", 0), (text, "text", len(title) + _BEFORE_TEXT)):
+        for words, in_title, start in ((title, True, 0), (text, False, len(title) + _BEFORE_TEXT)):
             for place, at, served in self._occurrences(words):
-                best[at] = max(best.get(at, 0.0), served)
-                counts[at] = counts.get(at, 0.0) + 1.0
-                places.setdefault(at, []).append(start + place)
-                line = by_line.setdefault(line_of[place] if name == "text" else -1, {})
+                one = seen.setdefault(at, _Seen([]))
+                one.add(start + place, served, in_title)
+                line = by_line.setdefault(-1 if in_title else line_of[place], {})
                 line[at] = max(line.get(at, 0.0), served)
-                if found.get(at) != name:
-                    found[at] = name if at not in found else "title and text"
         norm = _OFTEN * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (len(title) + len(text)) / _USUAL_LENGTH)
-        points = share = 0.0
-        for at, served in best.items():
-            worth = self.needs[at].worth * served
-            prominence = _TITLE if "title" in found[at] else 1.0
-            points += prominence * worth * (1 + _OFTEN) * counts[at] / (counts[at] + norm)
-            share += worth
-        points = (points + self._nearness(places)) / self._total
-        share /= self._total
-        points *= 1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share
-        passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
+        points = worth = 0.0
+        for at, one in seen.items():
+            mine = self.needs[at].worth * one.served
+            often = len(one.places)
+            points += (_TITLE if one.in_title else 1.0) * mine * (1 + _OFTEN) * often / (often + norm)
+            worth += mine
+        share = worth / self._total
+        points = (points + self._nearness(seen)) / self._total * (1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share)
         passages = {number: self._passage(number, by_line) for number in by_line}
+        passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
         points += passage_share * (max(passages.values(), default=0.0) - points)
-        telling = share * self._total / self._unique
-        points *= self._standing(entry)
-        fits = self._wanted <= found.keys()
         best_line = max(sorted(passages), key=lambda one: (one >= 0, passages[one]), default=-1)
-        return Evidence(entry.number, points, share, telling, found, fits, best_line)
+        found = {at: one.where for at, one in seen.items()}
+        fits = self._wanted <= found.keys()
+        score = points * self._standing(entry)
+        return Evidence(entry.number, score, share, worth / self._unique, found, fits, best_line)
 
     def _passage(self, line: int, lines: dict[int, dict[int, float]]) -> float:
         """Return the share of the needs that a line has, with its neighbours and the title (line -1)."""
@@ -212,11 +228,12 @@ class Weigher:
                     found.append((place, at, worth))
         return found
 
-    def _nearness(self, places: dict[int, list[int]]) -> float:
+    def _nearness(self, seen: dict[int, _Seen]) -> float:
         """Return the points for words that are near each other in both the query and the entry."""
         points = 0.0
-        for one, other in pairwise(sorted(places)):
-            far = min((abs(b - a) for a in places[one][:8] for b in places[other][:8] if a != b), default=_NEAR + 1)
+        for one, other in pairwise(sorted(seen)):
+            here, there = seen[one].places[:8], seen[other].places[:8]
+            far = min((abs(b - a) for a in here for b in there if a != b), default=_NEAR + 1)
             if far <= _NEAR:
                 points += _NEAR_SHARE * min(self.needs[one].worth, self.needs[other].worth) * min(1.0, _NEXT / far)
         return points
