@@ -268,12 +268,8 @@ def _options(text: str, data: bytes, lower: bytes) -> Iterator[FoundSecret]:
 
 def _takes_login(lower: bytes, place: int) -> bool:
     """Return whether a program that takes a login precedes a place, on its line or on lines continued by `\\`."""
-    end = start = place
-    while start > 0 and end - start < _LOOK_BACK:
-        start = lower.rfind(b"\n", max(0, end - _LOOK_BACK), start)
-        if start < 0 or not lower[max(0, start - 2) : start].rstrip(b"\r").endswith(b"\\"):
-            break
-    before = lower[max(start, 0, end - _LOOK_BACK) : end]
+    continued = re.sub(rb"\\\r?\n", b" ", lower[max(0, place - _LOOK_BACK) : place])
+    before = continued.rpartition(b"\n")[2]
     return any(name in before for name in _TAKES_LOGIN)
 
 

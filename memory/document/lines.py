@@ -306,11 +306,10 @@ def read_fields(body: str) -> FieldValues:
     fields.body, fields.repeated = body, False
     put = super(FieldValues, fields).__setitem__
     for match in _FIELD.finditer(_shown(body)):
-        key, value, more = match.groups("")
-        if key in fields:
+        if match[1] in fields:
             fields.repeated = True
         else:
-            put(key, _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t"))
+            put(match[1], _value(body, match))
     return fields
 
 
@@ -328,10 +327,7 @@ def read_bullets(body: str) -> tuple[Bullet, ...]:
     """Return the top-level bullets of a body, fields among them."""
     found = []
     for line, match in _matches(_BULLET, body):
-        value, more = match.group(2) or "", body[match.start(3) : match.end(3)]
-        text = _join(value, more) if more else value.strip(" \t")
-        start, end = match.start(), _behind_line(body, match.end())
-        found.append(Bullet(match.group(1), text, line, start, end))
+        found.append(Bullet(match[1], _value(body, match), line, match.start(), _behind_line(body, match.end())))
     return tuple(found)
 
 
@@ -491,7 +487,7 @@ def _field(body: str, line: int, match: re.Match[str]) -> Field:
 
 
 def _value(body: str, match: re.Match[str]) -> str:
-    """Return the value of a field."""
+    """Return the value of a field, or the text of a bullet."""
     _, value, more = match.groups("")
     return _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t")
 

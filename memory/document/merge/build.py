@@ -72,7 +72,8 @@ class _Merge:
         if any(parts):
             top = ended(top, self.newline)
         document = updated(theirs, b"".join((bom, top, *parts)))
-        if (document.bom, document.front_raw) != (bom, top) or _parts_of(document) != parts:
+        read = [part for _, section in document.all_sections() for part in section.parts]
+        if (document.bom, document.front_raw, read) != (bom, top, parts):
             return None
         return MergeResult(document, tuple(self.conflicts), tuple(self.kept))
 
@@ -257,11 +258,3 @@ def _apart(raw: bytes, newline: str, *, blank: bool) -> bytes:
     """Return the source of a part such that another one can follow it, with a blank line between if asked."""
     raw = ended(raw, newline)
     return with_line_end(raw, newline) if raw and blank and not blank_end(raw) else raw
-
-
-def _parts_of(document: Document) -> list[bytes]:
-    """Return the sources of the sections' headings and texts, and of the entries, in order."""
-    parts = []
-    for _, section in document.all_sections():
-        parts += [section.heading + section.lead, *(entry.raw for entry in section.entries)]
-    return parts
