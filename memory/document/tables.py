@@ -152,9 +152,9 @@ def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
     """Return the body with another text in one cell; a row that is too short gets the missing cells.
 
     Nothing else changes, except that a column of an aligned table grows where the text needs more space, and that a row
-    without outer pipes gets them where it would otherwise be read as something else. Raises UsageError `table.value`
-    for a text with line ends, `table.column` for a column the table does not have, IndexError for a row it does not
-    have.
+    is written anew, with outer pipes, where it would otherwise be read as something else. Raises UsageError
+    `table.value` for a text with line ends, `table.column` for a column the table does not have, IndexError for a row
+    it does not have.
     """
     target = table.rows[row]
     if not 0 <= column < max(len(table.header), len(target.cells)):
@@ -176,8 +176,8 @@ def set_cell(body: str, table: Table, row: int, column: int, value: str) -> str:
 def add_row(body: str, table: Table, values: Sequence[str], index: int | None = None) -> str:
     """Return the body with a new row before row `index`, or after the last; missing values are empty cells.
 
-    The row follows the table's style: outer pipes, padding, and column widths where they are aligned. Raises UsageError
-    `table.value` for a text with line ends, `table.column` for more values than columns.
+    The row has outer pipes, and the padding and column widths of the table. Raises UsageError `table.value` for a text
+    with line ends, `table.column` for more values than columns.
     """
     if len(values) > len(table.header):
         raise UsageError("table.column", f"the table has {len(table.header)} columns, not {len(values)}")
@@ -193,15 +193,12 @@ def add_row(body: str, table: Table, values: Sequence[str], index: int | None = 
             if grown != body:
                 # Columns only grow, so the table is still at the same position with the same rows.
                 return add_row(grown, _table_at(grown, table.start), values, index)
-    for outer in (_has_outer_pipes(body, table.header_row), True):
-        line = _compose_row(body, table, cells, outer)
-        if offset and body[offset - 1] not in "\r\n":
-            changed = body[:offset] + newline + line + body[offset:]
-        else:
-            changed = body[:offset] + line + newline + body[offset:]
-        if _reads(changed, table, at - 2, texts):
-            return changed
-    raise UsageError("table.value", "the table cannot hold this row")
+    line = _compose_row(body, table, cells)
+    line = newline + line if offset and body[offset - 1] not in "\r\n" else line + newline
+    changed = body[:offset] + line + body[offset:]
+    if not _reads(changed, table, at - 2, texts):
+        raise UsageError("table.value", "the table cannot hold this row")
+    return changed
 
 
 def remove_row(body: str, table: Table, row: int) -> str:
@@ -286,49 +283,29 @@ def _is_right(table: Table, column: int) -> bool:
 
 
 def _replace_row(body: str, table: Table, row: int, texts: Sequence[str]) -> str:
-    """Rewrite a whole row where a smaller edit would be read as something else.
-
-    It has outer pipes where the row or the table has them, and where it could not be read without them.
-    """
+    """Rewrite a whole row, with outer pipes, where a smaller edit would be read as something else."""
     target = table.rows[row]
-    source = body[target.start : target.end]
-    indent = source[: len(source) - len(source.lstrip(" "))]
-    cells = [_escape(text) for text in texts]
-    lines = [indent + "| " + " | ".join(cells) + " |"]
-    if not _has_outer_pipes(body, target) and not _has_outer_pipes(body, table.header_row):
-        lines.insert(0, indent + " | ".join(_without_empty_end(cells)))
-    for line in lines:
-        changed = body[: target.start] + line + _line_end(body, target) + body[target.end :]
-        if _reads(changed, table, row, texts):
-            return changed
-    raise UsageError("table.value", "the table cannot hold this text")
+    line = f"{_indent(body, target)}| {' | '.join(map(_escape, texts))} |"
+    changed = body[: target.start] + line + _line_end(body, target) + body[target.end :]
+    if not _reads(changed, table, row, texts):
+        raise UsageError("table.value", "the table cannot hold this text")
+    return changed
 
 
-def _without_empty_end(cells: Sequence[str]) -> Sequence[str]:
-    """Return cells without the empty ones at the end, whose pipe would be an outer one; the first stays."""
-    count = max((number for number, cell in enumerate(cells, 1) if cell.strip()), default=1)
-    return cells[:count]
-
-
-def _compose_row(body: str, table: Table, cells: Sequence[str], outer: bool) -> str:
-    """Draw a new row like the header: its outer pipes, its padding, its columns if they are aligned."""
+def _compose_row(body: str, table: Table, cells: Sequence[str]) -> str:
+    """Draw a new row with outer pipes: with the padding of the header, in its columns where they are aligned."""
     header = [body[cell.start : cell.end] for cell in table.header_row.cells]
-    if table.aligned:
+    padded = any(raw.startswith(" ") or raw.endswith(" ") for raw in header)
+    drawn = [f" {text} " if padded else text for text in cells]
+    if table.aligned and body[table.header_row.start : table.header_row.end].lstrip(" ").startswith("|"):
         drawn = [_justify(raw, table, at, text) for at, (raw, text) in enumerate(zip(header, cells, strict=True))]
-    else:
-        padded = any(raw.startswith(" ") or raw.endswith(" ") for raw in header)
-        drawn = [f" {text} " if padded else text for text in cells]
-    if not outer:
-        line = "|".join(_without_empty_end(drawn))
-        return line.strip(" ") if not table.aligned else line.rstrip(" ")
-    line = "|".join(drawn)
-    source = body[table.header_row.start : table.header_row.end]
-    indent = source[: len(source) - len(source.lstrip(" "))]
-    return indent + (f"|{line}|" if _has_outer_pipes(body, table.header_row) else f"| {' | '.join(cells)} |")
+    return f"{_indent(body, table.header_row)}|{'|'.join(drawn)}|"
 
 
-def _has_outer_pipes(body: str, row: TableRow) -> bool:
-    return body[row.start : row.end].lstrip(" \t").startswith("|")
+def _indent(body: str, row: TableRow) -> str:
+    """Return the spaces before a row."""
+    source = body[row.start : row.end]
+    return source[: len(source) - len(source.lstrip(" "))]
 
 
 def _line_end(body: str, row: TableRow) -> str:
