@@ -360,7 +360,6 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
 
 _ARCHIVE = re.compile(rf"(?:{'|'.join(ARCHIVE_KINDS)})-[0-9]{{4}}-(?:0[1-9]|1[0-2])\.md")
 _EVICTED = re.compile(r"\.(?P<name>[a-z]+\.md)\.icloud")
-_SWAP = re.compile(r"\.(?P<name>[a-z]+\.md)\.sw[a-p]|\.#(?P<other>[a-z]+\.md)|#(?P<saved>[a-z]+\.md)#")
 
 
 def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
@@ -397,10 +396,6 @@ def _beside(name: str) -> Iterator[Problem]:
     elif (found := _EVICTED.fullmatch(name)) is not None and found["name"] in MEMORY_FILES:
         message = f"{found['name']} was moved into the cloud; this is what is left of it here"
         yield Problem("error", name, 0, "file.evicted", message)
-    elif (found := _SWAP.fullmatch(name)) is not None:
-        file = found["name"] or found["other"] or found["saved"]
-        if file in MEMORY_FILES:
-            yield Problem("note", name, 0, "file.swap", f"an editor has {file} open, or ended without saving it")
     elif name.strip().casefold() in MEMORY_FILES:
         message = f"not {name.strip().casefold()}, whose name differs in case or blanks: nothing reads it"
         yield Problem("warning", name, 0, "file.similar_name", message)

@@ -93,8 +93,6 @@ def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Do
             document, section = PLAN_EDITS.with_section(document, "completed")
         times = [one.fields.get("completed") or "" for one in document.section(section).entries]
         mine = entry.fields.get("completed") or ""
-    if len(times) > 1 and times == sorted(times) and times[0] < times[-1]:
-        index = next((number for number, time in enumerate(times) if time > mine), len(times))
-    else:  # newest first, as files are kept
-        index = next((number for number, time in enumerate(times) if time <= mine), len(times))
+    # Newest first, as files are kept.
+    index = next((number for number, time in enumerate(times) if time <= mine), len(times))
     return document.insert_entry(section, index, entry), (section, index)
