@@ -6,7 +6,7 @@ Text that is no entry is yielded as skipped; of an item it is said what it becom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from textwrap import dedent
 from typing import Any
@@ -17,6 +17,7 @@ from memory.document import Document, Entry
 from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
+from memory.files.config.model import Setting
 from memory.files.contacts.edits import add_contact
 from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tables_of
 from memory.files.edit import bullet_source, started_document
@@ -28,6 +29,8 @@ from memory.files.journal.reading import split_heading
 from memory.files.knowledge.edits import compose, with_knowledge
 from memory.files.knowledge.model import DECISIONS, KnowledgeItem
 from memory.files.knowledge.model import FILE as KNOWLEDGE
+from memory.files.monitors.model import Monitor
+from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks.edits import FILE as TASKS
 from memory.files.tasks.edits import heading, with_section, with_text, with_value
@@ -40,29 +43,21 @@ _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 
 def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
     """Yield every task, journal entry, piece of knowledge, contact, plan, monitor and setting, and the text between."""
-    for tasks in (snapshot.tasks, *snapshot.archived_tasks()):
-        yield from (_task(one, snapshot) for one in tasks.tasks)
-        yield from _between(tasks.file, tasks.document, _entry_lines(tasks.tasks))
-    for journal in (snapshot.journal, *snapshot.archived_journals()):
-        entries = list(journal.entries())
-        yield from (_entry(one, snapshot) for one in entries)
-        yield from _between(journal.file, journal.document, _entry_lines(entries))
-    knowledge = snapshot.knowledge
-    yield from (_knowledge(one, knowledge.document) for one in knowledge.items)
-    yield from _between(knowledge.file, knowledge.document, _lines_of(knowledge.items), 3)
-    contacts = snapshot.contacts
-    yield from (_contact(one, contacts.document) for one in contacts.all())
-    yield from _between(contacts.file, contacts.document, _contact_lines(contacts))
-    for plans in (snapshot.plans, *snapshot.archived_plans()):
-        yield from (_whole("plan", plan) for plan in plans.plans)
-        yield from _between(plans.file, plans.document, _entry_lines(plans.plans))
-    monitors = snapshot.monitors
-    yield from (_whole("monitor", monitor) for monitor in monitors.monitors)
-    yield from _between(monitors.file, monitors.document, _entry_lines(monitors.monitors))
-    config = snapshot.config
-    for setting in config.settings:
-        yield Item("setting", setting.key, "", f"config.md:{setting.line + 1}", fields={"value": setting.value or ""})
-    yield from _between(config.file, config.document, _lines_of(config.settings), 3)
+    knowledge, contacts, monitors, config = snapshot.knowledge, snapshot.contacts, snapshot.monitors, snapshot.config
+    tasks, plans = (snapshot.tasks, *snapshot.archived_tasks()), (snapshot.plans, *snapshot.archived_plans())
+    journals = (snapshot.journal, *snapshot.archived_journals())
+    parts: list[tuple[Any, Sequence[Any], Callable[[Any, Snapshot], Item], int]] = [
+        *((one, one.tasks, _task, 2) for one in tasks),
+        *((one, list(one.entries()), _entry, 2) for one in journals),
+        (knowledge, knowledge.items, _knowledge, 3),
+        (contacts, contacts.all(), _contact, 2),
+        *((one, one.plans, _whole, 2) for one in plans),
+        (monitors, monitors.monitors, _whole, 2),
+        (config, config.settings, _setting, 3),
+    ]
+    for view, found, item, levels in parts:
+        yield from (item(one, snapshot) for one in found)
+        yield from _between(view.file, view.document, set(_lines_of(view, found)), levels)
 
 
 # -- the text between entries ---------------------------------------------------------------------------------------
@@ -87,24 +82,19 @@ def _between(file: str, document: Document, taken: set[int], levels: int = 2) ->
             run.append(line)
 
 
-def _entry_lines(entries: Any) -> set[int]:
-    return {at for one in entries for at in range(one.line, one.line + count_line_ends(one.entry.raw) + 1)}
-
-
-def _lines_of(items: Any) -> set[int]:
-    """Return the lines of facts or settings."""
-    return {at for one in items for at in range(one.line, one.line + one.raw.count("\n") + 1)}
-
-
-def _contact_lines(contacts: Contacts) -> set[int]:
-    """Return the lines of the bullets of people, and of the tables of channels and routes."""
-    found = {at for one in contacts.people for at in range(one.line, one.line + one.text.count("\n") + 1)}
-    for kind in ("channel", "route"):
-        for index in places_of(contacts.document, kind):
-            top = contacts.document.line_of(index) + 1
-            for _, table in tables_of(contacts.document, index, kind):
-                found.update(range(top + table.line, top + table.line + len(table.rows) + 2))
-    return found
+def _lines_of(view: Any, found: Sequence[Any]) -> Iterator[int]:
+    """Yield the lines of the items of a file, and of the tables of contacts."""
+    for one in found:
+        if not isinstance(one, Contact):
+            raw = one.entry.raw + b"\n" if hasattr(one, "entry") else encode(one.raw)
+            yield from range(one.line, one.line + count_line_ends(raw) + 1)
+        elif one.kind == "person":
+            yield from range(one.line, one.line + one.text.count("\n") + 1)
+    for kind in ("channel", "route") if isinstance(view, Contacts) else ():
+        for index in places_of(view.document, kind):
+            top = view.document.line_of(index) + 1
+            for _, table in tables_of(view.document, index, kind):
+                yield from range(top + table.line, top + table.line + len(table.rows) + 2)
 
 
 # -- entries --------------------------------------------------------------------------------------------------------
@@ -155,17 +145,18 @@ def _entry(entry: JournalEntry, snapshot: Snapshot) -> Item:
     return Item("journal", entry.title, text, _where(entry), created, (), fields, entry.entry.raw)
 
 
-def _knowledge(item: KnowledgeItem, document: Document) -> Item:
+def _knowledge(item: KnowledgeItem, snapshot: Snapshot) -> Item:
     named = (("section", item.section), ("topic", item.topic), ("date", item.date), ("reason", item.reason))
     title, _, text = item.text.partition("\n")
     fields = {key: value for key, value in named if value}
-    first, *rest = [line for line, _ in split_lines(bullet_source(document, item.at))]
+    first, *rest = [line for line, _ in split_lines(bullet_source(snapshot.document(item.file), item.at))]
     # The blanks at the end of a line are a line break of Markdown, which its text has no more.
     raw = "\n".join([first[1:].lstrip(" "), dedent("\n".join(rest))])
     return Item(item.kind, title, text, _where(item), item.date or "", (), fields, encode(raw.rstrip()))
 
 
-def _contact(contact: Contact, document: Document) -> Item:
+def _contact(contact: Contact, snapshot: Snapshot) -> Item:
+    document = snapshot.document(contact.file)
     values = contact.json()
     kept = {key: str(value) for key, value in values.items() if value and key not in _ABOUT}
     kept["contact"] = contact.kind
@@ -180,9 +171,13 @@ def _contact(contact: Contact, document: Document) -> Item:
     return Item("contact", contact.title, contact.text, _where(contact), "", (), {**contact.extra, **kept}, encode(raw))
 
 
-def _whole(kind: str, one: Any) -> Item:
+def _whole(one: Plan | Monitor, _: Snapshot) -> Item:
     """Return an entry that only its own file can hold, with its source as the text."""
-    return Item(kind, one.title, one.entry.body.strip("\r\n"), _where(one))
+    return Item(type(one).__name__.lower(), one.title, one.entry.body.strip("\r\n"), _where(one))
+
+
+def _setting(setting: Setting, _: Snapshot) -> Item:
+    return Item("setting", setting.key, "", f"config.md:{setting.line + 1}", fields={"value": setting.value or ""})
 
 
 # -- items as entries -------------------------------------------------------------------------------------------------
