@@ -10,9 +10,9 @@ from typing import NamedTuple
 from bench.places import NOW, Places
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
+from memory.state.imports.sources import add_source, sync
 from memory.state.query import ask
 from memory.state.recall.recall import apply, preview, scope_of_recall
-from memory.state.sources import add_source, sync
 from memory.state.system import ProjectState
 from memory.workspace import Workspace
 

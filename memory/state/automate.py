@@ -16,10 +16,10 @@ from memory.base.values import read_object
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.state.files.model import FOLDER, Json, moment, stamp
-from memory.state.paths import full_path
+from memory.state.files.paths import full_path
+from memory.state.imports.sources import sync
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.retention import prune
-from memory.state.sources import sync
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import PrivateRecord
 

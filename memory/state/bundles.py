@@ -15,10 +15,10 @@ from memory.storage import Change
 from .diff import effect, name_of
 from .files import model
 from .files.model import Json, canonical_bytes, load, ordered_bytes, stamp
+from .files.paths import without_gone
 from .files.reading import StateFiles, checked
 from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
-from .paths import without_gone
 from .projections import refuse_foreign
 from .retention import put_batch
 

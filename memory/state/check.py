@@ -15,10 +15,10 @@ from memory.errors import MemdeckError
 from memory.state.entry_block import find_blocks, render_block
 from memory.state.files import model
 from memory.state.files.model import Json, digest, event_id, is_entry_file, line_of, load, moment, number_of
+from memory.state.files.paths import bundle_paths, full_path, shown_path
 from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import config_faults, unknown_keys
 from memory.state.files.store import entry_path
-from memory.state.paths import bundle_paths, full_path, shown_path
 from memory.state.projections import VERSION, marker_of, path_of, render_projections
 
 Level = Literal["pass", "warn", "fail"]

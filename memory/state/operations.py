@@ -27,14 +27,14 @@ from .diff import titles_of
 from .files.model import KEYS, SIGNALS, Json, canonical
 from .files.schema import known_setting, nested
 from .files.store import StateStore
+from .imports.sources import add_source, chosen
+from .imports.sources import sync as sync_now
 from .projections import render_projections
 from .query import ask
 from .recall.recall import SHOWN_LINES, RecallPreview, apply, preview, scope_of_recall
 from .repair import plan_repair
 from .repair import repair as mend
 from .retention import prune as prune_now
-from .sources import add_source, chosen
-from .sources import sync as sync_now
 from .status import checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 

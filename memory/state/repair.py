@@ -31,9 +31,9 @@ from memory.state.files.model import (
     ordered_bytes,
     stamp,
 )
+from memory.state.files.paths import without_gone
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
 from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of
-from memory.state.paths import without_gone
 from memory.state.projections import path_of, render_projections
 from memory.state.retention import put_batch
 

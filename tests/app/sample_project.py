@@ -14,8 +14,8 @@ from pathlib import Path
 from app.demo.siblings import BASE, ROOT, SAMPLE
 from memory.state import bundles
 from memory.state.analysis.analyse import analyse
+from memory.state.imports.sources import add_source, sync
 from memory.state.recall.recall import apply, preview, scope_of_recall
-from memory.state.sources import add_source, sync
 from memory.workspace import Workspace
 
 FILES: Mapping[str, str] = {

@@ -10,8 +10,8 @@ import pytest
 from app.demo.siblings import BASE, ROOT, add_beside, demo_agent, demo_project
 from app.demo.workspace import demo_files
 from memory.state.check import validate
+from memory.state.imports.sources import sync
 from memory.state.recall.recall import preview, scope_of_recall
-from memory.state.sources import sync
 from memory.systems import check_all
 from memory.typed.failures import read_failures
 from memory.workspace import Workspace

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
-from memory.state.paths import is_there
+from memory.state.files.paths import is_there
 from memory.storage.safe_open import Stored
 
 from . import model, schema

@@ -6,7 +6,7 @@ import os
 import re
 
 from memory.base.secrets import mask
-from memory.state.paths import as_name
+from memory.state.files.paths import as_name
 
 _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"

@@ -17,10 +17,10 @@ from memory.base.git import is_elsewhere
 from memory.base.safe_text import one_line
 from memory.errors import MemdeckError
 from memory.state.files.model import SIGNALS, Json, digest, stamp
+from memory.state.files.paths import as_name, shown_path
 from memory.state.imports.privacy import Cleaner
 from memory.state.imports.shapes import PERSON, Said, SessionRecord, read_record
 from memory.state.imports.signals import MOST, find_signals
-from memory.state.paths import as_name, shown_path
 from memory.storage.safe_open import open_beneath
 
 MOST_LINE = 32 << 20

@@ -56,7 +56,7 @@ def project(folder: Path) -> Repository:
 
 def broken(shop: Repository) -> None:
     """Add a source whose folder is gone, and let a sync of it fail."""
-    from memory.state.sources import add_source, sync
+    from memory.state.imports.sources import add_source, sync
 
     gone = shop.home / ".codex"
     gone.mkdir()

@@ -102,7 +102,7 @@ class Repository:
 
     def add_source(self) -> None:
         """Add the sessions of Claude Code as the source `claude`."""
-        from memory.state.sources import add_source
+        from memory.state.imports.sources import add_source
 
         (self.home / ".claude" / "transcripts").mkdir(parents=True, exist_ok=True)
         add_source(
@@ -118,7 +118,7 @@ class Repository:
 
     def sync(self) -> Any:
         """Import what is new."""
-        from memory.state.sources import sync
+        from memory.state.imports.sources import sync
 
         return sync(self.store, ["claude"], home=self.home, actor=ACTOR, now=self.later())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory.state.imports.read import ImportedItem, discover, read_item
-from memory.state.sources import SourceSync, add_source, sync
+from memory.state.imports.sources import SourceSync, add_source, sync
 from tests.fixture_files import FIXTURES
 
 from .states import ACTOR, Repository

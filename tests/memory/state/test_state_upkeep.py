@@ -14,8 +14,8 @@ from memory.maintenance.report import render
 from memory.state import bundles
 from memory.state.check import validate
 from memory.state.files.model import ARCHIVE, EVENTS, SOURCES, STATE, stamp
+from memory.state.imports.sources import add_source, chosen
 from memory.state.retention import candidates, prune
-from memory.state.sources import add_source, chosen
 from memory.state.status import status_of
 
 from .states import ACTOR, Repository

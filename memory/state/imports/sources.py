@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError, NotFoundError, UsageError
+from memory.state.files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, canonical_bytes, event_id, stamp
+from memory.state.files.paths import full_path, shown_path
+from memory.state.files.reading import StateFiles
+from memory.state.files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
+from memory.state.retention import import_key, imports_of
 
-from .files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, canonical_bytes, event_id, stamp
-from .files.reading import StateFiles
-from .files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
-from .imports.privacy import Cleaner
-from .imports.read import ImportedItem, discover, read_item
-from .paths import full_path, shown_path
-from .retention import import_key, imports_of
+from .privacy import Cleaner
+from .read import ImportedItem, discover, read_item
 
 if TYPE_CHECKING:
     from memory.storage import Change

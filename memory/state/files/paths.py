@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from .files.model import Json
-from .files.schema import stays_inside
+from .model import Json
+from .schema import stays_inside
 
 
 def bundle_paths(bundle: Json) -> list[str]:
