@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from .documents import capital, cut, ended, first_sentence, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
@@ -97,7 +98,7 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
         return inner
     files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and "/__init__." not in path]
     files.sort(key=lambda path: (-tree.files[path], path))
-    return inner + [path for path in files if len(_said_by(tree, path).split()) > 2][:_FLAT]
+    return [*inner, *islice((path for path in files if len(_said_by(tree, path).split()) > 2), _FLAT)]
 
 
 _DOCSTRING = re.compile(
