@@ -343,7 +343,6 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
     }
     map_of = made(place, files)["projectMap"]
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
-        "src": "`App.php`.",
         "src/Fire": "Heats a kiln.",
         "src/Glaze": "Declares `Color`, `Mixer`, `Tone`.",
         "src/Cool": "`slow.php`.",

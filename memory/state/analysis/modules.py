@@ -41,7 +41,8 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main)
     parts = _parts(tree, source, packages)
-    if source and not _is_in(source, packages) and (len(parts) < _ALL or any(map(tree.is_work, tree.folders[source]))):
+    says = bool(_by_files(tree, source)) or sum(map(tree.is_work, tree.folders[source])) >= _SMALL
+    if source and not _is_in(source, packages) and (says or len(parts) < _ALL):
         parts.insert(0, source)
     room = max(MOST_MODULES - len(packages), MOST_MODULES // 2)
     paths = [*list(packages)[: MOST_MODULES - min(len(parts), room // 2)], *parts]
@@ -123,7 +124,7 @@ _LEGAL = re.compile(
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
-_NO_HEADER = re.compile(r"```|(?:import|const|do not|on|if|when) |note", re.IGNORECASE)
+_NO_HEADER = re.compile(r"```|(?:import|const|do not|on|if|when|there|we|raised) |note|todo|fixme", re.IGNORECASE)
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
 
@@ -144,13 +145,14 @@ def _by_declarations(tree: Tree, folder: str) -> str:
     """Return what the largest files of a folder say that they are, else what they declare, else their names."""
     direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
     below = [path for path in tree.below(folder) if language_of(path) or is_document(path)]
-    paths = sorted(direct or tree.sources(folder) or below, key=lambda path: (-tree.files[path], path))
+    near = direct if len(direct) > 1 else []
+    paths = sorted(near or tree.sources(folder) or below, key=lambda path: (-tree.files[path], path))
     files = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths]
     looked_at = [*zip(paths, files, strict=True)][:_LOOKED_AT]
     if told := [said.rstrip(".") for path, file in looked_at if (said := _said_by(tree, path, f"{file}: "))]:
         return "; ".join(told[:_TOLD])
     found = (name for path, _ in looked_at for name, _ in [*_declarations(tree.text(path))][:_TOLD])
-    names = [*dict.fromkeys(f"`{name}`" for name in found)] if direct and len(files) > _TOLD else []
+    names = [*dict.fromkeys(f"`{name}`" for name in found)] if near and len(files) > _TOLD else []
     shown = names or files
     more = " and more" if len(shown) > _SHOWN else ""
     return f"{'Declares ' if names else ''}{', '.join(shown[:_SHOWN])}{more}"
@@ -167,16 +169,18 @@ def _said_by(tree: Tree, path: str, lead: str = "") -> str:
 
 
 _DECLARED = re.compile(
-    r"(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data) )*"
+    r" {0,4}(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data) )*"
     r"(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule|defprotocol"
-    r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z_][\w.]*)"
+    r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z][\w.]*)"
 )
+_CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
 _OPEN = re.compile(r"export |pub|func [A-Z]")
 """The beginnings of functions that other files can use."""
 
 
 def _declarations(text: str) -> Iterator[tuple[str, str]]:
     """Yield the names that a source file declares for others, types first, each with what the comment above it says."""
+    yield from ((name, _described(said, _WORDS)) for name, said in _CLASS.findall(text[:_MOST_TEXT]))
     functions: list[tuple[str, str]] = []
     for comment, line in _comments(text):
         found = _DECLARED.match(line)

@@ -195,7 +195,7 @@ _TEST = re.compile(
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
     r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*playground|bench(?:es|marks?|suite)?|perf|fuzz(?:ing)?|docs"
-    r"|site|website|www|wiki|guides|rfcs|single[-_](?:include|header)|amalgamat\w+)/",
+    r"|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""
