@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import pairwise
@@ -37,36 +37,39 @@ _REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
 TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
+_NAMES = ("unicode", "trigram", "recency", "signal")
+"""The terms of a score as the settings and as programs know them."""
 WEAK = 0.6
 """Where the words have less of a text than this share, meaning is asked as well, if the settings say so."""
 _MEANING = 0.5
 """The weight of the meaning, beside those of the settings."""
 
 
-class Scored(NamedTuple):
-    """One memory with the terms of its score; each is from 0 to 1 and already weighted.
+@dataclass(slots=True)
+class Scored:
+    """A memory with what it has of a query, each from 0 to 1, and the weighted `terms` of its score, by their names.
 
-    `unicode` is how well its words fit the query, `trigram` the share of the query that it has, with parts of words and
-    typos. `recency` is at most as much as the words fit, so that a new memory about something else is not first.
+    `words` says how well its words fit the query, `letters` the share of the query that it has, with parts of words and
+    typos. The term of recency is at most as much as the words fit, so that a new memory about something else is not
+    first.
     """
 
+    side: Side
     memory: Memory
-    unicode: float
-    trigram: float
-    recency: float
-    signal: float
+    words: float = 0.0
+    letters: float = 0.0
     meaning: float = 0.0
+    terms: dict[str, float] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
         """The sum of all terms."""
-        return self.unicode + self.trigram + self.recency + self.signal + self.meaning
+        return sum(self.terms.values())
 
     @property
     def why(self) -> list[str]:
         """The terms as texts."""
-        names = ("unicode", "trigram", "recency", "signal", *(("meaning",) if self.meaning else ()), "score")
-        return [f"{name}={getattr(self, name):.3f}" for name in names]
+        return [f"{name}={value:.3f}" for name, value in (*self.terms.items(), ("score", self.score))]
 
 
 class RecallFound(NamedTuple):
@@ -75,17 +78,6 @@ class RecallFound(NamedTuple):
     terms: tuple[str, ...]
     ranked: tuple[Scored, ...]
     hidden: tuple[tuple[Memory, Memory], ...]
-
-
-@dataclass(slots=True)
-class _Candidate:
-    """A memory with what it has of the query, from 0 to 1."""
-
-    side: Side
-    memory: Memory
-    words: float = 0.0
-    letters: float = 0.0
-    meaning: float = 0.0
 
 
 def is_trivial(text: str) -> bool:
@@ -143,7 +135,7 @@ def find(
     settings = curated.settings
     roots = curated.existing(roots)
     raw = settings["recall.raw_candidates"] if raw is None else raw
-    listed: list[_Candidate] = []
+    listed: list[Scored] = []
     terms: tuple[str, ...] = ()
     for side, some in curated.by_side(roots):
         mine = {root.key: root for root in some}
@@ -151,7 +143,7 @@ def find(
             some, partial(_candidates, text=text, roots=mine, most=raw, of_message=of_message)
         )
         terms = tuple(need.text for need in needs if not need.minor)
-        listed += [_Candidate(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
+        listed += [Scored(side, memory, min(one.score, 1.0), min(one.share, 1.0)) for memory, one in found]
     if max((one.letters for one in listed), default=0.0) < WEAK and (by := embedder(curated, text, now)):
         _add_meaning(curated, roots, listed, by, NEAR_MESSAGE if of_message else NEAR)
     listed.sort(key=lambda one: -(one.words + one.letters + one.meaning))
@@ -192,14 +184,14 @@ def _candidates(
     return needs, found
 
 
-def _add_meaning(curated: Curated, roots: Sequence[Root], listed: list[_Candidate], by: Embedder, least: float) -> None:
+def _add_meaning(curated: Curated, roots: Sequence[Root], listed: list[Scored], by: Embedder, least: float) -> None:
     """Add how near each candidate is to the question in its meaning, and the memories that only their meaning finds."""
     known = {(one.side.name, one.memory.id): one for one in listed}
     for side, some in curated.by_side(roots):
         for memory, cosine in near(side, some, by, least=least):
             one = known.get((side.name, memory.id))
             if one is None:
-                one = _Candidate(side, memory)
+                one = Scored(side, memory)
                 listed.append(one)
             one.meaning = cosine * (_OLD if memory.header.provenance.superseded_by else 1.0)
 
@@ -221,23 +213,23 @@ def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -
     return len(telling) > 1 or code or titled
 
 
-def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]) -> list[_Candidate]:
+def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[Scored]) -> list[Scored]:
     """Return hidden memories that the query did not find, and raise the values of those that hide others.
 
     Hidden memories have the type and slug of a found one. A memory that hides another gets at least the other's values,
     because the query was for it.
     """
-    by_key: dict[tuple[str, str], list[_Candidate]] = {}
+    by_key: dict[tuple[str, str], list[Scored]] = {}
     for one in found:
         by_key.setdefault(one.memory.identity, []).append(one)
-    more: list[_Candidate] = []
+    more: list[Scored] = []
     for side, mine in curated.by_side(roots) if by_key else ():
         known = {one.memory.id for one in found if one.side is side}
         where = f"(type, slug) IN (VALUES {','.join(['(?, ?)'] * len(by_key))})"
         keys = [part for key in by_key for part in key]
         for memory in side.catalog.read(mine, partial(memories, roots=mine, where=where, values=keys)):
             if memory.id not in known:
-                more.append(_Candidate(side, memory))
+                more.append(Scored(side, memory))
                 by_key[memory.identity].append(more[-1])
     for some in by_key.values():
         some.sort(key=lambda one: one.memory.root.depth)
@@ -246,13 +238,13 @@ def _hiding(curated: Curated, roots: Sequence[Root], found: Sequence[_Candidate]
     return more
 
 
-def _scored(found: Sequence[_Candidate], settings: CuratedSettings, now: datetime, skip: Sequence[str]) -> list[Scored]:
+def _scored(found: Sequence[Scored], settings: CuratedSettings, now: datetime, skip: Sequence[str]) -> list[Scored]:
     """Return the candidates with the terms of their score, the best first, of equal ones the deepest and the newest."""
     signals: dict[tuple[str, str], float] = {}
     for side in {one.side.name: one.side for one in found}.values():
         mine = side.records.signals([one.memory.id for one in found if one.side is side], light=True)
         signals |= {(side.name, key): score for key, (_, score, _) in mine.items()}
-    weights = [*(settings[f"recall.weights.{name}"] for name in TERMS), _MEANING]
+    weights = [settings[f"recall.weights.{name}"] for name in TERMS]
     half = settings["recall.freshness.half_life_days"]
     scored = []
     for one in found:
@@ -261,8 +253,11 @@ def _scored(found: Sequence[_Candidate], settings: CuratedSettings, now: datetim
         age = max(now.timestamp() - one.memory.changed, 0) / DAY
         signal = signals.get((one.side.name, one.memory.id), 0.0)
         recent = min(0.5 ** (age / half), one.words)
-        terms = (one.words, one.letters, recent, min(max(signal, 0.0), 1.0), one.meaning)
-        scored.append(Scored(one.memory, *(weight * term for weight, term in zip(weights, terms, strict=True))))
+        values = (one.words, one.letters, recent, min(max(signal, 0.0), 1.0))
+        one.terms = {name: weight * value for name, weight, value in zip(_NAMES, weights, values, strict=True)}
+        if one.meaning:
+            one.terms["meaning"] = _MEANING * one.meaning
+        scored.append(one)
     scored.sort(key=lambda one: (-one.score, -one.memory.root.depth, -one.memory.changed, one.memory.id))
     return _newer_first(scored)
 

@@ -112,15 +112,14 @@ def test_the_score_is_the_sum_of_its_terms(den: Den) -> None:
     _fill(den)
     curated = den.open()
     (first, *_) = ask(den, curated, "deploy window").entries
-    assert (first.unicode, first.trigram, first.signal) == (0.55, 0.20, 0.0)
-    assert first.recency == pytest.approx(0.15, abs=1e-4)
-    assert first.score == first.unicode + first.trigram + first.recency + first.signal
+    assert first.terms == pytest.approx({"unicode": 0.55, "trigram": 0.20, "recency": 0.15, "signal": 0.0}, abs=1e-4)
+    assert first.score == sum(first.terms.values())
     assert first.why == ["unicode=0.550", "trigram=0.200", "recency=0.150", "signal=0.000", "score=0.900"]
     from memory.curated.recall.find import find
 
     (later, *_) = find(curated, "deploy window", curated.visible(), now=NOW + timedelta(days=14, seconds=1)).ranked
-    assert later.recency == pytest.approx(0.075, abs=1e-4)
-    assert later.signal == pytest.approx(0.09, abs=1e-3)
+    assert later.terms["recency"] == pytest.approx(0.075, abs=1e-4)
+    assert later.terms["signal"] == pytest.approx(0.09, abs=1e-3)
 
 
 @pytest.mark.parametrize("query", ["is it", "the", "prose", "", "?!", "what was it"])
@@ -158,7 +157,7 @@ def test_a_deeper_memory_is_found_by_what_it_hides(den: Den) -> None:
     write(den, curated, "feedback", "Chores", "chore wheel of the kitchen")
     found = ask(den, curated, "conventional prefixes chore")
     assert found.entries[0].memory.root.scope == "workspace"
-    assert found.entries[0].unicode == pytest.approx(0.55)
+    assert found.entries[0].terms["unicode"] == pytest.approx(0.55)
     assert found.found is not None
     assert [hidden.root.scope for hidden, _ in found.found.hidden] == ["global"]
 
