@@ -102,11 +102,6 @@ DREAM = "project_dreaming-"
 """The beginning of the name of the file that a dream writes; a day such as `2026-01-15` follows."""
 
 
-def is_dream_file(filename: str) -> bool:
-    """Return whether a file has a name that dreams write, even if it was edited since."""
-    return filename.startswith(DREAM) and filename[len(DREAM) :].removesuffix(".md").replace("-", "").isdigit()
-
-
 class Memory(NamedTuple):
     """One memory as read from its file; `hash` is the SHA-256 of the file's bytes, `mtime_ns` its time.
 
@@ -149,7 +144,9 @@ class Memory(NamedTuple):
     @property
     def is_dream(self) -> bool:
         """Whether dreaming gathered it from other memories: it is listed and shown, and never recalled beside them."""
-        return self.header.provenance.source_actor == "dreaming" or is_dream_file(self.filename)
+        day = self.filename.removeprefix(DREAM).removesuffix(".md").replace("-", "")
+        named = self.filename.startswith(DREAM) and day.isdigit()  # even if it was edited since
+        return named or self.header.provenance.source_actor == "dreaming"
 
     @property
     def id(self) -> str:

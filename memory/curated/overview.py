@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memory.base.clock import format_utc
 from memory.errors import MemdeckError
 
-from .control.decision import Decision
 from .curated import Curated
 from .dreaming import dream
 from .extract.inbox import waiting
 from .extract.turns import list_failures
 from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
-from .operations.records import decisions_of, health
+from .operations.records import decisions_list, health
 from .records import UNAVAILABLE
 
 
@@ -31,10 +30,7 @@ class Shadow:
 
 @dataclass(frozen=True, slots=True)
 class CuratedOverview:
-    """A snapshot of everything; each part as the operation of that name returns it. `error` says why it is empty.
-
-    Decisions also have the `title` of their memory, or its file name where no title is known.
-    """
+    """A snapshot of everything; each part as the operation of that name returns it. `error` says why it is empty."""
 
     memories: tuple[Memory, ...] = ()
     shadows: tuple[Shadow, ...] = ()
@@ -62,7 +58,7 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
             {memory.key: row for memory, row in zip(memories, rows, strict=True)},
             tuple(curated.invalid(roots)),
             health(curated, {}, call),
-            _decisions(curated, memories, call),
+            _decisions(curated, call),
             tuple(dream.dreams(curated, {}, call)["dreams"]),
             tuple(_inbox(curated)),
             tuple(list_failures(curated, {}, call)["failures"]),
@@ -71,17 +67,10 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
         return CuratedOverview(error=error)
 
 
-def _decisions(curated: Curated, memories: Sequence[Memory], call: OperationCall) -> tuple[Json, ...]:
+def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
     """Return the newest decisions; empty if the records cannot be read, which the health reports."""
-    names = {(memory.root, memory.filename): memory.header.name for memory in memories}
-
-    def titled(one: Decision) -> Json:
-        # One that changes nothing has the header of its candidate, and is about the memory that is there.
-        file, title = one.target_filename, one.title if one.changes else ""
-        return {**one.json(), "title": title or names.get((one.root, file), file)}
-
     try:
-        return tuple(map(titled, decisions_of(curated, {"limit": 200}, call)))
+        return tuple(decisions_list(curated, {"limit": 200}, call)["decisions"])
     except MemdeckError as error:
         if error.code != UNAVAILABLE:
             raise

@@ -273,11 +273,12 @@ class Decision(NamedTuple):
         return self._replace(idempotency_key=key, id=name, decided_at=milliseconds(now))
 
     def json(self) -> Json:
-        """Return it for programs, without the contents of files."""
+        """Return it for programs, without the contents of files; `title` is the file name where no title is known."""
         hidden = ("scope", "agent_name", "agent_tier", "entity", "attribute", "prior_content", "post_content")
         return {
             **{column: getattr(self, _FIELDS.get(column, column)) for column in _COLUMNS if column not in hidden},
             **self.root.json(),
+            "title": self.title or self.target_filename,
             "targets": list(self.targets),
             "rule_trace": [one._asdict() for one in self.trace],
             "decided_at": time_of(self.decided_at),

@@ -30,8 +30,8 @@ _HISTORY = {
 }
 
 
-def decisions_of(curated: Curated, args: Json, call: OperationCall) -> list[Decision]:
-    """Return the decisions that the arguments of the list ask for, the newest first."""
+def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
+    """List the decisions of the controller, the newest first."""
     where, values = ["1"], list[Any]()
     for key in ("op", "scope", "agent_name", "agent_tier"):
         if key in args:
@@ -52,12 +52,7 @@ def decisions_of(curated: Curated, args: Json, call: OperationCall) -> list[Deci
     for side in curated.sides.values():
         found += side.records.read(partial(select, side, where=text, values=values), [])
     found.sort(key=lambda one: (one.decided_at, one.seq), reverse=True)
-    return found[:limit]
-
-
-def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """List the decisions of the controller, the newest first."""
-    return {"decisions": [one.json() for one in decisions_of(curated, args, call)]}
+    return {"decisions": [one.json() for one in found[:limit]]}
 
 
 def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
