@@ -96,7 +96,7 @@ class CuratedSession:
         """
         if not self._on or not self._id:
             return ""
-        return _besides(capture(self._begin(), self._id, now=self._now).text)
+        return _besides(capture(self._begin(), self._id, now=self._now)["text"])
 
     def recall(self, message: str, turn: int | None) -> str:
         """Record that the memories which a message is about were recalled, and return what a provider adds to them."""

@@ -88,7 +88,7 @@ def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Print the frozen snapshot of a session."""
     agent, parent, query = (args.get(key) for key in ("agent_name", "parent_session_id", "query_text"))
     made = capture(curated, args["session_id"], now=call.now, agent=agent, parent=parent, query=query)
-    return {"snapshot": made._asdict()}
+    return {"snapshot": made}
 
 
 def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001

@@ -235,20 +235,6 @@ _TAXONOMY = (
 )
 
 
-class SessionSnapshot(NamedTuple):
-    """The memory that a session sees from its beginning to its end; programs get the fields by their names."""
-
-    id: str
-    session_id: str
-    text: str
-    hash: str
-    generation: int
-    captured_at: str
-    controller_mode: str
-    inherited_from: str | None
-    blocks: int
-
-
 def capture(
     curated: Curated,
     session: str,
@@ -257,8 +243,8 @@ def capture(
     agent: str | None = None,
     parent: str | None = None,
     query: str | None = None,
-) -> SessionSnapshot:
-    """Return the snapshot of a session: the first one captured, until `reload` makes it outdated.
+) -> Json:
+    """Return the snapshot of a session for programs: the first one captured, until `reload` makes it outdated.
 
     A session with a `parent` gets the parent's, read-only; MemdeckError `memory.snapshot.no_parent` where the parent
     has none.
@@ -268,28 +254,24 @@ def capture(
     generation = records.generation()
     known = records.snapshot(session)
     if known is not None and known[0] == generation:
-        return SessionSnapshot(**known[1])
+        return known[1]
     if parent is not None:
         theirs = records.snapshot(parent)
         if theirs is None:
             raise MemdeckError("memory.snapshot.no_parent", f"the session {parent[:80]!r} has no snapshot", "begin it")
-        before = SessionSnapshot(**theirs[1])
-        made = _made(session, before.text, before.hash, before.generation, before.blocks, now, parent)
+        told = {key: theirs[1][key] for key in ("text", "hash", "generation", "blocks")}
     else:
         session_began(curated, session, query, now)
         text, digest, blocks = _text(curated, curated.visible(agent), now, query, agent)
-        made = _made(session, text, digest, generation, blocks, now, None)
-    records.put_snapshot(session, generation, made._asdict(), now)
+        told = {"text": text, "hash": digest, "generation": generation, "blocks": blocks}
+    parts = "|".join((session, told["hash"], str(told["generation"]), parent or ""))
+    made = {
+        "id": "snapshot-" + sha256(parts.encode()).hexdigest()[:16], "session_id": session, **told,
+        "captured_at": format_utc(now), "controller_mode": "writable" if parent is None else "read_only",
+        "inherited_from": parent,
+    }  # fmt: skip
+    records.put_snapshot(session, generation, made, now)
     return made
-
-
-def _made(
-    session: str, text: str, digest: str, generation: int, blocks: int, now: datetime, parent: str | None
-) -> SessionSnapshot:
-    parts = "|".join((session, digest, str(generation), parent or ""))
-    name = "snapshot-" + sha256(parts.encode()).hexdigest()[:16]
-    mode = "writable" if parent is None else "read_only"
-    return SessionSnapshot(name, session, text, digest, generation, format_utc(now), mode, parent, blocks)
 
 
 def _text(

@@ -235,20 +235,20 @@ def test_a_snapshot_is_frozen(den: Den) -> None:
     write(den, curated, "user", "Tea", "likes green tea")
     assert capture(den.open(), "s1", now=den.now()) == first
     assert "Tea" not in first.text
-    assert "Tea" in capture(curated, "s2", now=den.now()).text
+    assert "Tea" in capture(curated, "s2", now=den.now())["text"]
     assert curated.sides["global"].records.generation(more=1) == 2
     again = capture(curated, "s1", now=den.now())
-    assert ("Tea" in again.text, again.generation, again.hash != first.hash) == (True, 2, True)
+    assert ("Tea" in again["text"], again["generation"], again["hash"] != first["hash"]) == (True, 2, True)
 
 
 def test_an_empty_memory_gives_an_empty_text(den: Den) -> None:
     """Nothing is injected where there is nothing, nor of `_system`."""
     curated = den.open()
-    assert capture(curated, "s1", now=NOW).text == ""
+    assert capture(curated, "s1", now=NOW)["text"] == ""
     from memory.curated.operations.memories import note
 
     note(curated, {"content": "a note about marzipan", "scope": "global"}, OperationCall(NOW))
-    assert capture(curated, "s2", now=NOW).text == ""
+    assert capture(curated, "s2", now=NOW)["text"] == ""
 
 
 def test_the_text_of_a_snapshot(den: Den) -> None:
@@ -257,7 +257,7 @@ def test_the_text_of_a_snapshot(den: Den) -> None:
     write(den, curated, "user", "Coffee", "likes oat milk")
     write(den, curated, "project", "Port", "the port number is 8080", scope="workspace")
     write(den, curated, "user", "Tone", "be brief", scope="agent", agent="ada")
-    text = capture(curated, "s1", now=den.now(), agent="ada", query="which port number").text
+    text = capture(curated, "s1", now=den.now(), agent="ada", query="which port number")["text"]
     parts = [
         "# Persistent Memory",
         "AGH memory snapshot v1 blocks=3 hash=",
@@ -272,7 +272,7 @@ def test_the_text_of_a_snapshot(den: Den) -> None:
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert "memdeck " not in text
-    stale = capture(curated, "s2", now=NOW + timedelta(days=9)).text
+    stale = capture(curated, "s2", now=NOW + timedelta(days=9))["text"]
     assert "The newest of these memories is 9 days old" in stale
 
 
@@ -283,7 +283,7 @@ def test_a_sub_agent_inherits_read_only(den: Den) -> None:
     parent = capture(curated, "s1", now=den.now())
     write(den, curated, "user", "Tea", "likes green tea")
     child = capture(curated, "s1.1", now=den.now(), parent="s1")
-    assert (child.text, child.controller_mode, child.inherited_from) == (parent.text, "read_only", "s1")
+    assert (child["text"], child["controller_mode"], child["inherited_from"]) == (parent["text"], "read_only", "s1")
     with pytest.raises(MemdeckError) as error:
         capture(curated, "s9.1", now=den.now(), parent="s9")
     assert error.value.code == "memory.snapshot.no_parent"
@@ -296,6 +296,6 @@ def test_a_snapshot_has_its_caps(den: Den, tmp_path: Path) -> None:
     for number in range(250):
         head = f"name: Memory number {number}\ndescription: {'long ' * 40}{number}\ntype: user"
         (folder / f"user_m{number}.md").write_text(f"---\n{head}\n---\n\nbody {number}\n")
-    text = capture(den.open(), "s1", now=NOW).text
+    text = capture(den.open(), "s1", now=NOW)["text"]
     assert len(text) <= LARGEST
     assert "the rest is left out" in text

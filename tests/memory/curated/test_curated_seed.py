@@ -26,13 +26,13 @@ def test_a_missing_index_is_made_of_the_memories_and_an_outdated_one_is_told(den
     curated = den.open()
     write(den, curated, "user", "Coffee", "likes oat milk")
     path = den.person / "memory/MEMORY.md"
-    assert "outdated" not in capture(curated, "s1", now=NOW).text
+    assert "outdated" not in capture(curated, "s1", now=NOW)["text"]
     path.unlink()
-    missing = capture(curated, "s2", now=NOW).text
+    missing = capture(curated, "s2", now=NOW)["text"]
     assert "- [Coffee](user_coffee.md)" in missing
     assert "outdated" not in missing
     path.write_text("- [Coffee](user_coffee.md) \u2014 what it was\n")
-    stale = capture(curated, "s3", now=NOW).text
+    stale = capture(curated, "s3", now=NOW)["text"]
     assert "- [Coffee](user_coffee.md) \u2014 what it is about" in stale
     assert "MEMORY.md is outdated" in stale
 
