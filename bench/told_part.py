@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bench.places import Places
 from bench.told_set.workspace import NOW, make_workspace
-from memory.prompts import MESSAGE_TOKENS, brief, for_message
+from memory.prompts.brief import MESSAGE_TOKENS, brief, for_message
 from memory.systems import searcher_of
 
 HERE = Path(__file__).with_name("told_set")

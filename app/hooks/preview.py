@@ -6,16 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from app.connect.clients import CLIENTS
-from memory.prompts import (
-    DEFAULT_BUDGET,
-    MESSAGE_TOKENS,
-    START_TOKENS,
-    PromptPreview,
-    Sheet,
-    brief,
-    for_message,
-    read_choices,
-)
+from memory.prompts.brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
+from memory.prompts.choices import read_choices
+from memory.prompts.sheet import PromptPreview, Sheet
 from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 

@@ -28,7 +28,7 @@ from memory.workspace import Workspace
 from .sessions import HookSession, note_failure
 
 if TYPE_CHECKING:
-    from memory.prompts import Sheet
+    from memory.prompts.sheet import Sheet
 
 EVENTS = ("session-start", "prompt", "pre-compact", "stop", "session-end")
 MOST_CHARACTERS = 9_500
@@ -137,7 +137,8 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
     A session that is resumed has it already: it gets only what has changed.
     """
     # What only some events need is imported there: a client waits for each of them.
-    from memory.prompts import START_TOKENS, brief, read_choices
+    from memory.prompts.brief import START_TOKENS, brief
+    from memory.prompts.choices import read_choices
 
     session = _session(workspace, given, client)
     budget = read_choices(workspace.state).budget or START_TOKENS
@@ -153,7 +154,7 @@ def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: da
     message = _cut(_message(given))
     if not message:
         return ""
-    from memory.prompts import for_message
+    from memory.prompts.brief import for_message
     from memory.systems import searcher_of
 
     with closing(searcher_of(workspace)) as searcher:
@@ -166,7 +167,8 @@ def _count(
     workspace: Workspace, given: Mapping[str, Any], event: str, client: str, count: Callable[[Sheet, str], None]
 ) -> None:
     """Count something in the balance sheet, unless that is switched off; `count` gets the sheet and the session."""
-    from memory.prompts import Sheet, read_choices
+    from memory.prompts.choices import read_choices
+    from memory.prompts.sheet import Sheet
 
     try:
         if read_choices(workspace.state).counts:

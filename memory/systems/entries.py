@@ -21,8 +21,10 @@ from memory.files.snapshot import kind_of
 from memory.history.changes import row
 from memory.history.logs import undo as take_back_last
 from memory.operations import Day, Parameter, Values, Whole, argument
-from memory.prompts import DEFAULT_BUDGET, Sheet, brief, read_choices
+from memory.prompts.brief import DEFAULT_BUDGET, brief
+from memory.prompts.choices import read_choices
 from memory.prompts.content import content_of, shortened
+from memory.prompts.sheet import Sheet
 from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered

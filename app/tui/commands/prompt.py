@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.connect.clients import CLIENTS
 from app.tui.shell import ACTOR
-from memory.prompts import PromptChoices, change_choices
+from memory.prompts.choices import PromptChoices, change_choices
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.form import Prompt
 from widgets.panes.prompt import PromptPane

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from app.tui.spine import Part
 from memory.errors import MemdeckError
-from memory.prompts import PromptPreview
+from memory.prompts.sheet import PromptPreview
 from memory.systems import searcher_of
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from memory.prompts import START_TOKENS, AgentPrompt, brief
+from memory.prompts.brief import START_TOKENS, brief
+from memory.prompts.compose import AgentPrompt
 from memory.workspace import Workspace
 from screenshots.make import WIDE, rest
 from tests.patience import PATIENCE
@@ -105,7 +106,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
 
 def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
     """What is sent and what is muted."""
-    from memory.prompts import change_choices
+    from memory.prompts.choices import change_choices
 
     first, second, *_ = brief(workspace, NOW).blocks
     assert first.ref

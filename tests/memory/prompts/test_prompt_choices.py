@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError, NotFoundError, RefusedError
-from memory.prompts import AgentPrompt, PromptChoices, brief, change_choices, for_message, read_choices
+from memory.prompts.brief import brief, for_message
+from memory.prompts.choices import PromptChoices, change_choices, read_choices
+from memory.prompts.compose import AgentPrompt
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 
