@@ -24,7 +24,8 @@ from memory.search.index import SearchIndex, Transaction
 from memory.search.records import FileRecords, Record
 from memory.search.searcher import IndexDatabase
 from memory.storage.private.workspaces import WorkspaceList
-from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
+from memory.system import System
+from memory.systems.at_rest import read_at_rest
 from memory.workspace import Workspace
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
@@ -40,7 +41,6 @@ class EmbeddedFleet(Fleet):
         self._list = WorkspaceList(local.state_home)
         self._folder = self._list.folder
         self._index = IndexDatabase(self._folder, "search.sqlite", _ROOMS)
-        self._unsettled: dict[str, int] = {}
 
     # -- the list ---------------------------------------------------------------------------------------------
 
@@ -211,7 +211,7 @@ class EmbeddedFleet(Fleet):
     ) -> tuple[WorkResult, ...]:
         """Index what changed, remove all others from the index, and return the workspaces that failed.
 
-        One that another process indexes, or to which other programs kept writing, stays as it was indexed before.
+        One that another process indexes stays as it was indexed before.
         """
         names, current = self._list.names(), self._current()
         self._forget([name for name in current if name not in set(names)])
@@ -243,21 +243,18 @@ class EmbeddedFleet(Fleet):
         return self.local.one(path, lambda workspace: self._update(index, workspace, go_on), (sqlite3.Error,))
 
     def _update(self, index: SearchIndex, workspace: Workspace, go_on: Callable[[], bool]) -> bool:
-        """Index a workspace as it was at one moment; False: `go_on` stopped it, or other programs kept writing to it
-        and it was never indexed.
-        """
+        """Index a workspace as it was at one moment; False: `go_on` stopped it."""
         path = os.fsencode(workspace.root)
         connection = index.connection
         connection.execute("INSERT OR IGNORE INTO room (path) VALUES (?)", (path,))
-        room, last = connection.execute("SELECT id, stamp FROM room WHERE path = ?", (path,)).fetchone()
+        (room,) = connection.execute("SELECT id FROM room WHERE path = ?", (path,)).fetchone()
         stamps = index.stamps(room)
         # The user's own memory is found in every workspace, and listed with the first that has it.
         others = "SELECT name FROM file WHERE name LIKE '~%' AND room <> ?"
         elsewhere = {name for (name,) in connection.execute(others, (room,))}
-        unsettled = self._unsettled.pop(str(workspace.root), 0)
         refused: dict[str, Any] = {}
 
-        def read() -> list[FileRecords]:
+        def read(systems: Sequence[System]) -> list[FileRecords]:
             refused.clear()
             sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
             return [
@@ -266,17 +263,10 @@ class EmbeddedFleet(Fleet):
                 if source.file not in elsewhere and go_on()
             ]
 
-        for _ in range(TRIES):
-            systems = workspace.systems()
-            watched = watched_of(workspace)
-            # Taken before the files are read: changes meanwhile are noticed the next time.
-            stamp = digest_of(watched)
-            sources = read_at_rest(workspace, systems, read, patient=unsettled < UNSETTLED - 1)
-            if sources is not None:
-                break
-        else:
-            self._unsettled[str(workspace.root)] = unsettled + 1
-            return last is not None
+        watched = watched_of(workspace)
+        # Taken before the files are read: changes meanwhile are noticed the next time.
+        stamp = digest_of(watched)
+        sources = read_at_rest(workspace, read)
         if not go_on():
             return False
         with Transaction(connection):

@@ -24,7 +24,7 @@ from memory.search.index import tags_of
 from memory.search.rank import day_number
 from memory.search.records import FileRecords, Record
 from memory.system import System
-from memory.systems.at_rest import TRIES, UNSETTLED, read_at_rest
+from memory.systems.at_rest import read_at_rest
 from memory.workspace import Workspace
 
 LONGEST = 100_000
@@ -69,8 +69,6 @@ class _Workspace:
     """When its status changes although no file does."""
     problems: int | None = None
     """The number of problems in its current files, if known: the check is most of the cost of a status."""
-    unsettled: int = 0
-    """In how many refreshes in a row it was written to while it was read."""
 
 
 class Published(NamedTuple):
@@ -163,23 +161,13 @@ class Publisher:
 
         def read(workspace: Workspace) -> dict[str, Any] | None:
             nonlocal counts
-            for _ in range(TRIES):
-                watched = (*watched_of(workspace), *self._local.beside(workspace))
-                # Taken before the files are read: changes meanwhile are noticed in the next round.
-                stamp = stamp_of(watched)
-                if stamp == held.stamp:
-                    break
-                systems = workspace.systems()
-                patient = held.unsettled < UNSETTLED - 1
-                found = read_at_rest(workspace, systems, lambda: self._read(systems, held), patient=patient)  # noqa: B023
-                if found is not None:
-                    counts = self._send(held, *found)
-                    held.problems = None
-                    break
-            else:
-                held.unsettled += 1
-                return None
-            held.unsettled, held.watched, held.stamp, held.until = 0, watched, stamp, None
+            watched = (*watched_of(workspace), *self._local.beside(workspace))
+            # Taken before the files are read: changes meanwhile are noticed in the next round.
+            stamp = stamp_of(watched)
+            if stamp != held.stamp:
+                counts = self._send(held, *read_at_rest(workspace, lambda systems: self._read(systems, held)))
+                held.problems = None
+            held.watched, held.stamp, held.until = watched, stamp, None
             if not status:
                 return None
             overview, held.until = self._local.overview(workspace, now, held.problems)

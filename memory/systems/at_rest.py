@@ -9,10 +9,8 @@ from typing import TypeVar
 from memory.system import System
 from memory.workspace import Workspace
 
-TRIES = 3
-"""How often one refresh reads a workspace until no other program wrote to it meanwhile."""
-UNSETTLED = 5
-"""The refresh at which a workspace that was written to during every reading is accepted as it was read."""
+TRIES = 5
+"""How often a workspace is read until no other program wrote to it meanwhile; the last reading counts in any case."""
 FileStamp = tuple[int, ...] | None
 R = TypeVar("R")
 
@@ -29,17 +27,17 @@ def files_at_rest(workspace: Workspace, systems: Iterable[System]) -> dict[str, 
     return {name: file_stamp(os.path.join(workspace.root, name)) for name in names}
 
 
-def read_at_rest(
-    workspace: Workspace, systems: Sequence[System], read: Callable[[], R], *, patient: bool = True
-) -> R | None:
-    """Return the result of `read`, or None if the files of these systems changed meanwhile: an entry that is moved
-    during the reading is in two files then, or in none. Without `patient` the result is returned in any case.
+def read_at_rest(workspace: Workspace, read: Callable[[Sequence[System]], R]) -> R:
+    """Return the result of `read` over the systems of a workspace, read again while their files change meanwhile: an
+    entry that is moved during the reading is in two files then, or in none.
     """
-    before = files_at_rest(workspace, systems)
-    if before is None and patient:
-        return None
-    found = read()
-    return found if not patient or files_at_rest(workspace, systems) == before else None
+    for left in reversed(range(TRIES)):
+        systems = workspace.systems()
+        before = files_at_rest(workspace, systems)
+        found = read(systems)
+        if not left or (before is not None and files_at_rest(workspace, systems) == before):
+            break
+    return found
 
 
 def file_stamp(path: str) -> FileStamp:
