@@ -202,6 +202,7 @@ class Systems:
         self._home = home
         self._workspace = workspace
         self._made: dict[str, System | MemdeckError] = {}
+        self.failed: dict[tuple[str, str], MemdeckError] = {}  # By system and method, since the process began.
 
     def get(self, name: str) -> System:
         """Return a system, present or not; MemdeckError `system.failed` where it cannot be made."""
@@ -277,7 +278,7 @@ class _Guarded:
             try:
                 found = getattr(self._systems.get(self.name), hook)(*args, **named)
             except Exception as error:
-                return _instead(self.name, hook, _as_memdeck(self.name, hook, error), args, named)
+                return _instead(self.name, hook, self._failed(hook, error), args, named)
             return self._rest(hook, found, args, named) if isinstance(found, Iterator) else found
 
         return call
@@ -290,9 +291,16 @@ class _Guarded:
             except StopIteration:
                 return
             except Exception as error:
-                yield from _instead(self.name, hook, _as_memdeck(self.name, hook, error), args, named)
+                yield from _instead(self.name, hook, self._failed(hook, error), args, named)
                 return
             yield item
+
+    def _failed(self, hook: str, error: Exception) -> MemdeckError:
+        """Return any error as one of memdeck, and remember one of the system's code."""
+        found = error if isinstance(error, MemdeckError) else system_failed(self.name, hook, error)
+        if found.code == FAILED:
+            self._systems.failed[self.name, hook] = found
+        return found
 
 
 def _instead(name: str, hook: str, error: MemdeckError, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -327,10 +335,6 @@ def _instead(name: str, hook: str, error: MemdeckError, args: Sequence[Any], nam
     raise error
 
 
-def _as_memdeck(name: str, hook: str, error: Exception) -> MemdeckError:
-    return error if isinstance(error, MemdeckError) else system_failed(name, hook, error)
-
-
 def system_failed(name: str, hook: str, error: Exception) -> MemdeckError:
     """Return the error for a system whose code failed."""
     title = system_name(name).title
@@ -350,46 +354,3 @@ def problem_of(name: str, error: MemdeckError) -> Problem:
         error.code,
         error.message,
     )
-
-
-_MAY_RAISE = frozenset(
-    {"look", "check", "mend", "maintain", "records", "also_told", "items", "records_by_file", "status"}
-)
-"""The methods that may raise a MemdeckError in normal use: a file cannot be read, or a setting is wrong."""
-
-
-def failures(systems: Systems, name: str, now: datetime) -> Iterator[MemdeckError]:
-    """Call each read-only method of a system once, and yield the failures; none for a system in order."""
-    arguments: dict[str, tuple[Any, ...]] = {
-        **dict.fromkeys(
-            ("present", "files", "folders", "look", "check", "also_told", "items", "wants", "may_be_told"), ()
-        ),
-        "owns": (system_name(name).mark,),
-        "records": (None, {}),
-        "records_by_file": ({},),
-        **dict.fromkeys(("status", "brief_lines"), (now,)),
-        "contributions": ("", now),
-        "doctor_lines": (),
-    }
-    try:
-        system = systems.get(name)
-    except MemdeckError as error:
-        yield error
-        return
-    asked: dict[str, Callable[[], object]] = {
-        hook: lambda hook=hook, given=given: getattr(system, hook)(*given)  # type: ignore[misc]
-        for hook, given in arguments.items()
-    }
-    asked["mend"] = lambda: system.mend(None, actor="doctor", now=now, dry_run=True)
-    asked["maintain"] = lambda: system.maintain(now, actor="doctor", dry_run=True)
-    for hook, ask in asked.items():
-        try:
-            found = ask()
-            if isinstance(found, Iterator):
-                for _ in found:
-                    pass
-        except MemdeckError as error:
-            if error.code == FAILED or hook not in _MAY_RAISE:
-                yield error
-        except Exception as error:
-            yield system_failed(name, hook, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -28,7 +28,7 @@ from .storage.fsio import make_folder
 from .storage.safe_open import names_in
 from .storage.store import SharedLog
 from .storage.watch import Watcher
-from .system import System, Systems, failures
+from .system import System, Systems
 
 SYSTEM_FOLDER = ".aiter"
 MEMORY_FOLDER = ".aiter/memory"
@@ -227,9 +227,9 @@ class Workspace:
         """Return the names of the systems that are present."""
         return tuple(system.name for system in self._systems.present())
 
-    def failures(self, name: str, now: datetime) -> Iterator[MemdeckError]:
-        """Call each read-only method of a system once, and yield the failures."""
-        return failures(self._systems, name, now)
+    def failures(self) -> tuple[MemdeckError, ...]:
+        """Return what failed in the code of systems since the workspace was opened; the `details` name the system."""
+        return tuple(self._systems.failed.values())
 
     def stores(self) -> tuple[Store, ...]:
         """Return the stores of the systems that are present, each with its own lock and stage folder."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.base.problems import Problem
 from memory.errors import MemdeckError
-from memory.registry import REGISTRY, broken
+from memory.registry import broken
 from memory.search.records import Record
 from memory.search.searcher import Searcher
 from memory.system import BriefLine, Contribution, System, problem_of
@@ -47,21 +47,14 @@ def load_problems() -> tuple[Problem, ...]:
     return tuple(Problem("warning", f"{one.package}:{one.name}", 0, "system.unusable", one.why) for one in broken())
 
 
-def failures_of(workspace: Workspace, now: datetime) -> Iterator[tuple[str, MemdeckError]]:
-    """Yield the name and the error for each method that fails in a system of the workspace; nothing is changed."""
-    for name in workspace.present():
-        for error in workspace.failures(name, now):
-            yield name, error
-
-
 def check_all(
     workspace: Workspace, names: Sequence[str] | None = None, *, now: datetime | None = None
 ) -> tuple[Problem, ...]:
     """Return the problems in the files of all systems, or in `names`; a name that no system owns goes to the first
     system.
 
-    With `now` and no names, all other methods of the systems of other packages are called, too. Each failure is a
-    problem, and so is a system that cannot be used. Entries that look suspicious are problems of their files.
+    Without names each failure of a system's code is a problem, too, and so is a system that cannot be used, with `now`.
+    Entries that look suspicious are problems of their files.
     """
     from memory.history.outside import lost_files
     from memory.monitoring.schedule import overdue_problems
@@ -74,13 +67,11 @@ def check_all(
         found = [one.problem() for one in lost_files(workspace)]
         found += [problem for system in systems for problem in system.check()]
         if now is not None:
-            own = {system.name for system in REGISTRY}
-            for name in workspace.present():
-                if name not in own:
-                    found += [problem_of(name, error) for error in workspace.failures(name, now)]
             found += load_problems()
             found += overdue_problems(workspace, now)
-        return tuple(dict.fromkeys([*found, *doubts(workspace), *suspicious_problems(workspace)]))
+        found += [*doubts(workspace), *suspicious_problems(workspace)]
+        failed = [problem_of(str(error.details["system"]), error) for error in workspace.failures()]
+        return tuple(dict.fromkeys([*found, *failed]))
     found = []
     left = list(names)
     for system in reversed(systems):

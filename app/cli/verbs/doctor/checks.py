@@ -30,7 +30,7 @@ from memory.review.policy import read_policy
 from memory.storage import Store
 from memory.storage.own_folders import config_home
 from memory.system import FAILED
-from memory.systems import approvals_of, check_all, failures_of, load_problems, trust_of, waiting_in
+from memory.systems import approvals_of, check_all, load_problems, trust_of, waiting_in
 from memory.systems.suspects import suspects_of
 from memory.workspace import Workspace
 
@@ -74,7 +74,7 @@ def findings(root: Path | None, open_workspace: Callable[[], Workspace], now: da
                 if found.level != "person" or found.message not in told:
                     told.add(found.message)
                     yield found
-        yield from _systems(workspace, now)
+        yield from _systems(workspace)
     yield from _of("cron", scheduled(root, crontab(root)))
 
 
@@ -341,10 +341,8 @@ _WORKSPACE: dict[str, Callable[[Workspace, datetime], Found]] = {
 }
 
 
-def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
+def _systems(workspace: Workspace) -> Iterator[DoctorFinding]:
     """Report what the memory systems want a person to look at."""
-    for name, failure in failures_of(workspace, now):
-        yield DoctorFinding(name, "person", failure.message, failure.hint)
     for system in workspace.systems():
         try:
             for message, hint in system.doctor_lines():
@@ -352,6 +350,8 @@ def _systems(workspace: Workspace, now: datetime) -> Iterator[DoctorFinding]:
         except MemdeckError as error:
             if error.code != FAILED:
                 yield DoctorFinding(system.name, "person", error.message, error.hint)
+    for failure in workspace.failures():
+        yield DoctorFinding(str(failure.details["system"]), "person", failure.message, failure.hint)
     for problem in load_problems():
         words = f"{problem.file}: {problem.message}"
         yield DoctorFinding("systems", "warning", words, "remove the package or update it")
