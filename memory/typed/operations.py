@@ -132,11 +132,6 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
             yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
             yield f"  the next prune takes {plural(len(one.prune.deleted), 'file')}, {bytes_text(one.prune.freed)}"
-        for path in look.missing:
-            yield paint.notice(paint.line(f"the core file {path} is not there", "  "))
-        for holder in look.locks:
-            line = paint.line(f"{holder.path} is locked by {holder.text()}", "  ")
-            yield paint.notice(line) if holder.dead else line
 
 
 @typed.change("prune", "--dry-run", "", "--agent ada")

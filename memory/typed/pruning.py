@@ -74,9 +74,9 @@ class AgentStatus:
     prune: AgentPrune
     now_ns: int
 
-    def oldest(self, kind: Type | None = None) -> float | None:
-        """Return the age of the oldest file of a type, or of all, in seconds; None without files."""
-        ages = [file.age_ns(self.now_ns) for file in self.look.files if kind in (None, file.type)]
+    def oldest(self, kind: Type) -> float | None:
+        """Return the age of the oldest file of a type, in seconds; None without files."""
+        ages = [file.age_ns(self.now_ns) for file in self.look.of(kind)]
         return max(ages) / 1e9 if ages else None
 
     def json(self) -> dict[str, Any]:
@@ -90,16 +90,10 @@ class AgentStatus:
                 kind: {"files": len(look.of(kind)), "bytes": look.size(kind), "oldest_seconds": self.oldest(kind)}
                 for kind in TYPES
             },
-            "bytes": look.size(),
-            "oldest_seconds": self.oldest(),
             "tokens": look.tokens,
             "compact_after": look.limit,
-            "fill": None if look.fill is None else round(look.fill, 4),
-            "over": (look.fill or 0) > 1,
             "next_prune": {"files": len(self.prune.deleted), "bytes": self.prune.freed},
             "not_pruned": None if self.prune.error is None else self.prune.error.message,
-            "missing_core": list(look.missing),
-            "locks": [holder.json() for holder in look.locks],
             "error": _error(look.error),
         }
 
