@@ -450,15 +450,16 @@ def _written(value: str, newline: str) -> str:
     return newline.join(line if index == 0 else (f"  {line}" if line else "") for index, line in enumerate(lines))
 
 
-def _matches(form: re.Pattern[str], body: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield (line, match) at each line start outside code; the offsets are those of the body."""
-    shown = _shown(body)
+def _matches(form: re.Pattern[str], body: str) -> list[tuple[int, re.Match[str]]]:
+    """Return (line, match) at each line start outside code; the offsets are those of the body."""
+    shown, found = _shown(body), []
     position = line = 0
     for match in form.finditer(shown):
         # Counted from the last match: a body may be long, with many matches.
         line += shown.count("\n", position, match.start())
         position = match.start()
-        yield line, match
+        found.append((line, match))
+    return found
 
 
 def _shown(body: str) -> str:

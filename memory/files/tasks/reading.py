@@ -57,7 +57,7 @@ _DATE_IN_TITLE = (
     r"(?i)@\w+\([0-9]{4}-|\b(?:due|deadline|completed|done|finished|started|created)(?: (?:date|on|at|by))?[:：]?[ \t]*"
     r"[0-9]{4}-|\bdue[:：]?[ \t]+(?:on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::"
 )
-_DATES = ("-", "due", "Due", "eadline", "@")
+_DATES = "[-@]|[dD]ue|eadline"
 """What a title has in it that may have a date."""
 _ITEM = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
@@ -152,7 +152,7 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     """Return the heading of a task with a plain priority in front."""
     found: list[LineFinding] = []
     plain = title
-    if title.startswith(("[HIGH] ", "[NORMAL] ", "[LOW] ")) and not any(word in title for word in _DATES):
+    if title.startswith(("[HIGH] ", "[NORMAL] ", "[LOW] ")) and not regex(_DATES).search(title):
         return title, found
     box = regex(_BOX).fullmatch(plain)
     if box is not None:
