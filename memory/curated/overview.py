@@ -1,18 +1,14 @@
-"""A complete view of curated memory at one moment: memories, decisions, dreams, failures."""
+"""A view of curated memory at one moment: memories, those they hide, and decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
-from memory.base.clock import format_utc
 from memory.errors import MemdeckError
 
 from .curated import Curated
-from .dreaming import dream
-from .extract.inbox import waiting
-from .extract.turns import list_failures
 from .model import Invalid, Json, Memory, OperationCall
 from .operations.memories import summaries
 from .operations.records import decisions_list, health
@@ -38,9 +34,6 @@ class CuratedOverview:
     invalid: tuple[Invalid, ...] = ()
     health: Json = field(default_factory=dict)
     decisions: tuple[Json, ...] = ()
-    dreams: tuple[Json, ...] = ()
-    inbox: tuple[Json, ...] = ()
-    failures: tuple[Json, ...] = ()
     error: MemdeckError | None = None
 
 
@@ -59,9 +52,6 @@ def overview(curated: Curated, now: datetime) -> CuratedOverview:
             tuple(curated.invalid(roots)),
             health(curated, {}, call),
             _decisions(curated, call),
-            tuple(dream.dreams(curated, {}, call)["dreams"]),
-            tuple(_inbox(curated)),
-            tuple(list_failures(curated, {}, call)["failures"]),
         )
     except MemdeckError as error:
         return CuratedOverview(error=error)
@@ -87,14 +77,3 @@ def _shadows(curated: Curated) -> tuple[Shadow, ...]:
             if reader is None or (winner.root.agent and key not in everywhere):
                 found.append(Shadow(seen[key], winner, reader))
     return tuple(found)
-
-
-def _inbox(curated: Curated) -> list[Json]:
-    """Return the files that wait in the inboxes: how many candidates each has, and since when."""
-    return [
-        {
-            "session": one.session, "file": one.name, "candidates": one.waits(), "size": one.size,
-            "at": format_utc(datetime.fromtimestamp(one.mtime_ns / 1e9, UTC)), "scope": one.side.name,
-        }
-        for one in waiting(curated)
-    ]  # fmt: skip

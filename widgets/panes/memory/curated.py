@@ -48,7 +48,7 @@ class CuratedPane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
     filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
-        "part": ("health", "memories", "invalid", "inbox", "dreams", "decisions"),
+        "part": ("health", "memories", "invalid", "decisions"),
         "type": ("user", "feedback", "project", "reference"),
         "scope": ("global", "workspace", "agent"),
         "op": ("add", "update", "delete", "noop", "reject"),
@@ -56,7 +56,7 @@ class CuratedPane(RecordPane):
     item_name: ClassVar[str] = "memory"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield memories, unreadable files, sessions that wait, dreams, decisions; nothing where there is no memory."""
+        """Yield memories, unreadable files and decisions; nothing where there is no memory."""
         look = _look(snapshot)
         found = None if look is None else look.overview(now)
         if found is None or (found.error is None and not (found.memories or found.invalid or found.decisions)):
@@ -67,8 +67,6 @@ class CuratedPane(RecordPane):
         yield from _memories(found)
         for title, rows in (
             ("NOT READ", [_invalid(one) for one in found.invalid]),
-            ("FROM SESSIONS", [_session(one) for one in (*found.failures, *found.inbox)]),
-            ("DREAMS", [_dream(one) for one in found.dreams]),
             ("DECISIONS", [_decision(one) for one in found.decisions]),
         ):  # fmt: skip
             if rows:
@@ -125,7 +123,7 @@ class CuratedPane(RecordPane):
         }
 
     def links(self, item: Record) -> Sequence[Link]:
-        """Link a memory to the one that overrides it, a decision or a dream to its memory."""
+        """Link a memory to the one that overrides it, a decision to its memory."""
         name = item.values.get("target", "")
         rows = () if self.contents is None or not name else self.contents.rows.values
         found = (
@@ -231,20 +229,6 @@ def _invalid(bad: Invalid) -> Record:
     record = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
     title = f"{bad.filename}:{bad.line}  {bad.reason}"
     return _other(f"invalid:{bad.root.key}/{bad.filename}", "invalid", title, record, tone="alert", sign="alert")
-
-
-def _session(one: Json) -> Record:
-    session = str(one.get("session") or one.get("session_id") or "")
-    name, failed = one.get("failure_id") or one.get("id") or one.get("file"), "reason" in one
-    title = str(one["reason"]) if failed else f"{one.get('candidates') or 0} to read, from {session}"
-    when = str(one.get("recorded_at") or one.get("at") or "")
-    return _other(f"inbox:{session}/{name}", "inbox", title, one, when, tone="alert" if failed else "plain",
-                  sign="cross" if failed else "circle")  # fmt: skip
-
-
-def _dream(run: Json) -> Record:
-    title = run["error"] or f"{run['promoted_count']:,} of {run['input_count']:,} memories gathered"
-    return _other(f"dream:{run['id']}", "dreams", title, run, run["started_at"] or "", run["state"])
 
 
 def _decision(one: Json) -> Record:

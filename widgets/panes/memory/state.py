@@ -1,4 +1,4 @@
-"""The tab of project state: status, sections, events to recall, sources of sessions, checkpoints."""
+"""The tab of project state: status, sections, events to recall and recalled, sources of sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.state.files.model import KEYS, canonical
-from memory.state.status import StateLook, diff_of, status_of
+from memory.state.status import StateLook, status_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
@@ -20,7 +20,7 @@ from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane, plain_label
-from widgets.text.styled_text import Piece, Tone
+from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
@@ -59,7 +59,7 @@ class StatePane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "source")
     filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
-        "part": ("status", "bundle", "backlog", "sources", "checkpoints", "history")
+        "part": ("status", "bundle", "backlog", "sources", "history")
     }
 
     def __init__(self) -> None:
@@ -108,14 +108,6 @@ class StatePane(RecordPane):
         if look.sources:
             yield Heading("SOURCES OF SESSIONS", f"{len(look.sources):,}")
             yield from map(_source, look.sources)
-        points = look.checkpoints
-        if points:
-            yield Heading("CHECKPOINTS", f"{len(points):,}")
-        for point, before in zip(points, [*(one["id"] for one in points[1:]), ""], strict=True):
-            name, about = point["id"], point["problem"] or point["summary"]
-            tone: Tone = "alert" if point["problem"] else "plain"
-            values = {"part": "checkpoints", "before": before or name, "after": name, "checkpoint": name}
-            yield Record(f"state#{name}", about, "", name, point["createdAt"], tone=tone, values=values, thing=point)
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
         if recalled:
             yield Heading("RECALLED", f"{len(recalled):,}")
@@ -147,30 +139,13 @@ class StatePane(RecordPane):
         return Badge(len(look.backlog) or None, look.problem is not None or failed)
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return a section, an entry, an event, a source or a checkpoint as the file has it; the status in words."""
+        """Return a section, an entry, an event or a source as the file has it; the status in words."""
         part, thing = item.values["part"], item.thing
         if part == "status":
             return {"": item.words} if thing is None else self._standing(thing)
-        if part == "checkpoints":
-            return {
-                "id": thing["id"],
-                "at": thing["createdAt"],
-                f"since {item.values['before']}": self._changed_by(item),
-            }
         if isinstance(thing, list):
             return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
         return {key: value for key, value in thing.items() if key != "title"}
-
-    def _changed_by(self, item: Record) -> Any:
-        """Return the lines that differ between a checkpoint and the one before, by section; why they are unknown."""
-        look, before = self._look(), item.values["before"]
-        if look is None or before == item.thing["id"] or item.thing["problem"]:
-            return ()
-        try:
-            parts = [one for one in diff_of(look.memory, before, item.thing["id"]) if one["changed"]]
-        except MemdeckError as error:
-            return error.message
-        return [text for one in parts for text in (f"{TITLES[one['section']]}:", *one["diff"][2:])]
 
     def _standing(self, status: Json) -> Json:
         work, drift = status["work"], status["drift"]
