@@ -214,6 +214,6 @@ async def test_a_plan_is_shown_before_it_is_applied() -> None:
     for size in ((80, 24), (40, 10)):
         await run(Preview("Plan", plan, summary="before 100 = kept 0"), "G", size=size, look=look)
     assert (await run(Preview("Plan", plan), "enter")).results == [True]
-    assert (await run(Preview("Plan", plan), "escape")).results == [False]
+    assert (await run(Preview("Plan", plan), "escape")).results == [None]
     assert (await run(Preview("Plan", [], applicable=False), "enter")).results == []
     assert (await run(Preview("Plan", plan), "enter", size=(1, 1))).results == [True]

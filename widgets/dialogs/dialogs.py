@@ -252,7 +252,3 @@ class Preview(Dialog, ModalScreen[bool]):
     def action_apply(self) -> None:
         """Apply the plan."""
         self.dismiss(True)
-
-    def action_leave(self) -> None:
-        """Leave everything as it is."""
-        self.dismiss(False)

@@ -51,10 +51,6 @@ class Finder(Modal):
         """List the rows that fit the typed text."""
         raise NotImplementedError
 
-    def choose(self) -> None:
-        """Choose the row under the cursor."""
-        raise NotImplementedError
-
     def action_move(self, step: int) -> None:
         """Move the cursor of the list."""
         self.listed.action_move(step)
@@ -65,9 +61,9 @@ class Finder(Modal):
 
     def action_choose(self) -> None:
         """Choose the row under the cursor."""
-        self.choose()
+        raise NotImplementedError
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Choose with a double click."""
         event.stop()
-        self.choose()
+        self.action_choose()

@@ -32,7 +32,7 @@ STATE_ROLES = ("validation", "engine")
 
 
 def review(app: Spine) -> None:
-    """Look at what the monitor or task wants to run, and approve or deny it; elsewhere, at all that waits."""
+    """Review what the monitor or task wants to run, to approve or deny it; elsewhere, everything that waits."""
     pane = app.pane
     if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
         return first(app, set(), STATE_ROLES if pane is not None and pane.pane_id == "state" else ())
@@ -42,7 +42,7 @@ def review(app: Spine) -> None:
 
 
 def review_all(app: Spine) -> None:
-    """Look at everything that waits for an approval, one after the other."""
+    """Review everything that needs approval, one by one."""
     return first(app, set(), ())
 
 

@@ -49,19 +49,19 @@ def agent(app: Spine) -> None:
 
 
 def balance(app: Spine) -> None:
-    """Show what sending each entry cost and whether answers used it, or what is sent again."""
+    """Show what each entry cost and whether answers used it; pressed again, what is sent."""
     source = _source(app)
     source.balance = not source.balance
     return app.changed()
 
 
 def pin(app: Spine) -> None:
-    """Put the selected entries on top of what agents are told; pressed again, undo that."""
+    """Put the selected entries on top of what agents are told; pressed again, no longer."""
     return _turn(app, "pin", "Pinned", "Not pinned any more")
 
 
 def mute(app: Spine) -> None:
-    """Tell agents nothing about the selected entries; pressed again, undo that."""
+    """Tell agents nothing about the selected entries; pressed again, tell them."""
     return _turn(app, "mute", "Muted", "Not muted any more")
 
 

@@ -256,7 +256,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         self.listed.set_rows(found or [Note(f"No command fits “{self.text[:40]}”.")])
         self.listed.action_first()
 
-    def choose(self) -> None:
+    def action_choose(self) -> None:
         """Run the command under the cursor, if it works now; the other keys are only shown."""
         row = self._rows.get(self.listed.cursor)
         if row is not None and row.id and not row.why:

@@ -166,7 +166,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         # A late answer to an older query does not count for Enter, and neither does a partial answer.
         if self._waits and number == self._number and not reading:
             self._waits = False
-            self.choose()
+            self.action_choose()
 
     @property
     def _dot(self) -> str:
@@ -226,7 +226,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
 
     # The end
 
-    def choose(self) -> None:
+    def action_choose(self) -> None:
         """Go to the entry under the cursor; wait for the answer to the typed query."""
         if self._answered < self._number or (self._reading and not self._hits):
             # Enter right after the last letter is meant for the current query, not for the previous hits. While files
