@@ -145,10 +145,9 @@ def _lines(paint: Paint, report: ConversionReport, dry_run: bool) -> Iterator[st
     for one in report.skipped:
         skipped.setdefault(one.reason, []).append(one.what)
     for reason, named in skipped.items():
-        more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
-        yield from (paint.line(f"  skipped {what}: {reason}") for what in named[: _SHOWN - bool(more)])
-        if more:
-            yield paint.line(f"  skipped {named[_SHOWN - 1]}{more}: {reason}")
+        yield from (paint.line(f"  skipped {what}: {reason}") for what in named[:_SHOWN])
+        if len(named) > _SHOWN:
+            yield paint.line(f"  skipped {len(named) - _SHOWN:,} more: {reason}")
     counted = Counter((one.field, one.reason) for one in report.losses)
     for (field, reason), count in counted.most_common():
         yield paint.line(f"  without {field} ({count:,}): {reason}")

@@ -71,11 +71,10 @@ def markdown_files(folder: Path, ending: str = ".md") -> Iterator[Path]:
 
 
 class MarkdownFile(NamedTuple):
-    """A Markdown file: its front matter, the text below, and the number of lines of the front matter."""
+    """A Markdown file: its front matter, and the text below."""
 
     front: FrontMatter
     body: str
-    first: int
 
 
 def read_note(path: Path) -> MarkdownFile | Skipped:
@@ -89,7 +88,7 @@ def read_note(path: Path) -> MarkdownFile | Skipped:
     if front.opaque:
         line, _, why = front.problems[0]
         return Skipped(f"{path}:{line + 1}", why)
-    return MarkdownFile(front, text[len(document.front) :], document.front.count("\n") + 1)
+    return MarkdownFile(front, text[len(document.front) :])
 
 
 def parts_of(text: str) -> Iterator[tuple[str, str, int]]:

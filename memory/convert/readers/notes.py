@@ -126,22 +126,17 @@ def _memory(file: Path, note: MarkdownFile) -> Item | Skipped:
 def _lists(path: Path) -> Iterator[Item | Skipped]:
     """Yield the bullets of a file; the text between them is prose, which cannot become an entry."""
     for heading, body, line in parts_of(read_text(path)):
-        yield from _bullets(path, heading, body, line)
-
-
-def _bullets(path: Path, heading: str, body: str, line: int) -> Iterator[Item | Skipped]:
-    bullets = read_bullets(body)
-    end = 0
-    for bullet in bullets:
-        if body[end : bullet.start].strip():
-            yield _prose(path, heading, body, end, bullet.start, line)
-        title, _, text = bullet.text.partition("\n")
-        where = f"{path}:{line + bullet.line + bool(heading)}"
-        if title.strip():
-            yield Item("fact", title.strip(), text, where, fields={"section": heading} if heading else {})
-        end = bullet.end
-    if body[end:].strip():
-        yield _prose(path, heading, body, end, len(body), line)
+        end = 0
+        for bullet in read_bullets(body):
+            if body[end : bullet.start].strip():
+                yield _prose(path, heading, body, end, bullet.start, line)
+            title, _, text = bullet.text.partition("\n")
+            where = f"{path}:{line + bullet.line + bool(heading)}"
+            if title.strip():
+                yield Item("fact", title.strip(), text, where, fields={"section": heading} if heading else {})
+            end = bullet.end
+        if body[end:].strip():
+            yield _prose(path, heading, body, end, len(body), line)
 
 
 def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int) -> Skipped:

@@ -57,11 +57,11 @@ def test_many_of_one_reason_hide_no_other(shop: Path, memdeck: Cli, tmp_path: Pa
     (tmp_path / "export.json").write_text("[\n" + ",\n".join(map(json.dumps, tasks)) + "\n]\n", "utf-8")
     lines = memdeck("convert", f"taskwarrior:{tmp_path}/export.json", "files").out.splitlines()
     assert lines[0] == "32 read = 1 converted + 31 skipped"
-    assert [line.rpartition("/")[2] for line in lines[1:5]] == [
-        f"export.json:{number + 1}: Task {number}: its status is deleted" for number in range(4)
+    assert [line.rpartition("/")[2] for line in lines[1:6]] == [
+        f"export.json:{number + 1}: Task {number}: its status is deleted" for number in range(5)
     ]
-    assert lines[5].endswith("Task 4 and 25 more: its status is deleted")
-    assert "Task 31" in lines[6]
+    assert lines[6] == "  skipped 25 more: its status is deleted"
+    assert "Task 31" in lines[7]
 
 
 def test_no_memory_is_renewed_by_a_conversion(shop: Path, memdeck: Cli, tmp_path: Path) -> None:
