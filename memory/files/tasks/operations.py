@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -64,7 +63,6 @@ from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
-_HEADINGS = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed", "archived": "Archived"}
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 _PRIORITY = Choice(PRIORITIES, case_sensitive=False)
 _ref = argument("ref", type=Ref(("tasks",)))
@@ -119,7 +117,7 @@ def list_tasks(
 ) -> Result:
     """List tasks in the order of the file, or sorted inside each section.
 
-    Tasks under a heading that is no section count as pending; JSON has the heading in `extra`, and stderr a warning.
+    Tasks under a heading that is no section count as pending; JSON has the heading in `extra`.
     """
     snapshot, now = context.snapshot, context.now
     found: Iterable[Task] = listed(snapshot, SECTIONS if section == "all" else (section,) if section else OPEN)
@@ -144,7 +142,6 @@ def list_tasks(
         "tasks",
         lambda: (task.json() for task in shown),
         lambda paint: _table(paint, context, shown),
-        tuple(_notes_of_headings(shown)),
     )
 
 
@@ -177,20 +174,11 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
                     task.title,
                 )
             )
-        words = _HEADINGS[section]
+        words = section.replace("-", " ").title()
         if above is not None:
             words = f"{above.strip() or 'Above the first section'}, which is no section and taken for Pending"
         yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
         yield from paint.columns(rows, alerts=alerts)
-
-
-def _notes_of_headings(shown: Sequence[Task]) -> Iterator[str]:
-    """Yield which headings are not sections, and as what their tasks are listed."""
-    counts = Counter(task.heading for task in shown if task.heading is not None and task.section == "pending")
-    for above, count in counts.items():
-        where = f"under {above.strip()[:40]!r}, which is no section" if above.strip() else "above the first section"
-        noun = "task is" if count == 1 else "tasks are"
-        yield f"warning: task.unknown_section: {count} {noun} {where}; listed as pending"
 
 
 @tasks.look("show", "3fa94c1", "'Deploy v2.1' -o json")
