@@ -21,8 +21,8 @@ from memory.document.model import Document, updated
 from memory.document.nodes import Entry, Section, keep_apart
 
 from .conflicts import Conflict, Decide, MergeResult
+from .entry import merge_entry, merge_front, merge_section_text
 from .match import EntryPlace, match_sections, name_entries, places
-from .merge_entry import merge_entry, merge_front, merge_section_text
 from .sequences import Three, merge_order
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memory.document import Document, Entry
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, reading, source
-from memory.document.merge.merge_entry import merge_entry
+from memory.document.merge.entry import merge_entry
 from memory.errors import ConflictError
 from memory.files.journal.model import identity_of
 from memory.files.journal.reading import read_date, split_heading

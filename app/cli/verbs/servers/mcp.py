@@ -33,7 +33,7 @@ from . import needs, tell_where
     help="The eight, or those on curated memory.",
 )
 def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
-    """Serve the workspace to an agent over stdin and stdout: eight tools, resources and prompts.
+    """Serve the workspace to an agent over stdin and stdout: eight tools, and resources.
 
     Clients start it themselves; docs/mcp.md shows how each is told to. In a folder without memory each tool says so.
     Changes are made in the name of --actor or MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install

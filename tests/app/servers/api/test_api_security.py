@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.servers.api.unix_socket import socket_at
+from app.servers.api.server import socket_at
 from memory.errors import MemdeckError
 from tests.desks import make_workspace
 from tests.patience import PATIENCE
