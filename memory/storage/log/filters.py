@@ -6,49 +6,42 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
-from memory.storage.changes import ChangeRecord
-
 from . import rows
 
 
-def listed(
-    db: sqlite3.Connection,
-    limit: int,
-    actor: str | None,
-    file: str | None,
-    entry: str | None,
-    since: datetime | None,
-    until: datetime | None,
+def conditions(
+    *,
+    actor: str | None = None,
+    file: str | None = None,
+    entry: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     before: int | None = None,
     without: str | None = None,
-) -> Sequence[ChangeRecord]:
-    """Return the changes that fit all conditions; the conditions are those of `History.list`."""
-    conditions: list[str] = []
-    values: list[object] = []
+) -> tuple[str, Sequence[object]]:
+    """Return the SQL condition of changes that fit all filters, and its values; without filters of every change.
+
+    `before` is the `seq` that a page goes on from. `actor` may end in `*`, and so may `without`, whose changes are left
+    out; `file` is a path, its end from a `/` on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a
+    title, and follows an entry through its renames; `since` and `until` are aware and inclusive.
+    """
+    pattern = "" if file is None else file if "*" in file else _escaped(file)
+    found: list[tuple[str, Sequence[object]]] = [("1", ())]
     if actor is not None:
-        conditions.append("actor GLOB ?" if "*" in actor else "actor = ?")
-        values.append(actor)
+        found.append(("actor GLOB ?" if "*" in actor else "actor = ?", (actor,)))
     if without is not None:
-        conditions.append("actor NOT GLOB ?")
-        values.append(without)
+        found.append(("actor NOT GLOB ?", (without,)))
     if file is not None:
-        pattern = file if "*" in file else _escaped(file)
-        conditions.append("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)")
-        values += [pattern, f"*/{pattern}"]
+        found.append(("seq IN (SELECT seq FROM file WHERE path GLOB ? OR path GLOB ?)", (pattern, f"*/{pattern}")))
     if since is not None:
-        conditions.append("time >= ?")
-        values.append(rows.time_text(since))
+        found.append(("time >= ?", (rows.time_text(since),)))
     if until is not None:
-        conditions.append("time <= ?")
-        values.append(rows.time_text(until))
+        found.append(("time <= ?", (rows.time_text(until),)))
     if before is not None:
-        conditions.append("seq < ?")
-        values.append(before)
+        found.append(("seq < ?", (before,)))
     if entry is not None:
-        condition, more = _touching(entry)
-        conditions.append(condition)
-        values += more
-    return rows.records(db, " AND ".join(conditions) or "1", values, limit)
+        found.append(_touching(entry))
+    return " AND ".join(one for one, _ in found), [value for _, values in found for value in values]
 
 
 _TOUCHING = """seq IN (
@@ -61,7 +54,7 @@ _TOUCHING = """seq IN (
 """The condition of changes that touch an entry, under its older names too; its values are a pattern of refs, twice."""
 
 
-def _touching(entry: str) -> tuple[str, list[object]]:
+def _touching(entry: str) -> tuple[str, Sequence[object]]:
     """Return the condition of changes that touch an entry, by its ref, its hex digits or a part of its title."""
     kind, mark, digits = entry.strip().rpartition("#")
     digits = digits[:10].lower()

@@ -44,7 +44,7 @@ from memory.storage.safe_open import FileVersion, Stored, version_of
 from memory.storage.store_files import Stores
 
 from . import rows
-from .filters import listed, newer_name
+from .filters import conditions, newer_name
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -301,26 +301,9 @@ class ChangeLog:
 
     # -- listing ------------------------------------------------------------------------------------------------
 
-    def list(
-        self,
-        limit: int = 0,
-        *,
-        actor: str | None = None,
-        file: str | None = None,
-        entry: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        before: int | None = None,
-        without: str | None = None,
-    ) -> tuple[ChangeRecord, ...]:
-        """Return the newest `limit` changes, newest first; 0 for all. `before` is the `seq` that a page goes on from.
-
-        `actor` may end in `*`, and so may `without`, whose changes are left out; `file` is a path, its end from a `/`
-        on, or a part with `*`; `entry` is a ref, its hex digits, or a part of a title, and follows an entry through its
-        renames; `since` and `until` are aware and inclusive.
-        """
-        found = self._read(lambda db: listed(db, limit, actor, file, entry, since, until, before, without))
-        return tuple(found or ())
+    def list(self, limit: int = 0, **filters: Any) -> tuple[ChangeRecord, ...]:
+        """Return the newest `limit` changes that fit the filters of `conditions`, newest first; 0 for all."""
+        return tuple(self.records(*conditions(**filters), limit))
 
     def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
         """Return the newest changes of which an SQL condition holds; `limit` 0 is all."""

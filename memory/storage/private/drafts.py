@@ -78,9 +78,7 @@ class Drafts:
             return ()
         found = []
         for name in [name for name in names if name.endswith(_ENDING) and name[0] != "."][:MOST]:
-            with suppress(
-                MemdeckError, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError
-            ):
+            with suppress(MemdeckError, OSError, *_DAMAGE):
                 data = self._folder.read(f"{FOLDER}/{name}")
                 draft = None if data is None or len(data) > _LONGEST else _read(data)
                 if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
