@@ -136,9 +136,7 @@ def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
     drop = {line for event, line in zip(found.items, found.lines, strict=True) if event["id"] in ids}
     lines = writing.transaction.read(EVENTS).data.split(b"\n")
     writing.put(EVENTS, b"\n".join(line for number, line in enumerate(lines, 1) if number not in drop))
-    state = writing.memory.state
-    count = {"historyEventCount": len(found.items) - len(drop)}
-    writing.put_state({**state, "maintenance": {**state["maintenance"], **count}})
+    writing.put_maintenance(historyEventCount=len(found.items) - len(drop))
 
 
 # -- batches of the archive -----------------------------------------------------------------------------------------

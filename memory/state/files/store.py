@@ -90,6 +90,11 @@ class StateWriting:
         refuse("state", state)
         self.put(model.STATE, canonical_bytes(state))
 
+    def put_maintenance(self, **values: Any) -> None:
+        """Plan the state with some values of its maintenance part."""
+        state = self.memory.state
+        self.put_state({**state, "maintenance": {**state["maintenance"], **values}})
+
     def add_events(self, events: list[Json], *, anew: bool = False) -> None:
         """Plan events at the end of events.jsonl; `anew` drops the existing ones."""
         for event in events:

@@ -59,7 +59,7 @@ def add_source(
         raise MemdeckError("state.source.missing", f"{written} does not exist", "give the folder of the sessions")
 
     def build(writing: StateWriting) -> tuple[Json, Change]:
-        state, sources = writing.memory.state, writing.memory.sources
+        sources = writing.memory.sources
         for one in sources:
             if one["type"] == type and full_path(one["path"], store.root, home) == absolute:
                 words = f"the sessions in {written} are the source {one['id']} already"
@@ -70,8 +70,7 @@ def add_source(
         source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
         writing.put(SOURCES, canonical_bytes([*sources, source]))
-        maintenance = {**state["maintenance"], "importSourceCount": len(sources) + 1}
-        writing.put_state({**state, "maintenance": maintenance})
+        writing.put_maintenance(importSourceCount=len(sources) + 1)
         return source, writing.commit(f"added the source {found}")
 
     return store.change("state.add", build, actor=actor, now=now)
@@ -102,7 +101,6 @@ class SourceSync:
     elsewhere: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    events: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> str:
@@ -224,8 +222,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
     if new:
         writing.add_events(new)
     writing.put(SOURCES, canonical_bytes([*sources.values()]))
-    counts = {"historyEventCount": len(memory.events) + len(new), "importSourceCount": len(sources)}
-    writing.put_state({**memory.state, "maintenance": {**memory.state["maintenance"], **counts}})
+    writing.put_maintenance(historyEventCount=len(memory.events) + len(new), importSourceCount=len(sources))
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
 
 
@@ -234,11 +231,11 @@ def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
     seen, number = imports_of(memory), memory.highest_event()
     new: list[Json] = []
     for result, _ in found:  # The transaction may be tried again.
-        result.imported, result.learned, result.skipped, result.events = 0, 0, 0, []
+        result.imported, result.learned, result.skipped = 0, 0, 0
     every = [(result, item) for result, items in found for item in items]
     for result, item in sorted(every, key=lambda one: one[1].event["createdAt"]):
-        name = event_id(number + len(new) + 1)
-        event = {"id": name, "kind": "imported_session", "sourceId": result.source, **item.event}
+        event = {"id": event_id(number + len(new) + 1), "kind": "imported_session", "sourceId": result.source}
+        event |= item.event
         key = import_key(event)
         if key in seen:
             result.skipped += 1
@@ -247,5 +244,4 @@ def _new_events(memory: StateFiles, found: _Found) -> list[Json]:
         new.append(event)
         result.imported += 1
         result.learned += sum(map(len, item.signals.values()))
-        result.events.append(name)
     return new

@@ -169,8 +169,7 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
             return StateChange(None, state, "nothing to recall")
         maintenance = moved(state, source, shown.events, writing.now) if shown.settles else {}
         if not changes:
-            state = {**state, "maintenance": maintenance}
-            writing.put_state(state)
+            writing.put_maintenance(**maintenance)
             told = f", which {'says' if len(events) == 1 else 'say'} nothing new"
         else:
             diff, told = shown.document["summary"], f": {shown.summary}"
@@ -182,19 +181,17 @@ def apply(store: StateStore, shown: RecallPreview, *, actor: str, now: datetime)
 
 
 def moved(state: Json, source: str, events: Sequence[Json], now: datetime) -> Json:
-    """Return the maintenance part after a recall of some events.
+    """Return the values of the maintenance part that a recall of some events changes.
 
     Moves the cursor of the source, never back; for `all` also the cursors of both kinds and the overall one.
     """
-    maintenance = state["maintenance"]
     last = max(events, key=lambda event: number_of(event["id"]))["id"]
     cursor = {"lastRecalledAt": stamp(now), "lastRecalledEventId": last}
-    cursors: dict[str, Any] = dict(maintenance["recallCursors"])
+    cursors: dict[str, Any] = dict(state["maintenance"]["recallCursors"])
     for scope in SCOPES if source == "all" else (source,):
         if number_of(cursors[scope]["lastRecalledEventId"]) <= number_of(last):
             cursors[scope] = {**cursors[scope], **cursor}
-    after = {**maintenance, "recallCursors": cursors}
-    return {**after, **cursor} if source == "all" else after
+    return {"recallCursors": cursors, **(cursor if source == "all" else {})}
 
 
 SHOWN_GROUPS = 5
