@@ -196,7 +196,8 @@ ECOSYSTEMS = (
                  ("main.c", "The program"), ("main.cpp", "The program")),
         conventions=(Convention("test", "meson test -C build", "meson.build"),
                      Convention("test", "make check", "configure.ac"),
-                     Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing")),
+                     Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing"),
+                     Convention("build", "cmake --build build", "CMakeLists.txt")),
         nested=False,
     ),
 )  # fmt: skip
