@@ -46,12 +46,17 @@ _TOKEN = re.compile(
 _OPERATOR = re.compile(r"[|&;\n]|\d?[<>]")
 _INNER = re.compile(r"""("?)\$\(([^()"'`$\\]*)\)\1""")
 """A plain command in `$( )`."""
+_PRINTED = "@@"
+"""What stands in its place for what it prints."""
 _WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>`'"\\])+""", re.DOTALL)
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|(\[(?:\[:\w+:\]|[^\]]){1,60}\])""", re.DOTALL)
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
-_CHANGING = ". source alias eval export hash enable set declare typeset readonly read builtin command exec"
-"""Commands of shells that may give the name of a reader to another program."""
+_CHANGING = (
+    ". source alias eval export hash enable set shopt trap declare typeset readonly read builtin command exec coproc"
+    " if then else elif fi while until for do done case esac select function time"
+)
+"""Words of shells that may give the name of a reader to another program, or stand before such a word."""
 _STARTED = re.compile(r"(?:^|[;&|(`\n])\s*([^\s;&|()`/]+)")
 """The plain names of programs: they are looked up in PATH, where nothing of the workspace is."""
 _OWN_ENDINGS = (".md", ".jsonl", ".json")
@@ -277,7 +282,7 @@ def _word(raw: str) -> Word:
 def _plain_words(command: str) -> list[tuple[str, bool]]:
     """Return the words of a plain command as written, and whether only readers get them; none of any other command."""
     inner = [text for _, text in _INNER.findall(command)]
-    plain = "\n".join((_INNER.sub("_", command), *inner))
+    plain = "\n".join((_INNER.sub(_PRINTED, command), *inner))
     if _TOKEN.sub("", plain).strip(" \t") or "PATH" in plain:
         return []
     found: list[tuple[str, bool]] = []
@@ -293,7 +298,10 @@ def _plain_words(command: str) -> list[tuple[str, bool]]:
                 return []
             option = "-" if name in _PROGRAMMED else "--"
             for before, word in pairwise(("", *stage)):
-                runs = before.startswith(option) or "=" in word or (name in _PROGRAMMED and word[0] in "'\"")
+                program = name in _PROGRAMMED and (word[0] in "'\"" or _PRINTED in word)
+                runs = before.startswith(option) or "=" in word or program
+                if runs and _PRINTED in word:
+                    return []
                 if not _OPERATOR.match(word):
                     found.append((word, before.endswith(">") or (reading and not runs)))
     return found
