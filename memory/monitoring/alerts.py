@@ -34,14 +34,20 @@ Told = Literal["no", "held", "yes"]
 
 
 @dataclass(frozen=True, slots=True)
-class AlertSettings:
-    """The alert settings of a monitor: failures in a row before an alert, successes in a row before it ends, and after
-    how long a reminder follows (None: never).
+class AlertOptions:
+    """The parsed fields of a monitor, and the problems with them.
+
+    `failures_before` are the failures in a row before an alert, `successes_before` the successes in a row before it
+    ends, `remind` after how long a reminder follows (None: never).
     """
 
     failures_before: int = 1
     successes_before: int = 1
     remind: timedelta | None = None
+    depends_on: tuple[str, ...] = ()
+    maintenance: tuple[Window, ...] = ()
+    priority: str | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class Happening:
 
 
 def advance(
-    state: AlertState, outcome: str, now: datetime, settings: AlertSettings, *, summary: str = ""
+    state: AlertState, outcome: str, now: datetime, options: AlertOptions, *, summary: str = ""
 ) -> tuple[AlertState, Happening | None]:
     """Return the state after a check, and the event if there is one.
 
@@ -117,7 +123,7 @@ def advance(
         since=state.since or now,
     )
     turned = (
-        new.successes >= settings.successes_before if new.alerting else new.failures >= settings.failures_before
+        new.successes >= options.successes_before if new.alerting else new.failures >= options.failures_before
     )  # fmt: skip
     if turned:
         new = replace(new, alerting=not new.alerting, since=now)
@@ -126,7 +132,7 @@ def advance(
         return new, Happening("alert", turned, new.failures, timedelta(0) if turned else lasted)
     if new.alerting:
         since_told = None if new.told_at is None or new.told != "yes" else now - new.told_at
-        if settings.remind is not None and since_told is not None and since_told >= settings.remind:
+        if options.remind is not None and since_told is not None and since_told >= options.remind:
             return new, Happening("reminder", False, new.failures, lasted)
     elif turned or new.told != "no":
         return new, Happening("recovered", turned, state.failures, lasted if turned else timedelta(0))
@@ -149,17 +155,6 @@ def held(state: AlertState, kind: Kind, now: datetime) -> AlertState:
 
 _MOST = 1000
 _LONGEST = timedelta(days=366)
-
-
-@dataclass(frozen=True, slots=True)
-class AlertOptions:
-    """The parsed fields, and the problems with them."""
-
-    settings: AlertSettings
-    depends_on: tuple[str, ...] = ()
-    maintenance: tuple[Window, ...] = ()
-    priority: str | None = None
-    problems: tuple[Problem, ...] = ()
 
 
 def read_options(monitor: Monitor) -> AlertOptions:
@@ -194,7 +189,9 @@ def read_options(monitor: Monitor) -> AlertOptions:
         wrong("maintenance", error.message)
     priority = (monitor.alert_priority or "").casefold()
     return AlertOptions(
-        AlertSettings(number("failuresBefore"), number("successesBefore"), every),
+        number("failuresBefore"),
+        number("successesBefore"),
+        every,
         tuple(name.strip() for name in (text("dependsOn") or "").split(",") if name.strip()),
         windows,
         priority if priority in PRIORITIES else None,

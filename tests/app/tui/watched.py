@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from memory.monitoring.alerts import AlertSettings, AlertState, advance, told
+from memory.monitoring.alerts import AlertOptions, AlertState, advance, told
 from memory.monitoring.ledger import MonitorLedger
 from memory.monitoring.overview import record_results
 from memory.monitoring.result import Result
@@ -70,7 +70,7 @@ def watched_workspace(folder: Path) -> Workspace:
 
     def check(name: str, at: datetime, state: str, summary: str, seconds: float) -> None:
         result = Result(name, state, summary, seconds=seconds)  # type: ignore[arg-type]
-        states[name], happening = advance(states.get(name, AlertState()), state, at, AlertSettings(), summary=summary)
+        states[name], happening = advance(states.get(name, AlertState()), state, at, AlertOptions(), summary=summary)
         if happening is not None:
             states[name] = told(states[name], happening.kind, at)
         ledger.run(lambda db: record_results(db, [result], at), None)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.alerts import AlertSettings, AlertState, advance, held, told
+from memory.monitoring.alerts import AlertOptions, AlertState, advance, held, told
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 WORDS = {"h": "healthy", "f": "failing", "e": "error", "b": "blocked", "s": "skipped"}
 
 
 def play(
-    outcomes: str, settings: AlertSettings | None = None, *, sends: bool = True, silent: str = ""
+    outcomes: str, settings: AlertOptions | None = None, *, sends: bool = True, silent: str = ""
 ) -> tuple[AlertState, list[str]]:
     """Run outcomes five minutes apart; say what happened at each: the kind, `!` first, `~` silenced.
 
@@ -26,7 +26,7 @@ def play(
     for number, outcome in enumerate(outcomes):
         now = NOW + timedelta(minutes=5 * number)
         quiet = "muted" if silent[number : number + 1] == "x" else ""
-        state, one = advance(state, WORDS[outcome], now, settings or AlertSettings())
+        state, one = advance(state, WORDS[outcome], now, settings or AlertOptions())
         said.append("" if one is None else one.kind + "!" * one.first + "~" * bool(quiet))
         if one is not None and sends and not quiet:
             state = told(state, one.kind, now)
@@ -36,21 +36,21 @@ def play(
 @pytest.mark.parametrize(
     ("outcomes", "settings", "said"),
     [
-        ("hhh", AlertSettings(), ["", "", ""]),
-        ("hffh", AlertSettings(), ["", "alert!", "", "recovered!"]),
-        ("f", AlertSettings(), ["alert!"]),
-        ("eh", AlertSettings(), ["alert!", "recovered!"]),
-        ("ffff", AlertSettings(failures_before=3), ["", "", "alert!", ""]),
-        ("ffhff", AlertSettings(failures_before=3), ["", "", "", "", ""]),
-        ("fhhh", AlertSettings(successes_before=2), ["alert!", "", "recovered!", ""]),
-        ("fhfhh", AlertSettings(successes_before=2), ["alert!", "", "", "", "recovered!"]),
-        ("ffff", AlertSettings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", ""]),
-        ("fffff", AlertSettings(remind=timedelta(minutes=10)), ["alert!", "", "reminder", "", "reminder"]),
-        ("fbbf", AlertSettings(), ["alert!", "", "", ""]),
-        ("bbss", AlertSettings(), ["", "", "", ""]),
+        ("hhh", AlertOptions(), ["", "", ""]),
+        ("hffh", AlertOptions(), ["", "alert!", "", "recovered!"]),
+        ("f", AlertOptions(), ["alert!"]),
+        ("eh", AlertOptions(), ["alert!", "recovered!"]),
+        ("ffff", AlertOptions(failures_before=3), ["", "", "alert!", ""]),
+        ("ffhff", AlertOptions(failures_before=3), ["", "", "", "", ""]),
+        ("fhhh", AlertOptions(successes_before=2), ["alert!", "", "recovered!", ""]),
+        ("fhfhh", AlertOptions(successes_before=2), ["alert!", "", "", "", "recovered!"]),
+        ("ffff", AlertOptions(remind=timedelta(minutes=10)), ["alert!", "", "reminder", ""]),
+        ("fffff", AlertOptions(remind=timedelta(minutes=10)), ["alert!", "", "reminder", "", "reminder"]),
+        ("fbbf", AlertOptions(), ["alert!", "", "", ""]),
+        ("bbss", AlertOptions(), ["", "", "", ""]),
     ],
 )
-def test_what_is_told(outcomes: str, settings: AlertSettings, said: list[str]) -> None:
+def test_what_is_told(outcomes: str, settings: AlertOptions, said: list[str]) -> None:
     """Each sequence of outcomes says what stands beside it."""
     assert play(outcomes, settings)[1] == said
 
@@ -77,11 +77,11 @@ def test_silence_waits() -> None:
 
 def test_a_held_alert_is_not_said_again() -> None:
     """A message that waits for the morning waits once."""
-    state, _ = advance(AlertState(), "failing", NOW, AlertSettings())
+    state, _ = advance(AlertState(), "failing", NOW, AlertOptions())
     state = held(state, "alert", NOW)
-    state, happening = advance(state, "failing", NOW + timedelta(minutes=5), AlertSettings())
+    state, happening = advance(state, "failing", NOW + timedelta(minutes=5), AlertOptions())
     assert (happening, state.told) == (None, "held")
-    _, happening = advance(state, "healthy", NOW + timedelta(minutes=10), AlertSettings())
+    _, happening = advance(state, "healthy", NOW + timedelta(minutes=10), AlertOptions())
     assert happening is not None
     assert happening.kind == "recovered"
 
@@ -90,9 +90,9 @@ def test_counts_and_spans() -> None:
     """A recovery knows how many failures there were and how long they lasted."""
     state = AlertState()
     for number in range(3):
-        state, _ = advance(state, "failing", NOW + timedelta(minutes=5 * number), AlertSettings())
+        state, _ = advance(state, "failing", NOW + timedelta(minutes=5 * number), AlertOptions())
         state = told(state, "alert", NOW)
-    _, happening = advance(state, "healthy", NOW + timedelta(minutes=15), AlertSettings())
+    _, happening = advance(state, "healthy", NOW + timedelta(minutes=15), AlertOptions())
     assert happening is not None
     assert (happening.occurrences, happening.lasted) == (3, timedelta(minutes=15))
 
@@ -100,7 +100,7 @@ def test_counts_and_spans() -> None:
 @given(st.text(alphabet="hfebs", max_size=40), st.integers(1, 3), st.integers(1, 3))
 def test_a_state_comes_back_as_it_was(outcomes: str, failures: int, successes: int) -> None:
     """What is kept between runs is the whole state."""
-    state, _ = play(outcomes, AlertSettings(failures, successes))
+    state, _ = play(outcomes, AlertOptions(failures, successes))
     assert AlertState.read(state.json()) == state
 
 

@@ -66,8 +66,8 @@ def test_options_of_a_monitor() -> None:
 - alertPriority: HIGH
 """
     found = read_options(Monitors("monitors.md", parse(text.encode())).monitors[0])
-    assert (found.settings.failures_before, found.settings.successes_before) == (3, 1)
-    assert found.settings.remind == timedelta(hours=4)
+    assert (found.failures_before, found.successes_before) == (3, 1)
+    assert found.remind == timedelta(hours=4)
     assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())
     assert sorted(problem.place for problem in found.problems) == ["monitors.md:5", "monitors.md:8"]
 
