@@ -160,21 +160,6 @@ def test_a_run_at_work_is_the_only_one(den: Den) -> None:
     assert runs(side)[0]["state"] == "failed"
 
 
-def test_a_dry_run_writes_nothing(den: Den) -> None:
-    """It says how many memories it would gather; no file, no row, no lock."""
-    curated = den.open()
-    recalled(den, curated)
-    curated.close()
-    before = tree(den.top)
-    done = run(den.open(), "dream trigger", dry_run=True)
-    assert (done["triggered"], done["reason"]) == (False, "would gather 5 memories")
-    den.close()
-    after = tree(den.top)
-    assert {name for name in after if name not in before} == set()
-    assert [name for name in before if "sqlite" not in name and before[name] != after.get(name)] == []
-    assert runs(den.open().sides["workspace"]) == []
-
-
 class _Says:
     """A model with one answer."""
 

@@ -97,16 +97,6 @@ def test_a_damaged_sentence_model_leaves_the_words(den: Den, tmp_path: Path, mon
     assert ask(den, den.open(), "billing receipts").entries[0].memory.header.name == "Invoices"
 
 
-def test_a_code_name_is_found_without_its_hyphen(den: Den) -> None:
-    """Its parts stand for it where they are next to each other; the same parts apart are another memory."""
-    curated = den.open()
-    write(den, curated, "reference", "Seat map", "two bookings of one seat, see BUG-7731 in the tracker")
-    for number in range(8):
-        body = f"the bug of desk {number} is told on line 7731, a bug nobody mends; 77 31 bugs in 773 of 731 cases"
-        write(den, curated, "reference", f"Bug {number} line 7731", body)
-    assert ask(den, curated, "BUG7731 status").entries[0].memory.header.name == "Seat map"
-
-
 def test_the_score_is_the_sum_of_its_terms(den: Den) -> None:
     """Best of both indexes and new: 0.55 + 0.20 + 0.15; each day takes from the recency by its half-life."""
     _fill(den)
@@ -234,7 +224,7 @@ def test_a_snapshot_is_frozen(den: Den) -> None:
     first = capture(curated, "s1", now=den.now())
     write(den, curated, "user", "Tea", "likes green tea")
     assert capture(den.open(), "s1", now=den.now()) == first
-    assert "Tea" not in first.text
+    assert "Tea" not in first["text"]
     assert "Tea" in capture(curated, "s2", now=den.now())["text"]
     assert curated.sides["global"].records.generation(more=1) == 2
     again = capture(curated, "s1", now=den.now())

@@ -1,19 +1,13 @@
-"""The signals of recall: counted at once, never waited for, and whole after a kill."""
+"""The signals of recall: counted at once, and never waited for."""
 
 from __future__ import annotations
 
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.records import Records
 from tests.memory.curated.conftest import Den, ask, write
-from tests.patience import PATIENCE
 
 
 def begun(den: Den) -> Curated:
@@ -65,26 +59,3 @@ def test_signals_survive_a_reindex_and_a_change_of_type(den: Den) -> None:
     ask(den, curated, "oat milk")
     (one,) = curated.memories([curated.root("global")])
     assert (one.filename, records.signals([one.id])[one.id][0]) == ("reference_coffee.md", 2)
-
-
-def test_a_killed_process_loses_no_recall(den: Den) -> None:
-    """What was recalled before a kill is counted."""
-    curated = begun(den)
-    curated.close()
-    script = (
-        "import os, signal\nfrom pathlib import Path\nfrom tests.memory.curated.conftest import Den, ask\n"
-        "den = Den.__new__(Den)\n"
-        f"den.top, den.workspace = Path({str(den.top)!r}), Path({str(den.workspace)!r})\n"
-        f"den.person, den.state = Path({str(den.person)!r}), Path({str(den.state)!r})\n"
-        "den._opened, den.seconds = [], 0\n"
-        "curated = den.open()\n"
-        "for number in range(7):\n    assert ask(den, curated, 'oat milk').entries\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    house = Path(__file__).parents[3]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=house, env={**os.environ, "PYTHONPATH": str(house)}, timeout=PATIENCE,
-        check=False,
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL
-    assert counted(den.open().sides["global"].records) == 7
