@@ -26,7 +26,7 @@ from .model import Json, Memory
 from .system import CuratedItem, CuratedMemory, record_of
 
 _SET = ("title", "description", "type", "superseded_by")
-_ADD = ("description", "type", "scope", "agent_name")
+_ADD = ("description", "reason", "type", "scope", "agent_name")
 
 
 class CuratedEntries:
@@ -49,9 +49,13 @@ class CuratedEntries:
         return (one for one in (*memories, *lines) if passes(one, filter))
 
     def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
-        """Propose a new memory; without a type it is a reference, without a scope that of its type."""
+        """Propose a new memory; without a type it is a reference, without a scope that of its type.
+
+        The reason of a decision is its description.
+        """
         refuse_unknown(fields, _ADD, "a curated memory")
         values = {key: text_of(key, value) for key, value in fields.items() if value}
+        values = {"description": values.pop("reason", ""), **values}
         return _decided(call, "write", {"type": "reference", **values, "name": title, "content": text or title})
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:

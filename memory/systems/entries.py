@@ -269,7 +269,10 @@ class EntryAccess:
         """Return the kind of a plain name in this workspace, and the filter that selects its entries."""
         name, implied = plain_kind(kind)
         place = place_of(self.workspace, kind, "", "", {}) if implied else None
-        return (name, {}) if place is None else (place.kind, place.fields)
+        if place is None:
+            return name, {}
+        # The scope is where a new entry goes; those of all scopes are meant.
+        return place.kind, {key: value for key, value in place.fields.items() if key != "scope"}
 
     def _waiting(self, ref: str, actor: str) -> list[str]:
         """Return sentences about the actor's own proposals about an entry that wait for a person."""
@@ -354,7 +357,12 @@ class EntryAccess:
             check_text("since", since or "")
             first = None if since is None else time_bound(since, now, self.workspace.zone, end=False)
             self.workspace.notice(now)
-            found = self.workspace.store.history.list(limit=page_of(limit), entry=ref, since=first)
+            history, most, file = self.workspace.store.history, page_of(limit), None
+            if ref is not None and kind_of_ref(ref) == "curated":  # One memory is one file.
+                with suppress(NotFoundError):
+                    file = kind_named("curated", self.workspace).find(self._call(""), ref).file
+            entry = ref if file is None else None
+            found = history.list(limit=most, entry=entry, file=file, since=first)
         rows = [row(record) for record in found]
         return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 

@@ -56,11 +56,18 @@ _PLAIN: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "routes": ("contacts", {"kind": "route"}),
 }
 _WITHOUT: Mapping[str, tuple[tuple[str, str, Mapping[str, Any]], ...]] = {
-    "preferences": (("facts", "facts", {"tags": ["preference"]}),),
-    "decisions": (("facts", "facts", {"tags": ["decision"]}),),
-    "gotchas": (("files", "knowledge", {"section": "Gotchas"}), ("facts", "facts", {"tags": ["gotcha"]})),
+    "preferences": (
+        ("facts", "facts", {"tags": ["preference"]}),
+        ("curated", "curated", {"type": "feedback", "scope": "workspace"}),
+    ),
+    "decisions": (("facts", "facts", {"tags": ["decision"]}), ("curated", "curated", {"type": "project"})),
+    "gotchas": (
+        ("files", "knowledge", {"section": "Gotchas"}),
+        ("facts", "facts", {"tags": ["gotcha"]}),
+        ("curated", "curated", {"type": "project"}),
+    ),
     "next-steps": (("files", "tasks", {}), ("facts", "facts", {"tags": ["next-step"]})),
-    "facts": (("files", "knowledge", {}),),
+    "facts": (("files", "knowledge", {}), ("curated", "curated", {"type": "reference"})),
     "tasks": (("state", "state", {"section": "next-steps"}), ("facts", "facts", {"tags": ["task"]})),
 }
 """Where an entry goes in a workspace without the system of its kind: the system, its kind, and fields."""

@@ -69,6 +69,19 @@ def test_curated_memories_are_read_and_changed_by_the_refs_that_agents_are_told(
     assert (line["text"], refused["code"]) == ("see the map", "entry.read_only")
 
 
+def test_a_workspace_of_curated_memory_alone_remembers_and_tells_its_history(place: Place) -> None:
+    """What the tool chooses to remember becomes a memory of a type that fits, and its changes are those of its file."""
+    assert place("curated", "write", "--type", "project", "--name", "Port", "--content", "it is 8080").code == 0
+    rule = call(place, "add", title="Never push on Fridays")
+    assert (rule["kind"], entry(place, rule["ref"])["fields"]["type"]) == ("curated", "feedback")
+    made = call(place, "add", kind="decisions", title="Keep the port", fields={"reason": "clients know it"})
+    assert entry(place, made["ref"])["fields"]["description"] == "clients know it"
+    (listed,) = call(place, "read", kind="preferences")["entries"]
+    assert listed["ref"] == rule["ref"]
+    assert call(place, "edit", ref="Never push", append="nor on Saturdays")["change"]
+    assert [one["actor"] for one in call(place, "history", ref="Keep the port")["changes"]] == [ME]
+
+
 def test_a_search_in_a_plain_kind_finds_no_other_entries(team: Place) -> None:
     """`gotchas` are a part of the project state, `preferences` of the knowledge: the rest of both is left out."""
     assert call(team, "add", kind="gotchas", title="The scanner hangs", text="unplug it")["ref"]
