@@ -192,6 +192,8 @@ class _Reader:
             self.unread(
                 number, "it holds several fields; write each into a line of its own, such as `- due: 2024-01-15`"
             )
+        elif not value and self.goes_on(number):
+            self.unread(number, "write the value behind the colon, in the same line")
         elif not self.schema.understood:
             self.unread(number, f"write it as `- {key}: {value[:60]}`", "error")
         else:
@@ -200,6 +202,11 @@ class _Reader:
             self.lines[number] = (plain, self.lines[number][1])
             self.findings.append(read_as(number, text, plain))
         return leading
+
+    def goes_on(self, number: int) -> bool:
+        """Return whether a line is followed by one that is no field: the value of a field, in another form."""
+        following = self.lines[number + 1][0] if number + 1 < len(self.lines) else ""
+        return bool(following.strip()) and number + 1 not in self.fields
 
     def below_heading(self) -> None:
         """Tell a heading of a deeper level above a field, which is one of the whole entry."""
