@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory.base.clock import exact_utc
 from memory.files.snapshot import plain_title
@@ -13,10 +13,10 @@ from memory.files.versions.diff import ChangeView, change_views
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord, RecordedFile, file_name, subject
 from memory.storage.log.log import ChangeLog
-from memory.storage.merging import MergedChange
-from memory.storage.store import SharedLog
 
-from . import undo
+if TYPE_CHECKING:
+    from memory.storage.merging import MergedChange
+    from memory.storage.store import SharedLog
 
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
@@ -31,6 +31,8 @@ def rehearse_revert(log: SharedLog, change_id: str, now: datetime) -> tuple[Merg
     Errors as `undo.revert_in`, but for conflicts.
     """
     record = log.history.get(change_id)
+    from . import undo
+
     merged = undo.rehearse_revert(log, change_id, now=now)
     regions = [(file_name(file.path), log.history.touched_by(file)) for file in merged.files]
     return merged, change_views(regions, record.actor, "revert")

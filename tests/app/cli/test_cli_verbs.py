@@ -104,22 +104,6 @@ def test_contacts(memdeck: Memdeck, memory: Path) -> None:
     assert "Dana" not in text
 
 
-def test_thresholds_are_understood_or_refused(memdeck: Memdeck, memory: Path) -> None:
-    """A threshold that could never be judged is told with its column, when it is written and by `check`."""
-    add = ("monitors", "add", "Port", "--type", "tcp", "--set", "host=db.example.com:5432", "-o", "json")
-    bad = memdeck(*add, "--threshold", "latency > 500")
-    assert (bad.code, bad.data["error"]["code"], bad.data["error"]["details"]["column"]) == (2, "monitor.threshold", 11)
-    assert memdeck(*add, "--threshold", "latency > 500ms").code == 0
-    edit = ("monitors", "edit", "Port", "-o", "json", "--set")
-    assert memdeck(*edit, "threshold=status != 200").code == 2
-    assert memdeck(*edit, "threshold=not open").code == 0
-    assert memdeck("check", "monitors.md", "--level", "error").code == 0
-    path = memory / "monitors.md"
-    path.write_text(path.read_text().replace("threshold: not open", "threshold: not opn"))
-    found = memdeck("check", "monitors.md", "--level", "error", "-o", "json")
-    assert (found.code, [one["code"] for one in found.data["problems"]]) == (4, ["monitor.threshold"])
-
-
 def test_config(memdeck: Memdeck, memory: Path) -> None:
     """Settings by section, one alone, set with a check, taken out."""
     listing = memdeck("config", "list").out
