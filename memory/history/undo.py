@@ -64,6 +64,8 @@ def undo_in(log: SharedLog, *, actor: str, now: datetime) -> Change:
     try:
         return _turn_series(found, _UNDOABLE, actor, now, "undo")
     except ConflictError as error:
+        if log.history.get(record.id).undone_by is not None:
+            return undo_in(log, actor=actor, now=now)  # Another process took it back while this one waited.
         by = _archived_by(found)
         if by is None:
             raise
@@ -78,7 +80,12 @@ def redo_in(log: SharedLog, *, actor: str, now: datetime) -> Change:
     record = redoable(log, actor)
     if record is None:
         raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
-    return _turn_series(FoundChange(record, log), "undone_by IS NOT NULL", actor, now, REDO)
+    try:
+        return _turn_series(FoundChange(record, log), "undone_by IS NOT NULL", actor, now, REDO)
+    except ConflictError:
+        if log.history.get(record.id).undone_by is not None:
+            raise
+        return redo_in(log, actor=actor, now=now)  # Another process brought it back while this one waited.
 
 
 def undoable(log: SharedLog, actor: str) -> ChangeRecord | None:

@@ -6,12 +6,13 @@ import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memory.errors import MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, revert_in, undo_in
-from memory.storage import Change, Store
+from memory.storage import Change, PrivateState, Store
 
 NAME = "memory/tasks.md"
 
@@ -26,6 +27,28 @@ def write(store: Store, now: datetime, data: bytes | None, path: str = NAME, act
         else:
             transaction.write(path, data, base=base)
         return transaction.commit(f"{path}: {data!r}")
+
+
+def test_of_two_at_once_each_takes_another_change(
+    store: Store, workspace: Path, tmp_path: Path, tasks: Path, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another process undid or redid while this one waited for the lock is no conflict."""
+    states = [tasks.read_bytes(), b"one", b"two two"]
+    for data in states[1:]:
+        write(store, now, data)
+    other = Store(workspace / ".aiter", state=PrivateState(tmp_path / "state", workspace))
+    whole = Store.transaction
+    for turn, left in ((undo_in, states[0]), (redo_in, states[2])):
+        waiting = [turn]
+
+        def after_another(self: Store, operation: str, waiting: list[Any] = waiting, **more: Any) -> Any:
+            if waiting:
+                waiting.pop()(other.together, actor="human", now=now)
+            return whole(self, operation, **more)
+
+        monkeypatch.setattr(Store, "transaction", after_another)
+        turn(store.together, actor="human", now=now)
+        assert tasks.read_bytes() == left
 
 
 def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
