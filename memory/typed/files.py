@@ -6,7 +6,7 @@ import os
 import stat as st
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,7 +17,7 @@ from memory.storage import safe_open as beneath
 from .aidefile import LOCK, NAME, PRIVATE, Aidefile, read_aidefile
 from .locks import Holder, holder_of
 from .registry import Agent
-from .sizes import BYTES_PER_TOKEN, span_ns
+from .sizes import BYTES_PER_TOKEN, moment_of
 
 Type = Literal["core", "procedural", "episodic"]
 TYPES: tuple[Type, ...] = get_args(Type)
@@ -39,7 +39,7 @@ class MemoryFile:
     path: str
     type: Type
     size: int
-    mtime_ns: int
+    changed: datetime
     locked: bool = False
 
     @property
@@ -47,14 +47,14 @@ class MemoryFile:
         """The last part of its path."""
         return self.path.rpartition("/")[2]
 
-    def age_ns(self, now_ns: int) -> int:
-        """Return how long ago it was changed, in nanoseconds; negative for a time in the future."""
-        return now_ns - self.mtime_ns
+    def age(self, now: datetime) -> timedelta:
+        """Return how long ago it was changed; negative for a time in the future."""
+        return now - self.changed
 
-    def too_old(self, now_ns: int) -> bool:
+    def too_old(self, now: datetime) -> bool:
         """Return whether a prune deletes it: strictly older than the greatest age of its type."""
         limit = MAX_AGE.get(self.type)
-        return limit is not None and self.age_ns(now_ns) > span_ns(limit)
+        return limit is not None and self.age(now) > limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _original(path: str, known: Collection[str]) -> str | None:
 
 def _file(top: str, path: str, kind: Type, status: os.stat_result) -> MemoryFile:
     locked = os.path.lexists(os.path.join(top, path + LOCK))
-    return MemoryFile(path, kind, status.st_size, status.st_mtime_ns, locked)
+    return MemoryFile(path, kind, status.st_size, moment_of(status.st_mtime_ns), locked)
 
 
 def _below(

@@ -27,7 +27,7 @@ from .files import aidefile_of, refuse_foreign
 from .locks import Holder, lock_file, refuse_locked, unlock_file
 from .merging import merged
 from .registry import Agent, agent_above, find_agent, path_in, store_of
-from .sizes import nanoseconds, read_age, span_ns
+from .sizes import moment_of, read_age
 
 AnyPath = str | os.PathLike[str]
 
@@ -133,7 +133,7 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
     missing file is no error, a folder is. `memdeck undo` restores the bytes.
     """
     try:
-        limit = nanoseconds(_now(how)) - span_ns(read_age(max_age))
+        limit = _now(how) - read_age(max_age)
     except ValueError as error:
         raise UsageError("typed.age", str(error), "write an age such as 45s, 30m, 12h, 7d or 2w") from None
     store, inside = _place(path, how)
@@ -142,7 +142,7 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
     def attempt() -> bool:
         with _transaction(store, "typed.expire", how) as transaction:
             stored = transaction.read(inside)
-            if stored.base is None or stored.version.mtime_ns >= limit:
+            if stored.base is None or moment_of(stored.version.mtime_ns) >= limit:
                 return False
             _refuse_locked(store, how, inside)
             transaction.remove(inside, base=stored.base)

@@ -23,7 +23,7 @@ from memory.trust.consent import Trust, blocked_json
 from .aidefile import EPISODIC, LOCK, NAME, PROCEDURAL
 from .files import MARKDOWN, TYPES, AgentLook, LeftOut, MemoryFile, Type, look_at
 from .registry import Agent, root_of
-from .sizes import nanoseconds
+from .sizes import moment_of
 
 _FOLDERS = 'procedural_dir = "{}"\nepisodic_dir = "{}"'
 
@@ -72,12 +72,12 @@ class AgentStatus:
 
     look: AgentLook
     prune: AgentPrune
-    now_ns: int
+    now: datetime
 
     def oldest(self, kind: Type) -> float | None:
         """Return the age of the oldest file of a type, in seconds; None without files."""
-        ages = [file.age_ns(self.now_ns) for file in self.look.of(kind)]
-        return max(ages) / 1e9 if ages else None
+        ages = [file.age(self.now) for file in self.look.of(kind)]
+        return max(ages).total_seconds() if ages else None
 
     def json(self) -> dict[str, Any]:
         """Return the status for programs; ages are in seconds."""
@@ -100,7 +100,7 @@ class AgentStatus:
 
 def status_of(look: AgentLook, now: datetime, approvals: Path | None = None) -> AgentStatus:
     """Return the status of an agent at an aware time; `approvals` as in `plan_prune`."""
-    return AgentStatus(look, plan_prune(look, now, approvals), nanoseconds(now))
+    return AgentStatus(look, plan_prune(look, now, approvals), now)
 
 
 def _error(error: MemdeckError | None) -> dict[str, str] | None:
@@ -121,13 +121,12 @@ def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) ->
         wrong = _not_approved(approvals, look)
     if wrong is not None:
         return AgentPrune(agent, error=wrong)
-    moment = nanoseconds(now)
     deleted, errors, skipped = [], list(look.failed), list(look.passed)
     skipped += [LeftOut(path, "a lock is never pruned") for path in look.sentinels]
     held = {holder.path: holder.text() for holder in look.locks}
     kept = 0
     for file in look.files:
-        if not file.too_old(moment):
+        if not file.too_old(now):
             kept += 1
         elif not file.path.casefold().endswith(MARKDOWN):
             skipped.append(LeftOut(file.path, "it is no Markdown"))
@@ -261,7 +260,6 @@ def _without(
     done: AgentPrune, store: Store, batch: Sequence[MemoryFile], part: tuple[bytes, int], now: datetime, actor: str
 ) -> AgentPrune:
     """Remove some files in one transaction, and return the report with them."""
-    moment = nanoseconds(now)
     gone, kept, skipped = [], 0, []
     with store.transaction(OPERATION, actor=actor, now=now, part=part, recorded=True) as transaction:
         for file in batch:
@@ -273,8 +271,8 @@ def _without(
             if stored.base is None:
                 continue
             # It may have changed since the plan was made.
-            now_file = replace(file, mtime_ns=stored.version.mtime_ns, size=len(stored.data))
-            if not now_file.too_old(moment):
+            now_file = replace(file, changed=moment_of(stored.version.mtime_ns), size=len(stored.data))
+            if not now_file.too_old(now):
                 kept += 1
                 continue
             transaction.remove(file.path, base=stored.base)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +65,7 @@ def records_of(look: AgentLook, shown: str, passed: Callable[[str, str], object]
             large = f"it is larger than {SEARCHED // 1_000_000} MB"
             passed(path, large if file.size > SEARCHED else "it cannot be read")
             continue
-        date = datetime.fromtimestamp(file.mtime_ns // 1_000_000_000, UTC).date().isoformat()
+        date = file.changed.date().isoformat()
         for title, block, line in () if "\0" in text else _blocks(file.name, text):
             yield Record(KIND, path, title, block, TypedBlock(look.agent.name, line), date)
 

@@ -13,6 +13,9 @@ _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _MOST_SECONDS = 1000 * 366 * 86400
 BYTES_PER_TOKEN = 4
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FARTHEST = 1900 * 365 * 86400 * 1_000_000
+"""Microseconds from 1970 that the calendar holds in both directions."""
 
 
 def read_size(value: object) -> int:
@@ -44,14 +47,12 @@ def read_age(value: object) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def nanoseconds(now: datetime) -> int:
-    """Return an aware time as nanoseconds since 1970, exactly: comparisons at a boundary must not be rounded."""
-    return span_ns(now - datetime(1970, 1, 1, tzinfo=UTC))
+def moment_of(nanoseconds: int) -> datetime:
+    """Return the time of a change, given in nanoseconds since 1970, as aware UTC.
 
-
-def span_ns(span: timedelta) -> int:
-    """Return a span of time in nanoseconds, exactly."""
-    return ((span.days * 86400 + span.seconds) * 1_000_000 + span.microseconds) * 1000
+    It is rounded down to microseconds, so that it is before a time of a whole microsecond exactly where the change is.
+    """
+    return _EPOCH + timedelta(microseconds=max(-_FARTHEST, min(nanoseconds // 1000, _FARTHEST)))
 
 
 def bytes_text(size: int) -> str:

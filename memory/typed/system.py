@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
@@ -18,7 +18,7 @@ from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Workspace
 
 from .aidefile import NAME
-from .files import AgentLook, MemoryFile, look_at
+from .files import AgentLook, look_at
 from .pruning import AgentPrune, AgentStatus, ask_of, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
@@ -259,16 +259,13 @@ def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
         kept,
         0,
         len(pruned.deleted),
-        moves=tuple(Gone(None, file.path, "the change log", _changed(file)) for file in pruned.deleted),
+        moves=tuple(
+            Gone(None, file.path, "the change log", file.changed.date().isoformat()) for file in pruned.deleted
+        ),
         skipped=tuple(Stays(None, one.path, one.reason) for one in stays),
         what=("memory file", "pruned"),
         why="not changed for longer than files of their type are kept",
     )
-
-
-def _changed(file: MemoryFile) -> str:
-    """The day (UTC) of the last change."""
-    return datetime.fromtimestamp(file.mtime_ns // 10**9, UTC).date().isoformat()
 
 
 def _facts(look: TypedLook) -> object:

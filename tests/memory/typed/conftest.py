@@ -12,7 +12,6 @@ import pytest
 
 from memory.storage import Store
 from memory.typed.registry import Agent, read_registry, store_of
-from memory.typed.sizes import nanoseconds
 
 NOW = datetime(2026, 4, 18, 12, 0, tzinfo=UTC)
 
@@ -61,7 +60,7 @@ def put(folder: Path, path: str, text: str = "x\n", *, days: float = 0, extra_ns
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text)
-    when = nanoseconds(NOW) - int(timedelta(days=days).total_seconds()) * 1_000_000_000 - extra_ns
+    when = int((NOW - timedelta(days=days)).timestamp()) * 1_000_000_000 - extra_ns
     os.utime(place, ns=(when, when))
     return place
 

@@ -76,8 +76,8 @@ class TypedPane(RecordPane):
         """Return the sort key: the oldest first, or the largest."""
         if item.thing is None:
             return 0
-        status, file = item.thing
-        return -file.age_ns(status.now_ns) if name == "age" else -file.size
+        _, file = item.thing
+        return file.changed.timestamp() if name == "age" else -file.size
 
     def place(self, item: Record) -> str:
         """Return the path, as the command line accepts it."""
@@ -88,7 +88,7 @@ class TypedPane(RecordPane):
         if item.thing is None:
             return {"agent": item.values["agent"]}
         status, file = item.thing
-        seconds = file.age_ns(status.now_ns) / 1e9
+        seconds = file.age(status.now).total_seconds()
         limit = MAX_AGE.get(file.type)
         left = 0.0 if limit is None else limit.total_seconds() - seconds
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
@@ -119,7 +119,7 @@ class TypedPane(RecordPane):
 
 
 def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
-    seconds = file.age_ns(status.now_ns) / 1e9
+    seconds = file.age(status.now).total_seconds()
     limit = MAX_AGE.get(file.type)
     old = limit is not None and seconds / limit.total_seconds() >= NEARLY
     name = status.look.agent.name
