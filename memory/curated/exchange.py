@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
 from memory.document.item_block import body_of, item_of_block
 from memory.errors import MemdeckError, UsageError
+from memory.storage import Change
 
 from .control.decision import LONGEST, Candidate, first_line
-from .control.propose import Proposed, propose
+from .control.propose import propose
 from .curated import Curated
 from .files import LONGEST as LONGEST_SLUG
 from .files import filename, slug
@@ -19,7 +20,6 @@ from .model import SCOPES, TYPES, Header, Invalid, Memory, OperationCall, Root
 _TYPES = {"contact": "user", "task": "project", "next-step": "project", "decision": "project"}
 _HEADER = ("description", "type", "scope", "agent", "tier")
 """The fields of a memory's header."""
-_LEFT = ("reject", "noop")
 
 
 def items_of(memories: Sequence[Memory], invalid: Sequence[Invalid], folder: str) -> Iterator[Item | Skipped]:
@@ -61,63 +61,60 @@ def take(curated: Curated, items: Sequence[Item], place: str, call: OperationCal
         except MemdeckError as error:
             skipped.append(Skipped(item.what, error.message))
             continue
-        found = _planned(curated, candidate, files, call)
-        if isinstance(found, str):
-            skipped.append(Skipped(item.what, found))
+        name, candidate = _named(curated, candidate, files)
+        why, _ = _outcome(curated, candidate, call, dry_run=True)
+        if why:
+            skipped.append(Skipped(item.what, why))
             continue
-        planned.append((item, found))
+        files.add(name)
+        planned.append((item, candidate))
         losses += comma_losses(item)
-        name = "" if found.header is None else found.header.name
-        if name != item.title:
-            losses.append(Loss(item.what, "title", f"another memory has that name: this one is {name!r}"))
+        if candidate.header is not None and candidate.header.name != item.title:
+            words = f"another memory has that name: this one is {candidate.header.name!r}"
+            losses.append(Loss(item.what, "title", words))
 
     def commit() -> Committed:
         changes: list[str] = []
         refused: list[tuple[Item, str]] = []
         for item, candidate in planned:
-            made = _proposed(curated, candidate, call)
-            if isinstance(made, str):
-                refused.append((item, made))
-            elif made.decision.op in _LEFT:
-                refused.append((item, made.decision.reason))
-            elif made.change is not None:
-                changes.append(made.change.id)
+            why, change = _outcome(curated, candidate, call)
+            if why:
+                refused.append((item, why))
+            elif change is not None:
+                changes.append(change.id)
         return Committed(changes, refused)
 
     return Taken([item for item, _ in planned], skipped, losses, commit)
 
 
-def _planned(curated: Curated, candidate: Candidate, files: set[str], call: OperationCall) -> Candidate | str:
-    """Return a candidate under a free name, or why it is skipped.
+def _named(curated: Curated, candidate: Candidate, files: Collection[str]) -> tuple[str, Candidate]:
+    """Return the file name of a candidate, and the candidate with a number behind its name where that file is taken.
 
     `files` are the file names of the other items of the same conversion.
     """
     assert candidate.header is not None
     header = candidate.header
     name = filename(header.type, header.name)
-    taken = files | {one.filename for one in curated.memories([candidate.root])}
-    if name in taken:
-        stem, number = slug(header.name), 2
-        # The number must stay in the file name even where that holds only the beginning of the name.
-        while (name := f"{header.type}_{stem[: LONGEST_SLUG - len(f'-{number}')]}-{number}.md") in taken:
-            number += 1
-        renamed = header._replace(name=f"{header.name} ({number})")
-        candidate = replace(candidate, header=renamed, metadata={"target_filename": name})
-    made = _proposed(curated, candidate, call, dry_run=True)
-    if isinstance(made, str):
-        return made
-    if made.decision.op in _LEFT:
-        return made.decision.reason
-    files.add(name)
-    return candidate
+    taken = {*files, *(one.filename for one in curated.memories([candidate.root]))}
+    if name not in taken:
+        return name, candidate
+    stem, number = slug(header.name), 2
+    # The number must stay in the file name even where that holds only the beginning of the name.
+    while (name := f"{header.type}_{stem[: LONGEST_SLUG - len(f'-{number}')]}-{number}.md") in taken:
+        number += 1
+    renamed = header._replace(name=f"{header.name} ({number})")
+    return name, replace(candidate, header=renamed, metadata={"target_filename": name})
 
 
-def _proposed(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_run: bool = False) -> Proposed | str:
-    """Return the result of proposing a candidate, or the message of the error."""
+def _outcome(
+    curated: Curated, candidate: Candidate, call: OperationCall, *, dry_run: bool = False
+) -> tuple[str, Change | None]:
+    """Return why a candidate is not taken, empty where it is, and the change that it made."""
     try:
-        return propose(curated, candidate, call, dry_run=dry_run)
+        made = propose(curated, candidate, call, dry_run=dry_run)
     except MemdeckError as error:
-        return error.message
+        return error.message, None
+    return ("" if made.decision.changes else made.decision.reason), made.change
 
 
 def _candidate(root: Root, item: Item) -> Candidate:
