@@ -52,6 +52,8 @@ _WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>`'"\\])+""", 
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|(\[(?:\[:\w+:\]|[^\]]){1,60}\])""", re.DOTALL)
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
+_JOINT = re.compile(r"[=:,$]")
+"""What may stand before or behind a path in a word."""
 _CHANGING = (
     ". source alias eval export hash enable set shopt trap declare typeset readonly read builtin command exec coproc"
     " if then else elif fi while until for do done case esac select function time"
@@ -158,12 +160,12 @@ class Pins:
 
     def _words(self, command: str) -> list[Word]:
         """Return the words of a command that may name a file, `~` and `$HOME` resolved."""
-        home = self._home
-        return [
-            word if home is None else word._replace(text=_HOME.sub(home.replace("\\", r"\\"), word.text, count=1))
-            for word in dict.fromkeys(_words_of(command))
-            if word.text and "\0" not in word.text
-        ]
+        words = [word for word in dict.fromkeys(_words_of(command)) if word.text and "\0" not in word.text]
+        return [Word(self._with_home(word.text), self._with_home(word.pattern), word.data) for word in words]
+
+    def _with_home(self, text: str) -> str:
+        found = None if self._home is None else _HOME.match(text)
+        return text if found is None else f"{self._home}{text[found.end() :]}"
 
     def _named(self, words: list[Word], folder: str) -> Iterator[tuple[Word, str]]:
         """Yield what exists in the workspace under the name of a word, from the folder or one that the words name."""
@@ -255,16 +257,17 @@ def _beneath(path: str, folder: str) -> str | None:
 
 
 def _words_of(command: str) -> Iterator[Word]:
+    command = command.replace("\\\n", "")
     for text, data in _plain_words(command) or [(command, False)]:
         yield from (_word(text)._replace(data=True),) if data else _split(text)
 
 
 def _split(text: str, *, quoted: bool = False) -> Iterator[Word]:
-    """Yield the words of a text, those in their quotes as well, and what they have around `=`, `:` and commas."""
+    """Yield the words of a text, those in their quotes as well, and their parts around `=` and the like."""
     for raw in _WORD.findall(text):
         word = _word(raw)
         yield Word(word.text, "" if quoted else word.pattern)
-        yield from (Word(part, "") for part in re.split("[=:,]", word.text) if part != word.text)
+        yield from (Word(part, "") for part in _JOINT.split(word.text) if part != word.text)
         if word.text != raw:
             yield from _split(word.text, quoted=True)
 

@@ -244,6 +244,8 @@ def test_programs_and_scripts_are_covered_and_data_is_not(
         "cd {work} && sh ./run.sh",
         "cd {top}; cd work; ./run.sh",
         "cd && sh ../work/run.sh",
+        "sh ~/../work/r*.sh",
+        'sh "$HOME"/../work/run.sh',
         "sh {work}/r*.sh",
         "sh {top}/w*/run.sh",
         "sh /{top}/[w]ork/r*.sh",
