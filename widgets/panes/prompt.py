@@ -141,9 +141,9 @@ class PromptPane(RecordPane):
         """Return what is known of an entry that hooks sent before."""
         row = self._sheet.get(block.ref or "")
         if row is None:
-            return {"sent before": "never"}
+            return {"so far": "never sent"}
         agents = ", ".join(f"{name} {count:,}" for name, count in row.values["agents"].items())
-        before = {} if row.words() == block.reason else {"sent before": row.words()}
+        before = {} if row.words() == block.reason else {"so far": row.words()}
         return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
 
     def removing(self, items: Sequence[Record]) -> Removal | None:

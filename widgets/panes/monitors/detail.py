@@ -83,7 +83,7 @@ def monitor_told(
         "command": monitor.command,
         "folder": monitor.folder,
         "alert when": _threshold(monitor),
-        "alert priority": monitor.alert_priority,
+        "alerts as": monitor.alert_priority,
         "fix": monitor.auto_remediate or monitor.auto_remediate_remark,
         "approval": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
         "cron job": monitor.cron_job_id,
