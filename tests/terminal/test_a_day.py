@@ -23,7 +23,7 @@ PANES = (
     ("5", "Told to agents when"),
     ("6", "ACTIVE"),
     ("7", "Disk Space"),
-    ("gc", "Channels"),
+    ("7", "Channels"),
     ("8", "Rules and preferences"),
     ("9", "NEEDS APPROVAL"),
     ("0", "Changes"),
