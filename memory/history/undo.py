@@ -120,7 +120,11 @@ def revert_in(log: SharedLog, change_id: str, *, actor: str, now: datetime, take
 
     `take` chooses a side where the same was changed since.
     """
-    return _turn(_revertible(log, change_id), actor, now, REVERT, take)
+    try:
+        return _turn(_revertible(log, change_id), actor, now, REVERT, take)
+    except ConflictError:
+        _revertible(log, change_id)  # It says so where another process took the change back meanwhile.
+        raise
 
 
 def rehearse_revert(log: SharedLog, change_id: str, *, now: datetime) -> MergedChange:

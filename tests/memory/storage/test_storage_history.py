@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory.errors import MemdeckError, NotFoundError, RefusedError
+from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import redo_in, revert_in, undo_in
 from memory.storage import Change, PrivateState, Store
 
@@ -49,6 +49,12 @@ def test_of_two_at_once_each_takes_another_change(
         monkeypatch.setattr(Store, "transaction", after_another)
         turn(store.together, actor="human", now=now)
         assert tasks.read_bytes() == left
+    newest = store.history.list(1)[0].redoes
+    assert newest is not None
+    waiting.append(lambda log, **more: revert_in(log, newest, **more))
+    with pytest.raises(ConflictError) as caught:
+        revert_in(store.together, newest, actor="human", now=now)
+    assert caught.value.code == "change.undone"
 
 
 def test_a_new_change_ends_redo(store: Store, tasks: Path, now: datetime) -> None:
