@@ -20,9 +20,10 @@ from memory.errors import BusyError, MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, stamp_of, watched_of
 from memory.fleet.model import Fleet, FleetHit, Progress, WorkResult, WorkspaceOverview
 from memory.registry import holds_memory, workspace_of
-from memory.search.index import SearchIndex, Transaction
+from memory.search.index import SearchIndex
 from memory.search.records import FileRecords, Record
 from memory.search.searcher import IndexDatabase
+from memory.storage.database import in_transaction
 from memory.storage.private.workspaces import WorkspaceList
 from memory.system import System
 from memory.systems.at_rest import read_at_rest
@@ -269,10 +270,13 @@ class EmbeddedFleet(Fleet):
         sources = read_at_rest(workspace, read)
         if not go_on():
             return False
-        with Transaction(connection):
+
+        def indexed(connection: sqlite3.Connection) -> None:
             index.update(sources, refused, room=room)
             words = "UPDATE room SET watched = ?, stamp = ? WHERE id = ?"
             connection.execute(words, (b"\0".join(map(os.fsencode, watched)), stamp, room))
+
+        in_transaction(connection, indexed)
         return True
 
 

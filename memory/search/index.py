@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from heapq import nsmallest
 
 from memory.base.words import tokens
 from memory.errors import MemdeckError
 from memory.registry import kinds
+from memory.storage.database import in_transaction
 
 from . import word_index
 from .hits import FoundEntry, Hit, SearchAnswer, body_of, hit_of
@@ -99,38 +101,46 @@ class SearchIndex:
             if source.stamp and stamps.get(source.file) == source.stamp:
                 continue
             try:
-                self._update_file(room, source)
+                records = source.records()
             except MemdeckError as error:
                 refused[source.file] = error
                 gone.add(source.file)
+            else:
+                self._together(partial(self._update_file, room, source, records))
         for name in gone:
-            self._drop(room, name)
+            self._together(partial(self._drop, room, name))
         return True
 
-    def _update_file(self, room: int, source: FileRecords) -> None:
-        """Bring the rows of a file up to date in one transaction: entries whose content is the same keep theirs."""
-        records = source.records()
+    def _together(self, work: Callable[[], object]) -> None:
+        """Do some work in one transaction, or as a part of the one that is open."""
+        if self.connection.in_transaction:
+            work()
+        else:
+            in_transaction(self.connection, lambda _: work())
+
+    def _update_file(self, room: int, source: FileRecords, records: Sequence[Record]) -> None:
+        """Bring the rows of a file up to date: entries whose content is the same keep theirs."""
         named = (room, storable(source.file))
-        with Transaction(self.connection) as db:
-            db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", named)
-            (file,) = db.execute(f"SELECT id {_PLACE}", named).fetchone()
-            rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
-            for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
-                rows.setdefault(mark, []).append((number, ref, line))
-            new, moved = [], []
-            for record in records:
-                mark = _mark_of(record)
-                if not rows.get(mark):
-                    new.append((record, mark))
-                    continue
-                number, *was = rows[mark].pop()
-                place = [record.ref, record.line]
-                if was != place:
-                    moved.append((*place, number))
-            self._take_out([number for known in rows.values() for number, *_ in known])
-            self._put_in(file, new)
-            db.executemany("UPDATE entry SET ref = ?, line = ? WHERE id = ?", moved)
-            db.execute("UPDATE file SET stamp = ? WHERE id = ?", (source.stamp, file))
+        db = self.connection
+        db.execute("INSERT OR IGNORE INTO file (room, name) VALUES (?, CAST(? AS TEXT))", named)
+        (file,) = db.execute(f"SELECT id {_PLACE}", named).fetchone()
+        rows: dict[bytes, list[tuple[int, str | None, int]]] = {}
+        for number, mark, ref, line in db.execute("SELECT id, mark, ref, line FROM entry WHERE file = ?", (file,)):
+            rows.setdefault(mark, []).append((number, ref, line))
+        new, moved = [], []
+        for record in records:
+            mark = _mark_of(record)
+            if not rows.get(mark):
+                new.append((record, mark))
+                continue
+            number, *was = rows[mark].pop()
+            place = [record.ref, record.line]
+            if was != place:
+                moved.append((*place, number))
+        self._take_out([number for known in rows.values() for number, *_ in known])
+        self._put_in(file, new)
+        db.executemany("UPDATE entry SET ref = ?, line = ? WHERE id = ?", moved)
+        db.execute("UPDATE file SET stamp = ? WHERE id = ?", (source.stamp, file))
 
     def _put_in(self, file: int, some: Sequence[tuple[Record, bytes]]) -> None:
         (last,) = self.connection.execute("SELECT coalesce(max(id), 0) FROM entry").fetchone()
@@ -155,13 +165,11 @@ class SearchIndex:
 
     def _drop(self, room: int, name: str) -> None:
         """Remove a file from the index."""
-        with Transaction(self.connection) as db:
-            row = db.execute(f"SELECT id {_PLACE}", (room, storable(name))).fetchone()
-            if row is not None:
-                self._take_out(
-                    [number for (number,) in db.execute("SELECT id FROM entry WHERE file = ?", row).fetchall()]
-                )
-                db.execute("DELETE FROM file WHERE id = ?", row)
+        db = self.connection
+        row = db.execute(f"SELECT id {_PLACE}", (room, storable(name))).fetchone()
+        if row is not None:
+            self._take_out([number for (number,) in db.execute("SELECT id FROM entry WHERE file = ?", row).fetchall()])
+            db.execute("DELETE FROM file WHERE id = ?", row)
 
     # -- answering -----------------------------------------------------------------------------------------------------
 
@@ -268,23 +276,6 @@ class SearchIndex:
     def _places(self) -> list[tuple[str, str]]:
         """Return the kinds and the files that entries are in."""
         return self.connection.execute("SELECT DISTINCT kind, name FROM entry JOIN file ON file.id = file").fetchall()
-
-
-class Transaction:
-    """A transaction, or a part of the one that is open; an error rolls all of it back."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._own = not connection.in_transaction
-
-    def __enter__(self) -> sqlite3.Connection:
-        if self._own:
-            self._connection.execute("BEGIN IMMEDIATE")
-        return self._connection
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._connection.in_transaction and (self._own or kind is not None):
-            self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
 
 
 def _mark_of(one: Record) -> bytes:
