@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.storage.changes import may_need_review
 from memory.storage.own_folders import PrivateState
-from memory.storage.private.settings import Settings
+from memory.storage.private.record import Settings
 
 DONE = {"pin": "pinned", "mute": "muted"}
 """The kinds of choices, each with the word for an entry that is so."""

@@ -24,7 +24,7 @@ from memory.search.entries import path_of
 from memory.search.records import derived_ref
 from memory.storage.changes import may_need_review
 from memory.storage.own_folders import StateFolder
-from memory.storage.private.settings import Settings
+from memory.storage.private.record import Settings
 from memory.workspace import Workspace
 
 from .claims import Claim, Text, contradictions

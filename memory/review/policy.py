@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from memory.errors import NotFoundError, UsageError
 from memory.storage.changes import is_agent
 from memory.storage.own_folders import PrivateState
-from memory.storage.private.settings import Settings
+from memory.storage.private.record import Settings
 
 Decision = Literal["apply", "review", "deny"]
 Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]

@@ -44,7 +44,6 @@ from memory.storage.safe_open import FileVersion, Stored, version_of
 from memory.storage.store_files import Stores
 
 from . import rows
-from .filters import conditions, newer_name
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -302,8 +301,8 @@ class ChangeLog:
     # -- listing ------------------------------------------------------------------------------------------------
 
     def list(self, limit: int = 0, **filters: Any) -> tuple[ChangeRecord, ...]:
-        """Return the newest `limit` changes that fit the filters of `conditions`, newest first; 0 for all."""
-        return tuple(self.records(*conditions(**filters), limit))
+        """Return the newest `limit` changes that fit the filters of `rows.conditions`, newest first; 0 for all."""
+        return tuple(self.records(*rows.conditions(**filters), limit))
 
     def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
         """Return the newest changes of which an SQL condition holds; `limit` 0 is all."""
@@ -331,7 +330,7 @@ class ChangeLog:
 
     def newer_name(self, ref: str) -> str | None:
         """Return the ref that an entry was renamed to, None where no change gave it another one."""
-        return self._read(lambda db: newer_name(db, ref))
+        return self._read(lambda db: rows.newer_name(db, ref))
 
     def last_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""

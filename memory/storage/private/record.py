@@ -1,21 +1,27 @@
-"""One small file in a private folder outside of every workspace, read whole and rewritten whole under a lock."""
+"""One small file in a private folder outside of every workspace, read whole and rewritten whole under a lock; and the
+decisions of a person on a workspace in such a file.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import stat as st
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from memory.errors import RefusedError, file_kind, read_failed, write_failed
+from memory.errors import ConfigError, RefusedError, UsageError, file_kind, read_failed, write_failed
 from memory.storage import fsio
 from memory.storage.lock import NAME as LOCK
 from memory.storage.lock import Lock
-from memory.storage.own_folders import StateFolder
+from memory.storage.own_folders import PrivateState, StateFolder
 from memory.storage.safe_open import ABSENT, MISSING, FileVersion, Stored, read, version_of
 
+Value = TypeVar("Value")
 _DAMAGED = ".damaged"
+_VERSION = 1
 
 
 class PrivateRecord:
@@ -110,3 +116,53 @@ class PrivateRecord:
                     self._lock.release()
         except OSError as error:
             raise write_failed(error, str(self.path)) from error
+
+
+class Settings(NamedTuple, Generic[Value]):
+    """One value in `folder`/`name`, as a versioned JSON document.
+
+    `parse` makes the value of a document and may raise UsageError, or what comes of JSON of another shape; `document`
+    goes the other way. What cannot be read is a ConfigError `code` of these words, never the `unset` value: what a
+    person settled would be overruled by a damaged file.
+    """
+
+    folder: str
+    name: str
+    unset: Value
+    parse: Callable[[dict[str, Any]], Value]
+    document: Callable[[Value], dict[str, Any]]
+    code: str
+    what: str
+    remedy: str
+
+    def read(self, state: PrivateState) -> Value:
+        """Return the value, `unset` where nothing is kept; ConfigError `code`, RefusedError `state.*`."""
+        record = self._record(state)
+        stored = record.read()
+        return self.unset if not stored.exists else self._value(stored.data, str(record.path))
+
+    def change(self, state: PrivateState, change: Callable[[Value], Value], *, command: str, now: datetime) -> Value:
+        """Replace the value by what `change` makes of it, under a lock, and return it; errors as `read`."""
+        record = self._record(state)
+        made = self.unset
+
+        def work(data: bytes | None) -> bytes:
+            nonlocal made
+            made = change(self.unset if data is None else self._value(data, str(record.path)))
+            return json.dumps({"version": _VERSION, **self.document(made)}, indent=1).encode() + b"\n"
+
+        record.update(work, command=command, now=now)
+        return made
+
+    def _record(self, state: PrivateState) -> PrivateRecord:
+        return PrivateRecord(state.folder, self.folder, self.name)
+
+    def _value(self, data: bytes, path: str) -> Value:
+        try:
+            document = json.loads(data)
+            if document["version"] != _VERSION:
+                raise ValueError("another version")
+            return self.parse(document)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UsageError) as error:
+            words = f"{self.what} cannot be read: {path} ({type(error).__name__})"
+            raise ConfigError(self.code, words, self.remedy, file=path, line=1) from None
