@@ -37,6 +37,8 @@ from .catalog import Catalog
 from .records import Records
 
 GLOBAL_FOLDER = "memory"
+HOME = "$AGH_HOME"
+"""The folder of the person's memories, as messages name it."""
 
 
 class CuratedReading(PlainReading):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem, copies_in
 from memory.curated.files import hand_written, index_lines, strangers, suspicious_passages
-from memory.curated.sides import FILE, FOLDER, CuratedReading, agent_root, agents_in, person_store, workspace_root
+from memory.curated.sides import FILE, FOLDER, HOME, CuratedReading, agent_root, agents_in, person_store, workspace_root
 from memory.errors import MemdeckError, RefusedError
 from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
@@ -54,8 +54,6 @@ class CuratedLook(NamedTuple):
 
 _PARTS = {"user": "rules", "feedback": "rules", "project": "decisions"}
 """The part of a prompt for each type of memory."""
-HOME = "$AGH_HOME"
-"""The folder of the person's memories, as messages name it."""
 
 
 class CuratedItem(NamedTuple):

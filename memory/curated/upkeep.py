@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from memory.base.secrets import mask
 from memory.curated.extract.inbox import consume, count
-from memory.curated.sides import FOLDER
+from memory.curated.sides import FOLDER, HOME
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
 from memory.storage.transaction import Transaction
@@ -143,8 +143,6 @@ def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG0
 
 # -- maintenance -----------------------------------------------------------------------------------------------------
 
-_PERSON = "$AGH_HOME"
-
 
 def maintain(curated: Curated, now: datetime, *, actor: str, dry_run: bool) -> Report:
     """Run the rules (plan them with `dry_run`), and return a report; a failed rule is a warning and stops no other."""
@@ -241,4 +239,4 @@ def _dreamed(
 
 
 def _file(side: Side) -> str:
-    return FOLDER if side.name == "workspace" else _PERSON
+    return FOLDER if side.name == "workspace" else HOME
