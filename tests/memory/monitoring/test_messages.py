@@ -132,6 +132,7 @@ def test_the_digest_of_a_night_in_a_workspace(tmp_path: Path) -> None:
     assert place.ledger().kept("alert")["One"]["told"] == "held"
     place.watch(30)
     assert place.post.titles == ["One is failing: exit code 1"]
+    assert place.post.sent[0][2].splitlines()[-1].endswith(f": {place.workspace.root}")
     assert place.ledger().kept("alert")["One"]["told"] == "yes"
     place.watch(35)
     assert len(place.post.sent) == 1
