@@ -47,7 +47,7 @@ class EmbeddedFleet(Fleet):
 
     def paths(self) -> tuple[Path, ...]:
         """Return the paths of the workspaces, sorted."""
-        return tuple(one.path for one in self._list.all())
+        return tuple(map(Path, self._list.names()))
 
     def listed(self) -> tuple[tuple[str, Path], ...]:
         """Return host and path of the workspaces, sorted."""

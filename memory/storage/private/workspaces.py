@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -25,14 +24,6 @@ INSERT INTO workspaces VALUES (?, ?, 1) ON CONFLICT (path) DO UPDATE SET listed 
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class ListedWorkspace:
-    """A workspace that the person has: its real path, and since when it is listed (ISO, UTC)."""
-
-    path: Path
-    added: str
-
-
 class WorkspaceList:
     """The list; safe between processes and threads. MemdeckError `fleet.list` where the database cannot be used."""
 
@@ -41,17 +32,10 @@ class WorkspaceList:
         self.folder = person_folder(state_home, "fleet")
         self._file = Database(self.folder, _LIST, timeout=5.0)
 
-    def all(self) -> tuple[ListedWorkspace, ...]:
-        """Return the workspaces by their paths."""
-        return tuple(ListedWorkspace(Path(path), added) for path, added in self._rows())
-
     def names(self) -> tuple[str, ...]:
-        """Return the paths of the workspaces as text, which is quicker where they are many."""
-        return tuple(path for path, _ in self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+        """Return the real paths of the workspaces, sorted."""
         rows = self._select("SELECT path, added FROM workspaces WHERE listed ORDER BY path")
-        return [(os.fsdecode(path), added) for path, added in rows]
+        return tuple(os.fsdecode(path) for path, _ in rows)
 
     def _select(self, query: str) -> list[tuple[bytes, str]]:
         """Return the rows of a query, none where there is no list yet."""

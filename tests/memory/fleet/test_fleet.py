@@ -50,7 +50,7 @@ def test_many_writers_of_the_list(top: Path, tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert {one.path for one in known.all()} == set(paths)
+    assert known.names() == tuple(sorted(map(str, paths)))
     assert os.stat(known.folder.path / "workspaces.sqlite").st_mode & 0o777 == 0o600
 
 
@@ -61,10 +61,10 @@ def test_a_damaged_list_is_told(tmp_path: Path) -> None:
     path = known.folder.path / "workspaces.sqlite"
     path.write_bytes(b"no database" * 100)
     with pytest.raises(MemdeckError) as error:
-        WorkspaceList(tmp_path / "state").all()
+        WorkspaceList(tmp_path / "state").names()
     assert error.value.code == "fleet.list"
     assert path.with_suffix(".damaged.sqlite").read_bytes().startswith(b"no database")
-    assert WorkspaceList(tmp_path / "state").all() == ()
+    assert WorkspaceList(tmp_path / "state").names() == ()
 
 
 def test_names_that_are_no_text_are_listed(tmp_path: Path, fleet: EmbeddedFleet) -> None:
