@@ -75,9 +75,6 @@ def unrecorded_row(change: Change, store: str = "") -> dict[str, Any]:
 MOST_NEWS = 500
 """The most changes that are read for news, newest first."""
 
-TOGETHER = 5
-"""A change that adds more entries than this is an import, not single writing."""
-
 
 @dataclass(frozen=True, slots=True)
 class News:
