@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from memory.base.programs import find_program
 from memory.base.safe_text import visible
@@ -26,20 +25,12 @@ LARGEST = 1_000_000
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class ClipboardProgram:
-    """A clipboard program that reads text on standard input, and the variable it needs (empty: none)."""
-
-    command: tuple[str, ...]
-    variable: str = ""
-
-
-TOOLS = (
-    ClipboardProgram(("wl-copy", "--type", "text/plain;charset=utf-8"), "WAYLAND_DISPLAY"),
-    ClipboardProgram(("xclip", "-selection", "clipboard", "-in"), "DISPLAY"),
-    ClipboardProgram(("xsel", "--clipboard", "--input"), "DISPLAY"),
+_TOOLS = (
+    ("WAYLAND_DISPLAY", ("wl-copy", "--type", "text/plain;charset=utf-8")),
+    ("DISPLAY", ("xclip", "-selection", "clipboard", "-in")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
 )
-_MAC = ClipboardProgram(("pbcopy",))
+"""The variable that a clipboard program needs, and its command, which reads text on standard input."""
 
 
 def safe_text(text: str) -> str:
@@ -56,12 +47,11 @@ def find_tool(
 
     `outside` is the workspace, whose programs do not count.
     """
-    for tool in (_MAC,) if platform == "darwin" else TOOLS:
-        if tool.variable and not environ.get(tool.variable):
-            continue
-        path = find_program(tool.command[0], environ.get("PATH", ""), outside=outside)
+    tools = [command for variable, command in _TOOLS if environ.get(variable)]
+    for name, *words in [("pbcopy",)] if platform == "darwin" else tools:
+        path = find_program(name, environ.get("PATH", ""), outside=outside)
         if path is not None:
-            return (path, *tool.command[1:])
+            return (path, *words)
     return None
 
 

@@ -60,13 +60,6 @@ def until(instant: datetime | None, now: datetime, zone: tzinfo) -> str:
     return humanize(Moment("", instant.astimezone(zone).date(), instant), now, zone)
 
 
-def from_when(instant: datetime, now: datetime, zone: tzinfo) -> str:
-    """Since when something has been so, in at most 12 cells: `since 12:31`, `since 20 Nov`."""
-    local = instant.astimezone(zone)
-    same_day = local.date() == now.astimezone(zone).date()
-    return f"since {local:%H:%M}" if same_day else f"since {local.day} {local:%b}"
-
-
 def short_date(day: str) -> str:
     """Return `2024-01-14` as `14 Jan`, two cells for the day; empty for a text that is no date."""
     try:
