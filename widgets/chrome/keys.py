@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -95,20 +95,8 @@ def with_keys(text: str, app: App[Any]) -> str:
     return re.sub(r"\{([\w.]+)\|(.+?)\}", lambda found: (key_of and key_of(found[1])) or found[2], text)
 
 
-def live_keys(screen: Screen[object], owner: DOMNode) -> Iterator[tuple[str, Binding]]:
-    """The current keys of one part itself, including those that the person chose.
-
-    `owner` is the screen, its focused widget, or one around that.
-    """
-    for node, bindings in screen._binding_chain:
-        if node is owner:
-            for key, found in bindings.key_to_bindings.items():
-                yield from ((key, binding) for binding in found if key != UNBOUND)
-            return
-
-
 def own_bindings(screen: Screen[object], owner: DOMNode, key: str) -> Sequence[Binding]:
-    """The bindings of a key in one part itself; `live_keys` yields those of all keys."""
+    """The bindings of a key in one part itself."""
     found = next((bindings.key_to_bindings for node, bindings in screen._binding_chain if node is owner), {})
     return found.get(key, ())
 
