@@ -34,17 +34,16 @@ from .shell import Destination, Setup
 class Clock:
     """Returns the time as an aware datetime in UTC when it is called."""
 
-    def __init__(self, start: datetime | None = None, *, timer: Callable[[], float] = time.monotonic) -> None:
-        """`start` (aware) is the time now; without it the machine's clock is used. `timer` returns seconds."""
+    def __init__(self, start: datetime | None = None) -> None:
+        """`start` (aware) is the time now; without it the machine's clock is used."""
         self._start = start
-        self._timer = timer
-        self._begun = timer()
+        self._begun = time.monotonic()
 
     def __call__(self) -> datetime:
         """Return the time."""
         if self._start is None:
             return datetime.now(UTC)
-        return self._start.astimezone(UTC) + timedelta(seconds=self._timer() - self._begun)
+        return self._start.astimezone(UTC) + timedelta(seconds=time.monotonic() - self._begun)
 
 
 def run(
