@@ -247,7 +247,7 @@ def test_packages_of_a_workspace(place: Place, patterns: str) -> None:
 
 
 def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
-    """Documentation, fixtures, examples and style sheets are no modules; a part speaks for itself where it can."""
+    """Documentation, fixtures, examples and style sheets are no modules, nor is a part of which nothing is known."""
     files = {
         "pyproject.toml": '[project]\nname = "kiln"\n',
         "src/kiln/__init__.py": '"""Plans firings."""\n',
@@ -266,7 +266,6 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
     assert modules == {
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
-        "src/kiln/cool": "`slow.py`.",
         "src/kiln/glaze": "Knows glazes.",
         "tests": "Tests.",
     }
@@ -320,10 +319,10 @@ def test_agents_are_told_the_markers(place: Place) -> None:
 
 def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
     """After a folder was removed `update` drops what names it, and `validate` passes."""
-    files = {"src/fire/a.py": "x = 1\n", "src/cool/b.py": "x = 1\n", "src/glaze/c.py": "x = 1\n"}
+    files = {f"src/{name}/a.py": f"def {name}():\n    pass\n" for name in ("fire", "cool", "glaze")}
     before = made(place, files)
     assert "src/glaze" in repr(before)
-    (place.work / "src/glaze/c.py").unlink()
+    (place.work / "src/glaze/a.py").unlink()
     (place.work / "src/glaze").rmdir()
     assert place("state", "validate").code == 4
     assert "src/glaze" not in repr(made(place, {}, "update"))
@@ -331,7 +330,7 @@ def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
 
 
 def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place: Place) -> None:
-    """The comment at a declaration speaks for a part, else the names of its types do, else those of its few files."""
+    """The comment at its only declaration speaks for a part, else the names of its types do; else it is left out."""
     files = {
         "composer.json": '{"name": "pots/kiln"}',
         "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
@@ -343,11 +342,52 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
     }
     map_of = made(place, files)["projectMap"]
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
-        "src/Fire": "Heats a kiln.",
+        "src/Fire": "`Burner`: Heats a kiln.",
         "src/Glaze": "Declares `Color`, `Mixer`, `Tone`.",
-        "src/Cool": "`slow.php`.",
     }
     assert map_of["firstFilesToRead"][0] == "src/App.php"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("store.ts", "/** A function with marks of the kiln. */\nexport type Marked = () => void\n\n"
+         "/** Keeps all the pots. */\nexport function defineStore() {}\n", "`defineStore`: Keeps all the pots."),
+        ("runtime.rs", "/// A marker for automatic names.\npub struct AutoName;\n\n/// Fires.\npub fn fire() {}\n"
+         "struct Helper;\n", "Declares `AutoName`, `fire`."),
+        ("basepath.go", "package kiln\n\n// The BasePathFs keeps pots in one place.\ntype BasePathFs struct {}\n\n"
+         "func NewBase() {}\n", "The BasePathFs keeps pots in one place."),
+        ("cut.js", "// Handles the following case of pots:\n// - cracked\nexport const cut = () => 1;\n",
+         "Declares `cut`."),
+        ("wide.js", "// Takes pots of all sizes in any mode\n// They are fired\nexport const wide = () => 1;\n",
+         "`wide`: Takes pots of all sizes in any mode."),
+        ("pot.hpp", "/// @brief general pot of the @ref basic_kiln class\nclass pot {};\n",
+         "`pot`: general pot of the basic_kiln class."),
+    ],
+    ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "Doxygen"],
+)  # fmt: skip
+def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:
+    """Only the comment at the declaration with the name of a file tells what it is; else it is told by its names."""
+    modules = made(place, {f"src/{path}": text})["projectMap"]["modules"]
+    assert {"path": f"src/{path}", "name": path, "responsibility": said} in modules
+
+
+def test_the_core_is_on_the_map(place: Place) -> None:
+    """A folder `benchmark` below `src` and a package called `testing` are work, and the largest files come first."""
+    files = {
+        "package.json": '{"name": "kiln", "private": true, "workspaces": ["packages/*"]}',
+        "packages/kiln/package.json": '{"name": "kiln"}',
+        "packages/kiln/src/benchmark/run.ts": "export class Run {}\n",
+        "packages/kiln/src/core.ts": "export class Core {}\n" * 50,
+        "packages/testing/package.json": '{"name": "@kiln/testing", "description": "Tests of pots."}',
+        "packages/testing/src/index.ts": "export {}\n",
+    }
+    files |= {
+        f"packages/kiln/src/helper{number}.ts": "/** Helps a lot with it. */\nexport class A {}\n"
+        for number in range(9)
+    }
+    found = {one["path"] for one in made(place, files)["projectMap"]["modules"]}
+    assert {"packages/kiln/src/benchmark", "packages/kiln/src/core.ts", "packages/testing"} <= found
 
 
 def test_open_plans_are_the_next_steps(place: Place) -> None:

@@ -1,17 +1,17 @@
 """The parts of a repository, packages and folders of the main source folder, and the purpose of each.
 
-A part is described in its own words, else by what its largest files declare.
+A part is described in its own words, else by the names that its largest files declare; one of which neither is known
+is left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from .documents import capital, cut, ended, first_sentence, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import Tree, is_document, is_test, language_of
+from .tree import Tree, is_test, language_of
 
 MOST_MODULES = 16
 _FEW, _SMALL, _ALL = 6, 2, 3
@@ -21,7 +21,7 @@ as the third, the files in them say nothing of the folder around.
 _MAIN_PART = 0.8
 _FLAT = 8
 """How many files of a source folder without folders are parts of their own."""
-_LOOKED_AT, _TOLD, _SHOWN, _WORDS, _FEWEST, _MOST_TEXT = 8, 2, 6, 4, 2, 60_000
+_LOOKED_AT, _TOLD, _SHOWN, _WORDS, _FEWEST, _MOST_TEXT = 8, 2, 6, 3, 2, 200_000
 """How many files of a part without a description are read, how many of them and of their names are told, how many words
 the description of a declaration has and that of a file, and how many characters of a file are read.
 """
@@ -40,7 +40,7 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main)
-    parts = _parts(tree, source, packages)
+    parts = _parts(tree, source, packages, main.entries if main is not None and not source else ())
     says = bool(_by_files(tree, source)) or sum(map(tree.is_work, tree.folders[source])) >= _SMALL
     if source and not _is_in(source, packages) and (says or len(parts) < _ALL):
         parts.insert(0, source)
@@ -52,8 +52,8 @@ def modules_of(tree: Tree, projects: list[Project]) -> list[dict[str, str]]:
     outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in paths)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     tests = [one for one in tree.inner("") if is_test(f"{one}/")]
-    chosen = list(dict.fromkeys([*paths, *outer, *tests]))[:MOST_MODULES]
-    return [_module(tree, path, packages.get(path), main) for path in chosen]
+    told = (_module(tree, path, packages.get(path), main) for path in dict.fromkeys([*paths, *outer, *tests]))
+    return [module for module in told if module["responsibility"]][:MOST_MODULES]
 
 
 def _is_in(path: str, folders: Iterable[str]) -> bool:
@@ -65,10 +65,14 @@ def _module(tree: Tree, path: str, package: Package | None, main: Package | None
     if tree.has(path):
         if main is not None and name.partition(".")[0] in ("main", "index", "lib"):
             name = main.name
-        return {"name": name, "path": path, "responsibility": ended(capital(_said_by(tree, path)))}
-    said = capital(first_sentence(plain(package.description))) if package is not None else ""
-    said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or _by_declarations(tree, path)
-    return {"name": name, "path": path, "responsibility": ended(capital(said))}
+        role = main.entries.get(path, "") if main is not None else ""
+        said = _said_by(tree, path) or _declares(tree, [path]) or role
+    else:
+        said = capital(first_sentence(plain(package.description))) if package is not None else ""
+        said = said or ("Tests" if is_test(f"{path}/") else "") or _by_files(tree, path) or _by_declarations(tree, path)
+        if not said and package is not None:
+            said = f"A package of {len(tree.sources(path))} source files"
+    return {"name": name, "path": path, "responsibility": ended(capital(said)) if said else ""}
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -85,8 +89,11 @@ def main_folder(tree: Tree, main: Package | None) -> str:
         folder = best
 
 
-def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
-    """Return the folders in the main source folder, the largest first; in a flat one, its files that say what they are.
+_STUB = re.compile(r"/__init__\.|\.pyi\Z")
+
+
+def _parts(tree: Tree, folder: str, packages: Iterable[str], entries: Iterable[str]) -> list[str]:
+    """Return the folders in the main source folder, the largest first; in a flat one, its largest files, too.
 
     What is at the root of a repository counts only with the files there, its folders are found by themselves.
     """
@@ -95,11 +102,13 @@ def _parts(tree: Tree, folder: str, packages: Iterable[str]) -> list[str]:
     if len(inner) > _FEW:
         inner = [one for one in inner if len(tree.sources(one)) >= _SMALL]
     inner.sort(key=lambda one: (-_size(tree, one), one))
+    if len(inner) == 1:
+        inner += [one for one in tree.inner(inner[0]) if len(tree.sources(one)) >= _SMALL]
     if len(inner) >= _ALL and folder:
         return inner
-    files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and "/__init__." not in path]
-    files.sort(key=lambda path: (-tree.files[path], path))
-    return [*inner, *islice((path for path in files if len(_said_by(tree, path).split()) > 2), _FLAT)]
+    files = [path for path in tree.folders.get(folder, []) if tree.is_work(path) and not _STUB.search(path)]
+    files = [path for path in files if path in entries or _said_by(tree, path) or _declares(tree, [path])]
+    return [*inner, *sorted(files, key=lambda path: (-tree.files[path], path))[:_FLAT]]
 
 
 _DOCSTRING = re.compile(
@@ -119,6 +128,9 @@ _BEFORE = re.compile(r"#!|[\"']use \w+|<\?php")
 _TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
 _LINK = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])")
 """Links of Javadoc and rustdoc."""
+_INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
+_REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\{@|::`")
+"""The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: |\+build|go:build"
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
@@ -142,53 +154,79 @@ def _by_files(tree: Tree, folder: str) -> str:
 
 
 def _by_declarations(tree: Tree, folder: str) -> str:
-    """Return what the largest files of a folder say that they are, else what they declare, else their names."""
+    """Return what the largest files of a folder say that they are, else what they declare; "" without either."""
     direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
-    below = [path for path in tree.below(folder) if language_of(path) or is_document(path)]
-    near = direct if len(direct) > 1 else []
-    paths = sorted(near or tree.sources(folder) or below, key=lambda path: (-tree.files[path], path))
-    files = [f"`{cut(path[len(folder) :].lstrip('/'), 60)}`" for path in paths]
-    looked_at = [*zip(paths, files, strict=True)][:_LOOKED_AT]
-    if told := [said.rstrip(".") for path, file in looked_at if (said := _said_by(tree, path, f"{file}: "))]:
-        return "; ".join(told[:_TOLD])
-    found = (name for path, _ in looked_at for name, _ in [*_declarations(tree.text(path))][:_TOLD])
-    names = [*dict.fromkeys(f"`{name}`" for name in found)] if near and len(files) > _TOLD else []
-    shown = names or files
-    more = " and more" if len(shown) > _SHOWN else ""
-    return f"{'Declares ' if names else ''}{', '.join(shown[:_SHOWN])}{more}"
+    near = direct if len(direct) > 1 else tree.sources(folder)
+    paths = sorted(near, key=lambda path: (-tree.files[path], path))[:_LOOKED_AT]
+    said = ((cut(path[len(folder) :].lstrip("/"), 60), _said_by(tree, path)) for path in paths)
+    told = [one if one.startswith("`") else f"`{file}`: {one}" for file, one in said if one]
+    # What one of many files says is not what the folder is.
+    enough = len(told) >= min(len(paths), _TOLD)
+    return "; ".join(one.rstrip(".") for one in told[:_TOLD]) if enough else _declares(tree, paths)
 
 
-def _said_by(tree: Tree, path: str, lead: str = "") -> str:
-    """Return what a file says that it is, after `lead`; else what the first comment at a declaration says, after the
-    name of that.
+def _said_by(tree: Tree, path: str) -> str:
+    """Return what a file says that it is, else what the comment at the declaration says that it is named after, or at
+    its only one, after the name of that; "" without either.
     """
     if said := header(tree, path):
-        return lead + said
-    name, said = next((one for one in _declarations(tree.text(path)) if one[1]), ("", ""))
+        return said
+    found, file = _declarations(tree.text(path)), _folded(path.rpartition("/")[2].partition(".")[0])
+    named = (one for one in found if one[1] and (len(found) == 1 or _is_about(file, _folded(one[0]))))
+    name, said = next(named, ("", ""))
     return said if not said or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said) else f"`{name}`: {said}"
 
 
+def _is_about(file: str, name: str) -> bool:
+    """Return whether a declaration has the name of its file, but for a verb before it and a letter or two after it."""
+    short = _MADE.sub("", name)
+    return short.startswith(file) and len(short) - len(file) < 3
+
+
+def _declares(tree: Tree, paths: list[str]) -> str:
+    """Return the names that files declare for others, the same number of each first; "" without any."""
+    found = [[name for name, _ in _declarations(tree.text(path))] for path in paths]
+    each = _TOLD if len(paths) > 1 else _SHOWN
+    names = [f"`{name}`" for inner in found for name in inner[:each]]
+    names += [f"`{name}`" for inner in found for name in inner[each:]]
+    shown = list(dict.fromkeys(names))
+    return f"Declares {', '.join(shown[:_SHOWN])}{' and more' if len(shown) > _SHOWN else ''}" if shown else ""
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+_MADE = re.compile(r"\A(?:define|create|make|new|use|get)(?=\w{3})")
+"""Verbs in front of the thing that a function makes: `defineStore` is what `store.ts` is about."""
 _DECLARED = re.compile(
     r" {0,4}(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data) )*"
     r"(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule|defprotocol"
     r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z][\w.]*)"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
-_OPEN = re.compile(r"export |pub|func [A-Z]")
-"""The beginnings of functions that other files can use."""
+_OPEN = re.compile(r"export |pub |public |func [A-Z]|(?:async )?def [a-z]|defmodule |class [A-Z]|type [A-Z]\w* (?!=)")
+"""The beginnings of declarations that other files can use."""
 
 
-def _declarations(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the names that a source file declares for others, types first, each with what the comment above it says."""
-    yield from ((name, _described(said, _WORDS)) for name, said in _CLASS.findall(text[:_MOST_TEXT]))
-    functions: list[tuple[str, str]] = []
+def _declarations(text: str) -> list[tuple[str, str]]:
+    """Return the names that a source file declares for others, each with what the comment above it says: types first,
+    then functions, then names for other types. Where some are declared as open, the others are left out.
+    """
+    inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
+    ranked: list[tuple[int, str, str]] = []
     for comment, line in _comments(text):
-        found = _DECLARED.match(line)
-        if found is not None and found["function"] is None:
-            yield found["name"], _described(comment, _WORDS)
-        elif found is not None and _OPEN.match(line):
-            functions.append((found["name"], _described(comment, _WORDS)))
-    yield from functions
+        if found := _DECLARED.match(line):
+            rank = 3 if _OPEN.match(line) is None else 2 if _ALIAS.search(line) else 1 if found["function"] else 0
+            if rank < 3 or found["function"] is None:
+                name = found["name"]
+                ranked.append((rank, name, _described(inside.get(name, comment), _WORDS)))
+    ranked.sort(key=lambda one: one[0])
+    least = 2 if ranked and ranked[0][0] < 3 else 3
+    return [(name, said) for rank, name, said in ranked if rank <= least]
+
+
+_ALIAS = re.compile(r"\btype [A-Z]\w*(?:<.*>)? *=|\bconst [A-Z]")
 
 
 def _comments(text: str) -> Iterator[tuple[str, str]]:
@@ -213,7 +251,8 @@ def header(tree: Tree, path: str) -> str:
         return _described(max(map("".join, doc.findall(text)), key=len, default=""), _FEWEST)
     for comment, code in _comments(text) if language_of(path) is not None else ():
         if said := _described(comment, _FEWEST):
-            return said if comment.startswith("/*") or _ENDS.match(code) else ""
+            about_file = comment.startswith("/*") and not _DECLARED.match(code)
+            return said if about_file or _ENDS.match(code) else ""
         if code.strip() and not _BEFORE.match(code):
             break
     return ""
@@ -221,10 +260,11 @@ def header(tree: Tree, path: str) -> str:
 
 def _described(comment: str, least: int) -> str:
     """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
-    text = _TAG.sub("", _STARS.sub("", comment.strip("/*!"))).strip()
+    text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", comment.strip("/*!")))).strip()
     text = "" if _LEGAL.search(text[:600]) else _LINK.sub(lambda link: link[1] or link[2], text)
-    for said in map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )", text)):
+    for said in map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )|(?<=\w)\n(?=(?:They|It|This|These|We|If|When|The) )", text)):
         if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
             useless = len(said.split()) < least or "http" in said or _NO_HEADER.match(said)
-            return "" if useless else first_sentence(said).rstrip(":")
+            first = "" if useless else first_sentence(said)
+            return "" if first.endswith((":", "…")) or _REMAINS.search(first) else first
     return ""

@@ -187,15 +187,15 @@ NOT_OWN = (
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TEST = re.compile(
-    r"(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testing|testdata|testsuite|[^/]*[._-]tests)/"
+    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|[^/]*[._-]tests)/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
 # `org.example` is the name of a package.
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
-    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*playground|bench(?:es|marks?|suite)?|perf|fuzz(?:ing)?|docs"
-    r"|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
+    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*playground|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)"
+    r"|fuzz(?:ing)?|docs|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""
