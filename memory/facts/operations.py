@@ -144,8 +144,8 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
 
 @facts.look("check", "", "-o json")
 def check(context: Context) -> Result:
-    """Report lines that are no facts, duplicate ids, secrets, and facts that say nearly the same.
+    """Report lines that are no facts, duplicate ids and secrets.
 
-    Exit code 4 when there is an error; warnings and notes alone are none.
+    Exit code 4 when there is an error, 0 when there are only warnings and notes.
     """
     return problems_found(_facts(context).check())

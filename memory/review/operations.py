@@ -160,7 +160,7 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
     help="The whole text of the entry (default: what you type, until ctrl+d).",
 )
 def edit(context: Context, proposal_id: str, text: str) -> Result:
-    """Give the entry of a proposal another text before you accept it; the proposal waits on."""
+    """Change the text of the entry in a proposal; the proposal goes on waiting for your decision."""
     inbox = Inbox(context.workspace.together)
     found = inbox.edit(proposal_id, text)
     return said({"proposal": found.row()}, f"edited: {found.summary}")

@@ -44,8 +44,8 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     it is. A score is the share of the query that an entry has. Words may have another form or go on (deploy
     finds deployed and deployment); "words in quotes" are adjacent and whole; -word is left out; in:, tag:,
     before: and after: narrow it. These hold below the line as well. Where a word is in no entry, similar ones are
-    taken, which is said.
-    A file that cannot be read is left out, which is said on stderr.
+    taken, and the answer says so.
+    A file that cannot be read is left out and named on stderr.
     """
     started = time.monotonic()
     asked = _read(context, query).within(kinds_of(places))

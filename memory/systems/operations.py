@@ -55,7 +55,7 @@ def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_r
     """Parse memory files, compare them with their own bytes, and report problems as file:line.
 
     All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
-    is an error; warnings and notes alone are none.
+    is an error, 0 when there are only warnings and notes.
 
     A field, heading or checklist in another form than the plain one is read where it is clearly meant, and noted. --fix
     writes the plain form; a line that nothing reads, or that could mean two things, is left to you.

@@ -28,7 +28,7 @@ from .timetable import agent_unit, timetable, watch_expression
 def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
     """Look at the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
 
-    Exit code 4 when something needs a person; warnings and notes alone are none.
+    Exit code 4 when something needs a person, 0 when there are only warnings and notes.
     """
     if fleet and not schedule:
         raise UsageError("usage.arguments", "--fleet says what --schedule prints", "give both")
