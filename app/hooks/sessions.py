@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from memory.errors import MemdeckError
-from memory.history.changes import row
 from memory.workspace import Workspace
 
 _SESSIONS, _FAILURES = "hook-sessions.json", "hook-failures.json"
@@ -103,6 +102,7 @@ class HookSession:
         since = self._known().get("since")
         if not isinstance(since, str):
             return []
+        from memory.history.changes import row
 
         self._workspace.notice(now)
         found = self._workspace.store.history.list(
