@@ -232,7 +232,7 @@ CASES = (
     _made(
         "headings-1000000",
         "a million headings of level 4",
-        build=partial(_headings, line=b"#### x\n", full=1_000_000, small=100_000),
+        build=partial(_headings, line=b"#### x\n", full=1_000_000, small=5_000),
     ),
     _made(
         "tasks-100000",

@@ -202,11 +202,11 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
 
     runs = list(text.items(begins, belongs))
     found = [*text.loose(runs, _loose)] if name is not None else []
-    items = []
+    items, newline = [], section.newline  # Found once: that takes as long as the section.
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
         below = [line.strip(" \t") if box is not None else line for line in text.lines[first + 1 : stop]]
-        raw = section.newline.join([f"### {begin['title'].strip()}", *below]) + section.newline
+        raw = newline.join([f"### {begin['title'].strip()}", *below]) + newline
         entry, inside = plain_task(Entry(encode(raw)))
         items.append(Item(top + first, top + stop, entry, box))
         if name is not None:
