@@ -136,6 +136,52 @@ def test_each_command_names_its_source(place: Place) -> None:
     assert "Build: `npm run build` (from `package.json`)." in notes
 
 
+@pytest.mark.parametrize(
+    ("files", "notes"),
+    [
+        ({"package.json": NODE % '"test": "mocha"', "pnpm-lock.yaml": "",
+          ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: pnpm install --frozen-lockfile\n"},
+         ["Set up: `pnpm install --frozen-lockfile` (from `.github/workflows/ci.yml`)."]),
+        ({"package.json": NODE % '"test": "mocha"', "package-lock.json": "{}"},
+         ["Set up: `npm ci` (usual with `package.json`)."]),
+        ({"composer.json": '{"name": "kiln/kiln"}', "CONTRIBUTING.md": "# C\n\nRun `composer install` first.\n"},
+         ["Set up: `composer install` (from `CONTRIBUTING.md`)."]),
+        ({"mix.exs": "app: :kiln\n"}, ["Set up: `mix deps.get` (usual with `mix.exs`)."]),
+        ({"pyproject.toml": '[project]\nname = "kiln"\n[tool.mypy]\n[tool.ruff]\n', "uv.lock": "",
+          "tox.ini": "[tox]\n",
+          ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: >\n        uv run tox run\n"
+          "        -f typing\n\n  b:\n    steps: []\n"},
+         ["Set up: `uv sync` (usual with `pyproject.toml`).",
+          "Types: `uv run tox run -f typing` (from `.github/workflows/ci.yml`)."]),
+        ({"CMakeLists.txt": "project(kiln)\nenable_testing()\n", "kiln.c": "int main() {}\n",
+          ".github/workflows/ubuntu.yml": "jobs:\n  a:\n    steps:\n    - run: cmake -S . -B build -DTESTS=On\n"
+          "    - run: ctest\n", ".github/workflows/labeler.yml": "jobs:\n",
+          ".github/workflows/windows.yml": "jobs:\n  a:\n    steps:\n    - run: ctest -C Debug\n"},
+         ["Set up: `cmake -S . -B build -DTESTS=On` (from `.github/workflows/ubuntu.yml`).",
+          "Continuous integration is GitHub Actions: `.github/workflows/ubuntu.yml`,"
+          " `.github/workflows/windows.yml`."]),
+        ({"go.mod": "module example.org/kiln\n", "a.go": "package a\n", "gcs/go.mod": "module example.org/kiln/gcs\n",
+          "gcs/a.go": "package gcs\n", "appveyor.yml": "# This does nothing any more.\nversion: 1\n"},
+         ["`gcs/go.mod`: tested in its own folder."]),
+        ({"pom.xml": "<project><name>kiln</name><build><rules><requireJavaVersion><!-- 17 --><version>[17,22)</version>"
+          "</requireJavaVersion></rules></build></project>"}, ["Is built with Java [17,22) (Maven's enforcer)."]),
+    ],
+    ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer"],
+)  # fmt: skip
+def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, str], notes: list[str]) -> None:
+    """The set-up step, the settings that run tests, and modules of their own are told; what says it is dead is not."""
+    found = made(place, files)["projectMap"]["architectureNotes"]
+    assert [one for one in notes if one not in found] == [], found
+    assert "appveyor" not in repr(found)
+
+
+def test_what_ci_uses_is_not_replaced_by_what_is_usual(place: Place) -> None:
+    """A linter that runs as an action is told as the linter."""
+    ci = "jobs:\n  a:\n    steps:\n    - uses: golangci/golangci-lint-action@v9\n"
+    files = {"go.mod": "module example.org/kiln\n", "a.go": "package a\n", ".github/workflows/ci.yml": ci}
+    assert commands(made(place, files))["Lint"] == ["golangci-lint", "run"]
+
+
 # -- focus ----------------------------------------------------------------------------------------------------------
 
 

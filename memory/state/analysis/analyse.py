@@ -11,7 +11,7 @@ from memory.base.safe_text import one_line
 from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 
-from .commands import ci_files, commands_of
+from .commands import SET_UP, ci_files, commands_of
 from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
 from .manifests import main_package, projects_of, whole_name
 from .modules import main_folder, modules_of
@@ -57,6 +57,7 @@ class _Repository:
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and tree.text(path)]
         self.commands = commands_of(tree, self.projects)
+        self.validation = [command for command in self.commands if command.kind != SET_UP]
         self.name = self._name()
 
     def bundle(self) -> dict[str, Any]:
@@ -84,7 +85,7 @@ class _Repository:
             "currentFocus": self._focus(steps),
             "gotchas": gotchas(tree),
             "nextSteps": steps,
-            "validationCommands": [command.json() for command in self.commands[:2]],
+            "validationCommands": [command.json() for command in self.validation[:2]],
         }
 
     def _name(self) -> str:
@@ -156,14 +157,18 @@ class _Repository:
             found += project.versions
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
-        found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in self.commands[2:]]
+        more = [command for command in self.commands if command not in self.validation[:2]]
+        found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
+        if self.tree.has("go.mod") and not self.tree.has("go.work"):
+            own = (f"`{path}`: tested in its own folder." for path in self.tree.files if path.endswith("/go.mod"))
+            found += list(own)[:_SHORT]
         for path in filter(_DESIGN.search, self.guides):
             said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
             found += [f"{ended(said)} (`{path}`)"] if said else []
-        services: dict[str, str] = {}
+        services: dict[str, list[str]] = {}
         for path, service in ci_files(self.tree):
-            services.setdefault(service, path)
-        run = "; ".join(f"{service}: `{path}`" for service, path in services.items())
+            services.setdefault(service, []).append(f"`{path}`")
+        run = "; ".join(f"{service}: {', '.join(paths[:4])}" for service, paths in services.items())
         return [*found, f"Continuous integration is {run}."] if run else found
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
@@ -202,7 +207,7 @@ class _Repository:
             actions.append(ended(f"Begin with “{steps[0]['title']}”"))
         if self.readme is None:
             actions.append("Write a README that says what the project is for.")
-        summary = NOT_RUN if self.commands else NO_COMMANDS
+        summary = NOT_RUN if self.validation else NO_COMMANDS
         return {
             "summary": " ".join(said) or _NOTHING,
             "currentState": state,

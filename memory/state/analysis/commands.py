@@ -1,4 +1,4 @@
-"""The commands that test, lint, type check and build a repository, from where the project itself says them.
+"""The commands that set up, test, lint, type check and build a repository, from where the project itself says them.
 
 In this order: the guides for agents and contributors, the steps of continuous integration, the scripts of manifests,
 the targets of make and its like, and the usual ones of the ecosystem. None rewrites sources or waits for changes.
@@ -15,19 +15,26 @@ from typing import NamedTuple
 from .manifests import Project
 from .tree import Tree, is_test
 
-_PURPOSES = {"test": "Runs the tests", "lint": "Lints the code", "types": "Checks the types",
-             "format": "Checks the format", "build": "Builds it"}  # fmt: skip
+SET_UP = "set up"
+_PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", "lint": "Lints the code",
+             "types": "Checks the types", "format": "Checks the format", "build": "Builds it"}  # fmt: skip
 """The kinds of commands in their order, each with its purpose."""
 _GUIDE = re.compile(
     r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
     re.IGNORECASE,
 )
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
-_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux)\b[^/]*\Z", re.IGNORECASE)
+_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
 _NO_WORKFLOW = re.compile(
-    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|fuzz|nightly|scorecard|backport)[^/]*\Z",
+    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|codspeed|pypi|fuzz|nightly|scorecard|backport)[^/]*\Z",
     re.IGNORECASE,
 )
+_DEAD = re.compile(
+    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in )?used?|unused|disabled|obsolete)\b",
+    re.IGNORECASE,
+)
+"""A comment at the top of settings that says that they have no effect."""
+_TESTS = re.compile(r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])")
 _OTHER_CI = {
     ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
     ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
@@ -43,8 +50,13 @@ _SCRIPT_NAMES = (
     ("build", r"build(?:[:-](?:all|prod|packages))?|compile"),
 )  # fmt: skip
 _TOOLS = (
+    (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
+             r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]|meson setup"
+             r"|(?:python3? -m )?pip install (?:-e|-r|--group) \S+$|(?:dart|flutter) pub get$"),
+    ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
-    ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)|prettier .*--check|cargo fmt.* --check|black --check"),
+    ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)[\w-]*|prettier .*--check|cargo fmt.* --check"
+               r"|black --check"),
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
@@ -53,7 +65,8 @@ _TOOLS = (
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
-    ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|mix compile|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
+    ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
+              r"|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
 )  # fmt: skip
 _TOOLS_OF = {
     "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8", "Rust": "cargo",
@@ -92,8 +105,9 @@ _ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
 _SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
 _STEP = re.compile(r"^[ \t]*-[ \t]+(?=[\w\"'])", re.MULTILINE)
 _RUN = re.compile(
-    r"^([ \t]*)(?:run|script|test_script|- script):[ \t]*([^\n]*)((?:\n(?:\1[ \t]+[^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE
+    r"^([ \t]*)(?:- )?(?:run|script|test_script):[ \t]*([^\n]*)((?:\n(?:\1[ \t]+[^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE
 )
+_KEY = re.compile(r"\n[ \t]*(?:\n|[\w-]+:(?:\s|\Z))")
 _TARGET = re.compile(
     r"^([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])[^\n]*((?:\n[\t ]+[^\n]*)*)", re.MULTILINE
 )
@@ -145,18 +159,23 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     ]
     found += _conventions(tree, projects)
     # Those for a part of the work come last.
-    found.sort(key=lambda one: _NARROW.search(one.text) is not None)
+    found.sort(key=lambda one: one.kind != SET_UP and _NARROW.search(one.text) is not None)
     best = {one.kind: one for one in reversed(found)}
     return [best[kind] for kind in _PURPOSES if kind in best]
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
-    """Return the settings of continuous integration, each with its service; those that run the tests come first."""
+    """Return the settings of continuous integration, each with its service; those that run the tests come first.
+
+    Settings that say of themselves that they have no effect are left out.
+    """
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
-    others = {path for path in workflows if _NO_WORKFLOW.search(path)}
-    workflows.sort(key=lambda path: (not _MAIN_WORKFLOW.search(path), path in others, "lint" in path, len(path)))
-    found = [(path, "GitHub Actions") for path in workflows]
-    return found + [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
+    tested = [path for path in workflows if any(_TESTS.search(run[0]) for run in _RUN.finditer(tree.text(path)))]
+    others = {path for path in workflows if _NO_WORKFLOW.search(path) or path not in tested}
+    workflows.sort(key=lambda path: (path in others, not _MAIN_WORKFLOW.search(path), "lint" in path, len(path)))
+    found = [(path, "GitHub Actions") for path in workflows if path not in others or others.issuperset(workflows)]
+    found += [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
+    return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
 
 
 def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -178,8 +197,14 @@ def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
     for path, _ in ci_files(tree):
         text = tree.text(path)
         steps = () if _NO_WORKFLOW.search(path) else _STEP.split(text)
-        for run in (run for step in steps if "working-directory:" not in step for run in _RUN.finditer(step)):
-            yield from ((_filled(line.strip(" -\t\"'"), text), path) for line in (run[2] + run[3]).split("\n"))
+        for step in (step for step in steps if "working-directory:" not in step):
+            if "golangci/golangci-lint-action@" in step:
+                yield "golangci-lint run", path
+            for run in _RUN.finditer(step):
+                # After `>` the lines are one.
+                folded = " ".join(_KEY.split(run[3])[0].split()) if run[2].startswith(">") else ""
+                lines = [folded] if folded else (run[2] + run[3]).split("\n")
+                yield from ((_filled(line.strip(" -\t\"'"), text), path) for line in lines)
 
 
 def _filled(line: str, text: str) -> str:
@@ -209,7 +234,7 @@ def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
             there = (not file or tree.has(path) or path in tree.folders) and (not top or "{}" in words)
             if there and (text in texts or (kind == "test" and text in tested)):
                 inside = project.ecosystem.inside.format(shlex.quote(top)) if top else ""
-                called = shlex.split(f"{run} {words.replace('{}', inside)}")
+                called = shlex.split(f"{run if kind != SET_UP else ''} {words.replace('{}', inside)}")
                 yield Command(kind, tuple(called), f"usual with `{project.manifests[0]}`")
 
 

@@ -136,7 +136,12 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
     if any(package.folder for package in found.packages):
         found.workspace = found.workspace or "several packages"
     for place, sentence in ecosystem.versions:
-        value = found.first([path for folder in folders[:3] for path in by_folder[folder]], place)
+        paths = [path for folder in folders[:3] for path in by_folder[folder]]
+        if isinstance(place, re.Pattern):
+            # What it is built with may be in any part of a manifest.
+            value = next((one_line(one) for path in paths for one in place.findall(tree.text(path))), "")
+        else:
+            value = found.first(paths, place)
         start = sentence.partition("{")[0]
         if value and len(value) < 60 and "{" not in value and not any(one.startswith(start) for one in found.versions):
             found.versions.append(sentence.format(value))
