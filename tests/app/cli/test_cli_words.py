@@ -116,7 +116,6 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
         (("tasks", "list", "--now", "soon"), "--now does not take 'soon'"),
         (("journal", "list", "--limit", "-3"), "--limit takes a whole number from 0 to 1000000000, not '-3'"),
         (("changes", "list", "--limit", "-1"), "--limit takes a whole number from 0 to 1000000000, not '-1'"),
-        (("typed", "expire", "x.md", "--max-age", "-3d"), "write an age such as 45s, 30m, 12h, 7d or 2w"),
     ],
 )
 def test_a_wrong_number_says_which_ones_are_taken(memdeck: Memdeck, words: tuple[str, ...], said: str) -> None:

@@ -88,6 +88,9 @@ def test_expire_deletes_what_is_older(ada: Path, den: Den) -> None:
     with pytest.raises(RefusedError) as caught:
         ops.expire(ada / "memory", 1, now=NOW)
     assert caught.value.code == "typed.not_memory"
+    with pytest.raises(MemdeckError) as caught:
+        ops.expire(path, "-3d", now=NOW)
+    assert (caught.value.code, caught.value.hint) == ("typed.age", "write an age such as 45s, 30m, 12h, 7d or 2w")
     undo_in(Workspace.open(ada, state_home=den.state).together, actor="agent:ada", now=NOW)
     assert path.read_text() == "text\n"
 
