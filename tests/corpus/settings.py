@@ -84,14 +84,14 @@ CASES = (
         _aidefile(b"[memory]\n" + b"".join(b"k%d=1\n" % number for number in range(400))),
         "Aidefile",
         screen=True,
-        finds=tuple(f"Aidefile:{line} typed.key" for line in range(2, 23)),
+        finds=tuple(f"Aidefile:{line} typed.key" for line in range(2, 402)),
     ),
     _case(
         "aidefile-many-keys",
         "10,000 keys of an agent",
         _aidefile(b"".join(b"k%d=1\n" % number for number in range(10_000 // 2))),
         "Aidefile",
-        finds=("Aidefile:513 typed.toml",),
+        finds=("Aidefile:1 typed.toml",),
     ),
     _case(
         "aidefile-dotted",
