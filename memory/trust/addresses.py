@@ -16,6 +16,8 @@ _GLOBAL_6 = ipaddress.IPv6Network("2000::/3")
 """The only part of IPv6 that is allocated for the public internet."""
 _WRAPPED = (ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96"))
 """Addresses that lead to the IPv4 address in their last 32 bits: mapped ones, and those of NAT64."""
+_ISATAP = (0x00005EFE, 0x02005EFE)
+"""The numbers before an IPv4 address in those of ISATAP, which lead to it as well."""
 _CLOSED = tuple(
     ipaddress.ip_network(network)
     for network in (
@@ -124,7 +126,7 @@ def is_open_address(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(found, ipaddress.IPv6Address):
-        if any(found in network for network in _WRAPPED):
+        if any(found in network for network in _WRAPPED) or int(found) >> 32 & 0xFFFFFFFF in _ISATAP:
             return is_open_address(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
         if found not in _GLOBAL_6:
             return False
