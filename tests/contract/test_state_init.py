@@ -436,6 +436,24 @@ def test_the_core_is_on_the_map(place: Place) -> None:
     assert {"packages/kiln/src/benchmark", "packages/kiln/src/core.ts", "packages/testing"} <= found
 
 
+def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
+    """Hard rules and the boxes of a template are quoted; politeness, law, and help for users are not."""
+    files = {
+        "CONTRIBUTING.md": "# Contributing\n\nThank you, never be afraid!\n\n## Work\n\n"
+        "Send a pull request to the **4.x** branch. The rest is prose.\n\n"
+        "- Keep pots dry. *Always* [fire](https://example.org) twice.\n- Pots are round.\n\n"
+        "## License\n\nYou must sign it.\n",
+        ".github/pull_request_template.md": "- [ ] Pots are tested\n",
+        "README.md": README + "\n## Troubleshooting\n\n- The pot cracks: buy another.\n",
+    }
+    found = made(place, files)["gotchas"]
+    assert [one["title"] for one in found] == [
+        "Send a pull request to the 4.x branch", "Always fire twice", "Pots are tested"
+    ]  # fmt: skip
+    assert found[1]["correctPath"] == "Keep pots dry. Always fire twice."
+    assert found[1]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."
+
+
 def test_open_plans_are_the_next_steps(place: Place) -> None:
     """The open items of a plan are the steps, the first one is named in the focus; ticked and closed ones are none."""
     plan = "# To do\n\n- [ ] Glaze pots: see `kiln.py`\n- [x] Cool\n- [ ] Sell pots\n\n## Done\n\n- Dig clay\n"

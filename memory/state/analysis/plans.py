@@ -1,4 +1,4 @@
-"""Reads the documents of a repository about the work: open steps, traps, and unreleased changes."""
+"""Reads the documents of a repository about the work: open steps, rules, traps, and unreleased changes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from typing import NamedTuple
 
 from memory.state.files.model import NOT_SAID
 
-from .documents import Section, capital, cut, documents, ended, first_sentence, plain, sentences, some_sentences
+from .documents import (
+    ListItem,
+    Section,
+    capital,
+    cut,
+    documents,
+    ended,
+    first_sentence,
+    plain,
+    sentences,
+    some_sentences,
+)
 from .tree import Tree
 
-MOST_STEPS, MOST_GOTCHAS, MOST_CHANGES = 10, 12, 6
+MOST_STEPS, MOST_GOTCHAS, MOST_CHANGES, _MOST_RULES = 10, 12, 6, 6
 _TITLE, _TEXT = 100, 400
 
 
@@ -28,6 +39,21 @@ _CHANGES = _file("changelog|changes|history|news|release[-_ ]?notes")
 _GUIDES = _file(f"readme|contributing|hacking|development|agents|claude|gemini|faq|architecture|design|{_TRAP_FILE}",
                 r"\.(?:md|markdown|rst|txt)")  # fmt: skip
 _FILE_OF_TRAPS = _file(_TRAP_FILE, r"\.\w+")
+_FOR_USERS = _file("readme|faq|troubleshooting", r"\.\w+")
+_FOR_CONTRIBUTORS = _file("contributing|(?:pull|merge)_request_template", r"\.(?:md|markdown|rst|txt)")
+_GUIDELINES = _words("pull requests?|checklist|(?:coding|style) guide(?:lines?)?|coding style")
+_HARD = _words(r"never|do not|don['’]t|must(?: not)?|always|(?:to|against|from|off) (?:the )?[`\w./-]+ branch")
+_RULE = re.compile(
+    rf"{_HARD.pattern}|\b(?:only|required|please (?:run|add|use)|before (?:you|creating|opening|submitting|testing))\b"
+    r"|❗|:exclamation:",
+    re.IGNORECASE,
+)
+_NO_RULE = _words(
+    r"conduct|licen[sc]es?|copyright|CLA|thank\w*|welcome|issues?|bug reports?|feature requests?|security|support"
+    r"|translat\w+|wanted|governance|agreement|up to you|fork the|afraid|feel free"
+    r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
+)
+"""What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
 _PLAN_TITLE = _words(r"todos?|to-do|roadmap|next steps|planned|future work|upcoming|what'?s next")
 _CLOSED = _words(
     r"done|completed?|finished|shipped|released|archived?|history|rejected|not planned|won'?t|non-?goals?|ideas?"
@@ -37,6 +63,7 @@ _TRAPS = _words(
     r"gotchas?|pitfalls?|known (?:issues|problems|bugs|limitations)|caveats?|traps?|troubleshooting"
     r"|common (?:problems|errors|mistakes)|watch out|limitations"
 )
+_HELP = _words("troubleshooting|common (?:problems|errors)")
 _UNRELEASED = re.compile(
     r"\A\W*(?:unreleased|next|upcoming|development|master|main|head|future|in progress)\b(?! generation)"
     r"|\bunreleased\b|\bTB[DA]\b|\bnot (?:yet )?released\b|\d[-.]?(?:dev\d*|wip|snapshot)\b|[-/.](?:xx|\?\?)\b|YYYY",
@@ -132,12 +159,19 @@ def _title(text: str) -> tuple[str, str]:
 
 
 def gotchas(tree: Tree) -> list[dict[str, str]]:
-    """Return the traps in the documents, under headings such as Known issues or Troubleshooting."""
-    found: list[dict[str, str]] = []
+    """Return the rules for contributors, and the traps in the documents, under headings such as Known issues.
+
+    The help for users in a README, in a list of questions, or in a file of troubles is none.
+    """
+    found = _rules(tree)
     for path, sections in documents(tree, _GUIDES):
-        whole = _FILE_OF_TRAPS.fullmatch(path.rpartition("/")[2]) is not None
+        name = path.rpartition("/")[2]
+        for_users = _FOR_USERS.fullmatch(name) is not None
+        whole = not for_users and _FILE_OF_TRAPS.fullmatch(name) is not None
         for section in sections:
             if not whole and not any(map(_TRAPS.search, section.titles)):
+                continue
+            if for_users and any(map(_HELP.search, section.titles)):
                 continue
             if not section.title or _TRAPS.search(section.title) or section.level <= whole:
                 found += [_gotcha(path, section.title, *_title(item.text)) for item in section.items]
@@ -145,6 +179,37 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
                 text = " ".join(one if isinstance(one, str) else ended(one.text) for one in section.blocks)
                 found.append(_gotcha(path, next(reversed(section.above), section.title), section.title, text))
     return [one for one in found if re.search(r"\w", one["title"])][:MOST_GOTCHAS]
+
+
+def _rules(tree: Tree) -> list[dict[str, str]]:
+    """Return the rules in the guide for contributors and in the template of pull requests, the hard ones first."""
+    found: dict[str, tuple[str, str]] = {}
+    for path, sections in documents(tree, _FOR_CONTRIBUTORS):
+        for section in sections:
+            if any(map(_NO_RULE.search, section.titles)):
+                continue
+            guidelines = any(map(_GUIDELINES.search, section.titles)) or "template" in path.lower()
+            for block in section.blocks:
+                item = isinstance(block, ListItem)
+                texts = [block.text] if isinstance(block, ListItem) else sentences(block)
+                asked = (one for one in texts if _RULE.search(one) or (guidelines and item))
+                found |= {
+                    one: (path, section.title) for one in asked if not _NO_RULE.search(one) and one[-1] not in "?:"
+                }
+    chosen = sorted(found, key=lambda one: _HARD.search(one) is None)[:_MOST_RULES]
+    return [_rule(*found[text], some_sentences(text.replace(":exclamation:", "").strip(), _TEXT)) for text in chosen]
+
+
+def _rule(path: str, section: str, text: str) -> dict[str, str]:
+    told = sentences(text)
+    rule = next((one for pattern in (_HARD, _RULE) for one in told if pattern.search(one)), told[0])
+    title = cut(rule.rstrip("."), _TITLE)
+    return {
+        "title": capital(title),
+        "symptom": NOT_SAID,
+        "cause": f"Written in `{path}`, “{section}”." if section else f"Written in `{path}`.",
+        "correctPath": ended(capital(text)) if title != text.rstrip(".") else NOT_SAID,
+    }
 
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:

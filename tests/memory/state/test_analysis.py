@@ -213,7 +213,7 @@ def test_traps_with_labels(tmp_path: Path) -> None:
         "# Troubleshooting Guide\n\n## Values are lost\n\n**Symptom:** Values are `null`\n\n**Reason:**\n\n"
         "- The class is local\n- Or it is excluded\n\n**Solution:** Make it static.\\\nOr write an adapter.\n"
     )
-    (trap,) = sound(write({"Troubleshooting.md": text}, tmp_path))["gotchas"]
+    (trap,) = sound(write({"Known-Issues.md": text}, tmp_path))["gotchas"]
     assert trap == {
         "title": "Values are lost",
         "symptom": "Values are `null`.",
