@@ -380,6 +380,7 @@ MONITOR_FIELDS = [
         "- [ ] threshold: value > 90",
         "- threshold = value > 90",
         "> - threshold: value > 90",
+        "- expect: 90",
     ),
 ]
 
@@ -394,6 +395,14 @@ def test_a_field_of_a_monitor_is_never_guessed(workspace: Place, line: str) -> N
     assert ["read by nothing" in json.dumps(one) for one in asked if one["name"] == "Disk"] == [True]
     workspace("check", "--fix")
     assert workspace.read(".aiter/memory/monitors.md") == before
+
+
+def test_a_second_condition_is_an_error_of_its_monitor(workspace: Place) -> None:
+    """What an answer must hold is in the threshold alone: a check that leaves a line out is not healthy."""
+    written(workspace, "monitors.md", MONITOR.format("- threshold: value > 90\n- expect: ok"))
+    [error] = [one for one in workspace("check", "-o", "json").data["problems"] if one["level"] == "error"]
+    assert (error["line"], error["code"]) == (8, "line.unclear")
+    assert workspace.json("monitors", "list")["monitors"][0]["state"] == "error"
 
 
 PLAN_FIELDS = [

@@ -185,9 +185,9 @@ class _Reader:
         if key in self.lines_of:
             above = "above" if self.lines_of[key] < number else "below"
             self.twins[number] = key
-            self.findings.append(
-                unclear(number, text, f"the line {above} with `{key}` counts; take one of the two out")
-            )
+            level: Level = "warning" if self.schema.understood else "error"
+            words = f"the line {above} with `{key}` counts; take one of the two out"
+            self.findings.append(unclear(number, text, words, level))
         elif inline is not None and self.schema.meaning(inline["key"]):
             self.unread(
                 number, "it holds several fields; write each into a line of its own, such as `- due: 2024-01-15`"
@@ -297,9 +297,9 @@ def unread(number: int, text: str, advice: str, level: Level = "warning", *, mor
     return LineFinding(number, level, UNREAD, f"{what} read by nothing: {advice}")
 
 
-def unclear(number: int, text: str, words: str) -> LineFinding:
+def unclear(number: int, text: str, words: str, level: Level = "warning") -> LineFinding:
     """Return the finding about a line that contradicts another one, which counts."""
-    return LineFinding(number, "warning", UNCLEAR, f"{_shown(text)}: {words}")
+    return LineFinding(number, level, UNCLEAR, f"{_shown(text)}: {words}")
 
 
 def read_as(number: int, text: str, plain: str) -> LineFinding:

@@ -28,7 +28,19 @@ FIELDS = {
     "folder": Value(),
     "interval": Value(cron, ("schedule", "frequency", "check interval"), "monitor.interval"),
     "cronJobId": Value(),
-    "threshold": Value(words=("condition", "alert if", "alert when")),
+    "threshold": Value(
+        words=(
+            "condition",
+            "alert if",
+            "alert when",
+            "expect",
+            "expects",
+            "expected",
+            "assert",
+            "contains",
+            "certificate",
+        )
+    ),
     "alertPriority": Value(one_of(PRIORITIES, "monitor.priority"), (), "monitor.alertPriority", "warning"),
     "autoRemediate": Value(),
     "lastCheck": Value(moment, (), "monitor.lastCheck"),
