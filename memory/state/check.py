@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from memory.base.git import ignored_by
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
@@ -20,9 +21,12 @@ from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import config_faults, unknown_keys
 from memory.state.files.store import entry_path
 from memory.state.projections import VERSION, marker_of, path_of, render_projections
+from memory.storage.safe_open import read_within
 
 Level = Literal["pass", "warn", "fail"]
 SHOWN = 20
+_MOST_RULES = 64 * 1024
+"""How many bytes of a `.gitignore` are read."""
 
 
 class Finding(NamedTuple):
@@ -70,6 +74,7 @@ def validate(memory: StateFiles, now: datetime | None) -> list[Finding]:
             views = _projection(memory, name, text.encode())
             found += _part(f"projection:{name}", path_of(name), "it shows the bundle", views)
         found += _part("entry:marker", model.STATE, "the block belongs to the bundle", _entry(memory, bundle))
+        found += [_warn("projection:ignored", words, path, line) for path, line, words in ignored(memory.root)]
     return [*found, *_archive(memory)]
 
 
@@ -305,6 +310,18 @@ def _projection(memory: StateFiles, name: str, expected: bytes) -> Found:
         yield _fail(f"{code}:marker", "the first line is not the marker of this projection", path, 1)
     elif data != expected:
         yield _fail(f"{code}:drift", "it shows another bundle than the state, or was edited by hand", path, 1)
+
+
+def ignored(root: str | os.PathLike[str]) -> list[tuple[str, int, str]]:
+    """Return file, line and words of the rules by which git leaves out the pages or the state."""
+    found: list[tuple[str, int, str]] = []
+    lines = (read_within(".gitignore", root, _MOST_RULES) or b"").decode(errors="replace").split("\n")
+    for folder, path in ((model.PROJECTIONS, path_of("README")), (model.FOLDER, model.STATE)):
+        if ignored_by("\n".join(lines)).match_file(path):
+            line = next(at for at in range(len(lines), 0, -1) if ignored_by(lines[at - 1]).match_file(path))
+            words = f"git ignores `{folder}` by `{lines[line - 1].strip()}`, so others do not get it"
+            found.append((".gitignore", line, words))
+    return found
 
 
 def _entry(memory: StateFiles, bundle: Json) -> Found:

@@ -21,6 +21,7 @@ from memory.workspace import Workspace
 from . import bundles
 from .analysis.analyse import analyse
 from .bundles import StateChange, key_of
+from .check import ignored
 from .check import validate as findings_of
 from .commands import run_validation
 from .diff import titles_of
@@ -92,7 +93,8 @@ def init(context: Context, provider: str, force: bool) -> Result:
     workspace = context.opened(Workspace(Path(_root_of(folder)), state_home=places[0], home=places[1]))
     store = system_of(workspace, "state", ProjectState).store
     who: Any = {"actor": context.actor, "now": context.now}
-    return _written(context, bundles.init(store, analyse(store.root), provider=provider, force=force, **who))
+    done = bundles.init(store, analyse(store.root), provider=provider, force=force, **who)
+    return _written(context, done, [f"{path}, line {line}: {words}" for path, line, words in ignored(store.root)])
 
 
 def _root_of(folder: str) -> str:
@@ -106,7 +108,7 @@ def _root_of(folder: str) -> str:
     return known
 
 
-def _written(context: Context, done: StateChange) -> Result:
+def _written(context: Context, done: StateChange, notes: Sequence[str] = ()) -> Result:
     context.warn()
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -119,6 +121,7 @@ def _written(context: Context, done: StateChange) -> Result:
         yield paint.line(bundle["project"]["summary"])
         yield f"{point}, bundle {done.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
+        yield from map(paint.line, notes)
 
     return Result(done.json, lines)
 

@@ -70,7 +70,7 @@ _MARKER = re.compile(
 )
 _PURPOSES = {
     "project-map": "what the project is made of, and which files to read first",
-    "current-focus": "the state of the work, its risks, and what was validated",
+    "current-focus": "what is known of the work under way, and the commands that validate it",
     "gotchas": "traps, their causes and the correct paths; read it before a change",
     "next-steps": "what to do next, why, and where to begin",
 }
@@ -111,7 +111,8 @@ _README = """\
 
 {summary}
 
-These files are written from `.agent-memory/state.json`. Change the state, not them: the next refresh writes them anew.
+These files are written from `.agent-memory/state.json` by memdeck, a program for the terminal that keeps what people
+and AI agents know about a project. Change the state, not them: the next refresh writes them anew.
 
 ## Reading order
 
@@ -126,7 +127,7 @@ These files are written from `.agent-memory/state.json`. Change the state, not t
 - `.agent-memory/state.json`: the state of the project
 - `.agent-memory/history/events.jsonl`: what happened, and what sessions with agents brought
 - `.agent-memory/history/checkpoints/`: the state after each change
-- `.agent-memory/archive/`: what is too old for either
+- `.agent-memory/archive/`, once `memdeck state prune` has made it: what is too old for either
 - {recommendedEntryFile:code}: where contributors are sent here
 
 ## Refresh

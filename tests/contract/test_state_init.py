@@ -227,9 +227,31 @@ def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
     """A repository without plans has a short page, without empty sections."""
     made(place, {"README.md": README})
     page = place.read("docs/agent-memory/current-focus.md").decode()
-    assert page.count("No file in the repository says what is being worked on") == 1
+    assert (
+        page.count("No unreleased section and no plan was found; `memdeck state status` shows the last commits.") == 1
+    )
     assert "recorded" not in page
     assert "Known risks" not in page
+
+
+def test_a_rule_of_git_that_hides_the_pages_is_told(place: Place) -> None:
+    """`init` names the line of `.gitignore` that leaves out the pages, and `validate` warns of it."""
+    place.write(".gitignore", "*.log\ndocs/\n")
+    place.write("kiln.py", "x = 1\n")
+    assert ".gitignore, line 2: git ignores `docs/agent-memory` by `docs/`" in place("state", "init").out
+    answer = place.json("state", "validate")
+    assert [(one["code"], one["line"]) for one in answer["findings"] if one["file"] == ".gitignore"] == [
+        ("projection:ignored", 2)
+    ]  # fmt: skip
+
+
+def test_the_pages_say_only_what_is_there(place: Place) -> None:
+    """They say what memdeck is; a sentence about the documentation does not say what the project is."""
+    text = "# Kiln\n\nKiln plans the firing of pots. This documentation will show how. Fire now!\n"
+    assert made(place, {"README.md": text})["project"]["summary"] == "Kiln plans the firing of pots."
+    page = place.read("docs/agent-memory/README.md").decode()
+    assert "memdeck, a program for the terminal" in page
+    assert "risks" not in page
 
 
 def test_a_commit_makes_nothing_stale(place: Place) -> None:

@@ -141,6 +141,10 @@ _NO_OPENING = re.compile(
 )
 
 
+_OF_ITSELF = re.compile(r"\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b|[!?]\Z", re.IGNORECASE)
+"""Sentences about the document, and those that only call out."""
+
+
 def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> str:
     """Return the first sentences that say what something is, of at most `most` characters; "" without any.
 
@@ -148,7 +152,7 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> s
     """
     for place, defines in ((2, True), (4, strict)):
         for paragraph in [one for section in sections[:place] for one in section.paragraphs[:5]]:
-            told = sentences(paragraph)
+            told = [one for one in sentences(paragraph) if not _OF_ITSELF.search(one)]
             while told and not _says_something(told[0]):
                 told.pop(0)
             if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):

@@ -37,7 +37,7 @@ ENTRY_FILES = ("AGENTS.md", "CLAUDE.md", "README.md")
 SCHEMA_VERSION = 2
 GENERATOR = "memdeck 0.1.0"
 """The program that writes a state, with its version."""
-NO_FOCUS = "No file in the repository says what is being worked on"
+NO_FOCUS = "No unreleased section and no plan was found"
 """The beginning of the summary of a focus of which nothing is known."""
 NOT_SAID = "Not recorded."
 """The value of a field of a gotcha or next step that a session did not state."""
