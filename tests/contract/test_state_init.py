@@ -102,6 +102,8 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
         ({"Taskfile.yml": "version: '3'\ntasks:\n  test:\n    cmds:\n      - go test ./...\n", "a.go": "package a\n"},
          {"Test": ["task", "test"]}),
         ({"tox.ini": "[tox]\n", "setup.py": "setup(name='kiln')\n"}, {"Test": ["tox"]}),
+        ({"CONTRIBUTING.md": "# C\n\nRun `npm test`.\n", "package.json": NODE % '"test": "mocha"',
+          "pnpm-lock.yaml": ""}, {"Test": ["pnpm", "test"]}),
         ({"setup.py": "setup(name='kiln')\n", "kiln.py": "x = 1\n", "tests/test_a.py": "import pytest\n"},
          {"Test": ["pytest"]}),
         ({"go.mod": "module example.org/kiln\n", "a.go": "package a\n"}, {"Test": ["go", "test", "./..."]}),
@@ -115,8 +117,8 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
           "phpunit.xml": "<phpunit/>\n", "app/A.php": "<?php\n"},
          {"Test": ["composer", "run-script", "test"], "Lint": ["composer", "run-script", "lint"]}),
     ],
-    ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "pytest", "convention",
-         "folder", "tools of another ecosystem", "autotools", "steps of a script"],
+    ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "manager", "pytest",
+         "convention", "folder", "tools of another ecosystem", "autotools", "steps of a script"],
 )  # fmt: skip
 def test_commands_come_from_where_the_project_says_them(
     place: Place, files: dict[str, str], expected: dict[str, list[str]]
@@ -462,7 +464,7 @@ def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
     """Hard rules and the boxes of a template are quoted; politeness, law, and help for users are not."""
     files = {
         "CONTRIBUTING.md": "# Contributing\n\nThank you, never be afraid!\n\n## Work\n\n"
-        "Send a pull request to the **4.x** branch. The rest is prose.\n\n"
+        "Send a pull request to the **4.x** branch. The rest is prose. If you don't, it must fail.\n\n"
         "- Keep pots dry. *Always* [fire](https://example.org) twice.\n- Pots are round.\n\n"
         "## License\n\nYou must sign it.\n",
         ".github/pull_request_template.md": "- [ ] Pots are tested\n",

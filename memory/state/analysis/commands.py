@@ -158,8 +158,10 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
     found += _conventions(tree, projects)
-    # Those for a part of the work come last.
-    found.sort(key=lambda one: one.kind != SET_UP and _NARROW.search(one.text) is not None)
+    # Those for a part of the work come last, before them those of another package manager than that of the lock file.
+    managers = {name.lower() for one in projects for name in one.ecosystem.run}
+    managers -= {one.manager.lower() for one in projects}
+    found.sort(key=lambda one: (one.kind != SET_UP and _NARROW.search(one.text) is not None, one.words[0] in managers))
     best = {one.kind: one for one in reversed(found)}
     return [best[kind] for kind in _PURPOSES if kind in best]
 

@@ -118,8 +118,9 @@ def _bounded(line: str) -> str:
 
 
 def _said(token: Token) -> str:
-    shown = {"code_inline": "`{}`", "softbreak": " ", "hardbreak": " ", "image": "", "html_inline": ""}
-    return one_line("".join(shown.get(one.type, "{}").replace("{}", one.content) for one in token.children or ()))
+    shown = {"code_inline": "`{}`", "softbreak": " ", "hardbreak": "\n", "image": "", "html_inline": ""}
+    text = "".join(shown.get(one.type, "{}").replace("{}", one.content) for one in token.children or ())
+    return one_line(re.sub(r"(?<=\w)[ \t]*\n(?=[A-Z])", ". ", text))
 
 
 def plain(markdown: str) -> str:

@@ -136,7 +136,9 @@ _LEGAL = re.compile(
     r"|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
-_NO_HEADER = re.compile(r"```|(?:import|const|do not|on|if|when|there|we|raised) |note|todo|fixme", re.IGNORECASE)
+_NO_HEADER = re.compile(
+    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by) |note|todo|fixme", re.IGNORECASE
+)
 _HEADS = ("__init__.py", "lib.rs", "main.rs", "mod.rs", "doc.go", "package-info.java", "index.ts", "index.js",
           "index.mjs", "main.ts", "main.js", "main.go")  # fmt: skip
 
@@ -158,21 +160,22 @@ def _by_declarations(tree: Tree, folder: str) -> str:
     direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
     near = direct if len(direct) > 1 else tree.sources(folder)
     paths = sorted(near, key=lambda path: (-tree.files[path], path))[:_LOOKED_AT]
-    said = ((cut(path[len(folder) :].lstrip("/"), 60), _said_by(tree, path)) for path in paths)
+    said = ((cut(path[len(folder) :].lstrip("/"), 60), _said_by(tree, path, len(paths) == 1)) for path in paths)
     told = [one if one.startswith("`") else f"`{file}`: {one}" for file, one in said if one]
     # What one of many files says is not what the folder is.
     enough = len(told) >= min(len(paths), _TOLD)
-    return "; ".join(one.rstrip(".") for one in told[:_TOLD]) if enough else _declares(tree, paths)
+    more = ["and more"] if len(near) > _TOLD else []
+    return "; ".join([*(one.rstrip(".") for one in told[:_TOLD]), *more]) if enough else _declares(tree, paths)
 
 
-def _said_by(tree: Tree, path: str) -> str:
-    """Return what a file says that it is, else what the comment at the declaration says that it is named after, or at
-    its only one, after the name of that; "" without either.
+def _said_by(tree: Tree, path: str, alone: bool = True) -> str:
+    """Return what a file says that it is, else what the comment at the declaration says that it is named after, or,
+    where it is told `alone`, at its only one, after the name of that; "" without either.
     """
     if said := header(tree, path):
         return said
     found, file = _declarations(tree.text(path)), _folded(path.rpartition("/")[2].partition(".")[0])
-    named = (one for one in found if one[1] and (len(found) == 1 or _is_about(file, _folded(one[0]))))
+    named = (one for one in found if one[1] and ((alone and len(found) == 1) or _is_about(file, _folded(one[0]))))
     name, said = next(named, ("", ""))
     return said if not said or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said) else f"`{name}`: {said}"
 

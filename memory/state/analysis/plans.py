@@ -54,6 +54,10 @@ _NO_RULE = _words(
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
+_LEANS = re.compile(
+    r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|but|it|this|they|yes)\b", re.IGNORECASE
+)
+"""The beginnings of sentences that mean nothing without the one before them."""
 _PLAN_TITLE = _words(r"todos?|to-do|roadmap|next steps|planned|future work|upcoming|what'?s next")
 _CLOSED = _words(
     r"done|completed?|finished|shipped|released|archived?|history|rejected|not planned|won'?t|non-?goals?|ideas?"
@@ -193,16 +197,16 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
                 item = isinstance(block, ListItem)
                 texts = [block.text] if isinstance(block, ListItem) else sentences(block)
                 asked = (one for one in texts if _RULE.search(one) or (guidelines and item))
-                found |= {
-                    one: (path, section.title) for one in asked if not _NO_RULE.search(one) and one[-1] not in "?:"
-                }
+                whole = (one for one in asked if one[-1] not in "?:" and (item or not _LEANS.match(one)))
+                found |= {one: (path, section.title) for one in whole if not _NO_RULE.search(one)}
     chosen = sorted(found, key=lambda one: _HARD.search(one) is None)[:_MOST_RULES]
     return [_rule(*found[text], some_sentences(text.replace(":exclamation:", "").strip(), _TEXT)) for text in chosen]
 
 
 def _rule(path: str, section: str, text: str) -> dict[str, str]:
     told = sentences(text)
-    rule = next((one for pattern in (_HARD, _RULE) for one in told if pattern.search(one)), told[0])
+    alone = [one for one in told if not _LEANS.match(one)]
+    rule = next((one for pattern in (_HARD, _RULE) for one in alone if pattern.search(one)), told[0])
     title = cut(rule.rstrip("."), _TITLE)
     return {
         "title": capital(title),
