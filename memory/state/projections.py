@@ -89,7 +89,7 @@ _SECTIONS = {
         ("Entry points", "projectMap.entrypoints", "{path:code}: {role}"),
         ("First files to read", "projectMap.firstFilesToRead", "{text:code}"),
         ("Dense source areas", "projectMap.denseSourceAreas", "{path:code}: {note}"),
-        ("Architecture notes", "projectMap.architectureNotes", "{text}"),
+        ("How it is built and checked", "projectMap.architectureNotes", "{text}"),
         ("Key paths", "project.keyPaths", "{text:code}"),
     ),
     "current-focus": (

@@ -48,6 +48,9 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
         ({"pyproject.toml": '[project]\nname = "kiln"\ndescription = "A planner for kiln firings"\n',
           "README.md": "# Kiln\n\nKiln is a planner for firings in a kiln.\n"},
          "Kiln is a planner for firings in a kiln."),
+        ({"package.json": '{"name": "kiln", "description": "Pots for all"}',
+          "README.md": "# Kiln\n\nPots for all\n\nKiln fires pots in your garage.\n"},
+         "Pots for all. Kiln fires pots in your garage."),
         ({"Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n', "crates/kiln/src/lib.rs": "pub mod a;\n",
           "crates/kiln/Cargo.toml": '[package]\nname = "kiln"\ndescription = "A planner for kilns that many share"\n'},
          "A planner for kilns that many share."),
@@ -59,8 +62,8 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
         ({"README.md": "# Kiln\n\n> [!IMPORTANT]\n> This branch is of 2.0.\n\nKiln fires all pots at once.\n"},
          "Kiln fires all pots at once."),
     ],
-    ids=["manifest", "short manifest and README", "said twice", "main package", "no question", "reStructuredText",
-         "no alert"],
+    ids=["manifest", "short manifest and README", "said twice", "a line above", "main package", "no question",
+         "reStructuredText", "no alert"],
 )  # fmt: skip
 def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
     """The manifest's own description comes first, then the first real sentence of the README."""

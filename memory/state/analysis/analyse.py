@@ -107,7 +107,7 @@ class _Repository:
         own = main is not None and (self.readme is None or main.name.lower().rpartition("/")[2] in names)
         packages = [main if own else None, *(project.root for project in self.projects[:1])]
         described = next((plain(one.description) for one in packages if one is not None and one.description), "")
-        opening = opening_of(self.opened, _SUMMARY)
+        opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."))
         if described and opening:
             if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
                 opening = ""

@@ -146,16 +146,19 @@ _OF_ITSELF = re.compile(r"\bthis (?:documentation|document|guide|readme|page|sec
 """Sentences about the document, and those that only call out."""
 
 
-def opening_of(sections: list[Section], most: int, *, strict: bool = False) -> str:
+def opening_of(sections: list[Section], most: int, *, strict: bool = False, known: str = "") -> str:
     """Return the first sentences that say what something is, of at most `most` characters; "" without any.
 
-    With `strict` they have the form of a definition. Questions, requirements and ends of sentences are passed over.
+    With `strict` they have the form of a definition. Questions, requirements and ends of sentences are passed over, and
+    so is a paragraph that only repeats what is `known`.
     """
     for place, defines in ((2, True), (4, strict)):
         for paragraph in [one for section in sections[:place] for one in section.paragraphs[:5]]:
             told = [one for one in sentences(paragraph) if not _OF_ITSELF.search(one)]
             while told and not _says_something(told[0]):
                 told.pop(0)
+            if paragraph.rstrip(".") == known:
+                continue
             if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
                 return some_sentences(" ".join(told), most).rstrip(":")
     return ""
