@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.storage.changes import may_need_review
+from memory.errors import NotFoundError, UsageError
 from memory.storage.own_folders import PrivateState
 from memory.storage.private.record import Settings
 
@@ -57,14 +56,9 @@ def read_choices(state: PrivateState) -> PromptChoices:
 
 
 def change_choices(
-    state: PrivateState, change: Callable[[PromptChoices], PromptChoices], *, actor: str, now: datetime
+    state: PrivateState, change: Callable[[PromptChoices], PromptChoices], *, now: datetime
 ) -> PromptChoices:
-    """Replace the choices by the result of `change`, under a lock, and return them; errors as `read_choices`.
-
-    RefusedError `prompt.person_only` for agents.
-    """
-    if may_need_review(actor):
-        raise RefusedError("prompt.person_only", f"only a person may pin and mute, not {actor[:80]}", "ask the person")
+    """Replace the choices by the result of `change`, under a lock, and return them; errors as `read_choices`."""
     return _SETTINGS.change(state, change, command="prompt", now=now)
 
 

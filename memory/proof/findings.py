@@ -19,10 +19,9 @@ from memory.base.safe_text import cut
 from memory.base.values import folded
 from memory.clients.instructions import instructions
 from memory.clients.sources import project_root
-from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import AmbiguousError, MemdeckError, NotFoundError
 from memory.search.entries import path_of
 from memory.search.records import derived_ref
-from memory.storage.changes import may_need_review
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import Settings
 from memory.workspace import Workspace
@@ -110,12 +109,8 @@ def problems_of(workspace: Workspace, names: Collection[str] | None = None) -> l
     return found
 
 
-def confirm(workspace: Workspace, said: str, *, actor: str, now: datetime) -> tuple[Finding, ...]:
-    """Keep that an entry is still true, and return what was in doubt about it; errors as `doubts_of`.
-
-    RefusedError `proof.person_only` for agents.
-    """
-    _refuse_agents(actor)
+def confirm(workspace: Workspace, said: str, *, now: datetime) -> tuple[Finding, ...]:
+    """Keep that an entry is still true, and return what was in doubt about it; errors as `doubts_of`."""
     ref, found = doubts_of(findings_of(workspace), said)
 
     def change(known: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
@@ -127,12 +122,8 @@ def confirm(workspace: Workspace, said: str, *, actor: str, now: datetime) -> tu
     return found
 
 
-def withdraw(workspace: Workspace, ref: str, *, actor: str, now: datetime) -> str:
-    """Forget that a person called an entry still true, and return its ref.
-
-    RefusedError `proof.person_only` for agents, NotFoundError `proof.not_found`.
-    """
-    _refuse_agents(actor)
+def withdraw(workspace: Workspace, ref: str, *, now: datetime) -> str:
+    """Forget that a person called an entry still true, and return its ref; NotFoundError `proof.not_found`."""
     known = [one for one in _CONFIRMED.read(workspace.state) if ref and ref in (one, one.partition("#")[2])]
     if not known:
         raise NotFoundError("proof.not_found", f"{ref[:60]!r} was not called still true", "name it by its ref")
@@ -164,11 +155,6 @@ def doubts_of(findings: Sequence[Finding], said: str) -> tuple[str, tuple[Findin
         raise AmbiguousError("proof.ambiguous", f"{len(found)} entries fit {said[:60]!r}", "name one", candidates=few)
     (ref,) = found
     return ref, tuple(one for one in findings if ref in (one.ref, one.other))
-
-
-def _refuse_agents(actor: str) -> None:
-    if may_need_review(actor):
-        raise RefusedError("proof.person_only", f"only a person may say that, not {actor[:80]}", "ask the person")
 
 
 def _every(workspace: Workspace, seconds: float) -> tuple[Finding, ...]:

@@ -26,9 +26,9 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
     Only a person can say it; reading an entry never counts. Anything else that is found later is told again.
     """
     if revoke:
-        name = withdraw(context.workspace, ref, actor=context.actor, now=context.now)
+        name = withdraw(context.workspace, ref, now=context.now)
         return said({"revoked": name}, f"no longer called still true: {name}")
-    found = confirm(context.workspace, ref, actor=context.actor, now=context.now)
+    found = confirm(context.workspace, ref, now=context.now)
     words = (f"still true: {one.title}; told no more: {one.words}" for one in found)
     return said({"confirmed": [one.json() for one in found]}, *words)
 

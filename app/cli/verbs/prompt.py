@@ -103,7 +103,7 @@ def _choose(context: Context, chosen: Mapping[str, Sequence[str]], budget: int |
             budget=old.budget if budget is None else budget, counts=old.counts if count is None else count == "on"
         )
 
-    change_choices(context.workspace.state, change, actor=context.actor, now=context.now)
+    change_choices(context.workspace.state, change, now=context.now)
 
 
 def _sheet(context: Context) -> Result:

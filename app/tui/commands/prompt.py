@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.connect.clients import CLIENTS
-from app.tui.shell import ACTOR
 from memory.prompts.choices import PromptChoices, change_choices
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.form import Prompt
@@ -82,4 +81,4 @@ def _turn(app: Spine, kind: str, done: str, undone: str) -> None:
         app.say(f"{undone if takes_back else done}: {what}")
         return app.changed()
 
-    return app.find(lambda: change_choices(workspace.state, change, actor=ACTOR, now=now), told)
+    return app.find(lambda: change_choices(workspace.state, change, now=now), told)

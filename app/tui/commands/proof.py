@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.tui.shell import ACTOR
 from memory.proof.findings import Finding, confirm, findings_of, withdraw
 from memory.proof.operations import relink, supersede
 from widgets.dialogs.pick import Pick, PickOption
@@ -38,7 +37,7 @@ def settle(app: Spine) -> None:
 
     def settled(way: str, one: Finding, newer: Finding | None) -> None:
         if way == "still":
-            app.find(lambda: confirm(workspace, one.ref, actor=ACTOR, now=app.clock()), confirmed)
+            app.find(lambda: confirm(workspace, one.ref, now=app.clock()), confirmed)
         elif way == "relink":
             call(app, relink, {"ref": one.ref})
         elif way == "remove":
@@ -48,7 +47,7 @@ def settle(app: Spine) -> None:
 
     def confirmed(found: tuple[Finding, ...]) -> None:
         def take_back() -> str:
-            return withdraw(workspace, found[0].ref, actor=ACTOR, now=app.clock())
+            return withdraw(workspace, found[0].ref, now=app.clock())
 
         app.say(f"Still true: {found[0].title}")
         app.wrote()

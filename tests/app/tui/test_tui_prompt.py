@@ -112,7 +112,7 @@ def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path:
     assert first.ref
     assert second.ref
     one, two = first.ref, second.ref
-    change_choices(workspace.state, lambda old: old.having(one, "mute").having(two, "pin"), actor="human", now=NOW)
+    change_choices(workspace.state, lambda old: old.having(one, "mute").having(two, "pin"), now=NOW)
     app = make_app(workspace, pane="prompt", environ={"HOME": str(tmp_path), "LANG": "C.UTF-8"})
     app.animation_level = "none"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import ConfigError, NotFoundError, RefusedError
+from memory.errors import ConfigError, NotFoundError
 from memory.prompts.brief import brief, for_message
-from memory.prompts.choices import PromptChoices, change_choices, read_choices
+from memory.prompts.choices import change_choices
 from memory.prompts.compose import AgentPrompt
 from memory.systems import searcher_of
 from memory.workspace import Workspace
@@ -59,7 +59,7 @@ def ref_of(shop: Workspace, title: str) -> str:
 def choose(shop: Workspace, kind: str, title: str) -> None:
     """Pin or mute a task as a person does."""
     ref = ref_of(shop, title)
-    change_choices(shop.state, lambda old: old.having(ref, kind), actor="human", now=NOW)
+    change_choices(shop.state, lambda old: old.having(ref, kind), now=NOW)
 
 
 def titles(found: AgentPrompt) -> list[str]:
@@ -106,10 +106,10 @@ def test_what_is_chosen_is_taken_back(shop: Workspace) -> None:
     before = brief(shop, NOW)
     choose(shop, "mute", "Rotate the keys")
     ref = ref_of(shop, "Rotate the keys")
-    change_choices(shop.state, lambda old: old.without(ref, "mute"), actor="human", now=NOW)
+    change_choices(shop.state, lambda old: old.without(ref, "mute"), now=NOW)
     assert brief(shop, NOW) == before
     with pytest.raises(NotFoundError) as caught:
-        change_choices(shop.state, lambda old: old.without(ref, "mute"), actor="human", now=NOW)
+        change_choices(shop.state, lambda old: old.without(ref, "mute"), now=NOW)
     assert caught.value.code == "prompt.not_chosen"
 
 
@@ -120,14 +120,6 @@ def test_choices_are_no_part_of_the_workspace(shop: Workspace, tmp_path: Path) -
     assert found.stdout == b""
     (path,) = (tmp_path / "state").rglob("choices.json")
     assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_an_agent_cannot_choose(shop: Workspace) -> None:
-    """It is refused, and nothing is written."""
-    with pytest.raises(RefusedError) as caught:
-        change_choices(shop.state, lambda _: PromptChoices(), actor="agent:builder", now=NOW)
-    assert caught.value.code == "prompt.person_only"
-    assert read_choices(shop.state) == PromptChoices()
 
 
 @pytest.mark.parametrize(
