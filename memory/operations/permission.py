@@ -10,7 +10,7 @@ from memory.storage.changes import PERSONS, is_agent
 
 from .operation import Operation
 
-_PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only"}
+_PERSON_ONLY = {"trust": "trust.person", "changes": "review.person_only", "still-true": "proof.person_only"}
 """The code for an agent that tries what a person does, by the noun, where it is not `NOUN.person_only`."""
 
 

@@ -15,7 +15,7 @@ from .findings import confirm, doubts_of, findings_of, withdraw
 
 @verb(
     "still-true",
-    serves="change",
+    serves="person",
     examples=("memdeck still-true knowledge#3fa94c1b2d", "memdeck still-true knowledge#3fa94c1b2d --revoke"),
 )
 @argument("ref", metavar="REF")
