@@ -434,10 +434,13 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
          "Declares `cut`."),
         ("wide.js", "// Takes pots of all sizes in any mode\n// They are fired\nexport const wide = () => 1;\n",
          "`wide`: Takes pots of all sizes in any mode."),
+        ("map.js", "/** Used to map all the pots. */\nexports.pots = {};\n\nfunction mapAll() {}\n\n"
+         "module.exports = mapAll;\n", "Declares `mapAll`."),
         ("pot.hpp", "/// @brief general pot of the @ref basic_kiln class\nclass pot {};\n",
          "`pot`: general pot of the basic_kiln class."),
     ],
-    ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "Doxygen"],
+    ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value",
+         "Doxygen"],
 )  # fmt: skip
 def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:
     """Only the comment at the declaration with the name of a file tells what it is; else it is told by its names."""

@@ -208,6 +208,7 @@ _DECLARED = re.compile(
     r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z][\w.]*)"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
+_VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|protected) ")
 _OPEN = re.compile(r"export |pub |public |func [A-Z]|(?:async )?def [a-z]|defmodule |class [A-Z]|type [A-Z]\w* (?!=)")
 """The beginnings of declarations that other files can use."""
 
@@ -217,10 +218,12 @@ def _declarations(text: str) -> list[tuple[str, str]]:
     then functions, then names for other types. Where some are declared as open, the others are left out.
     """
     inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
+    exported = "module.exports" in text
     ranked: list[tuple[int, str, str]] = []
     for comment, line in _comments(text):
         if found := _DECLARED.match(line):
-            rank = 3 if _OPEN.match(line) is None else 2 if _ALIAS.search(line) else 1 if found["function"] else 0
+            is_open = _OPEN.match(line) is not None or (exported and line.startswith("function "))
+            rank = 3 if not is_open else 2 if _ALIAS.search(line) else 1 if found["function"] else 0
             if rank < 3 or found["function"] is None:
                 name = found["name"]
                 ranked.append((rank, name, _described(inside.get(name, comment), _WORDS)))
@@ -254,7 +257,7 @@ def header(tree: Tree, path: str) -> str:
         return _described(max(map("".join, doc.findall(text)), key=len, default=""), _FEWEST)
     for comment, code in _comments(text) if language_of(path) is not None else ():
         if said := _described(comment, _FEWEST):
-            about_file = comment.startswith("/*") and not _DECLARED.match(code)
+            about_file = comment.startswith("/*") and not (_DECLARED.match(code) or _VALUE.match(code))
             return said if about_file or _ENDS.match(code) else ""
         if code.strip() and not _BEFORE.match(code):
             break
