@@ -436,10 +436,12 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
          "`wide`: Takes pots of all sizes in any mode."),
         ("map.js", "/** Used to map all the pots. */\nexports.pots = {};\n\nfunction mapAll() {}\n\n"
          "module.exports = mapAll;\n", "Declares `mapAll`."),
+        ("pot.py", 'class Pot:\n    """A pot wraps a :class:`~kiln.clay.Clay` for good."""\n',
+         "`Pot`: A pot wraps a `Clay` for good."),
         ("pot.hpp", "/// @brief general pot of the @ref basic_kiln class\nclass pot {};\n",
          "`pot`: general pot of the basic_kiln class."),
     ],
-    ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value",
+    ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value", "Sphinx",
          "Doxygen"],
 )  # fmt: skip
 def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:

@@ -173,6 +173,7 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     """
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
     tested = [path for path in workflows if any(_TESTS.search(run[0]) for run in _RUN.finditer(tree.text(path)))]
+    tested += filter(_MAIN_WORKFLOW.search, workflows)
     others = {path for path in workflows if _NO_WORKFLOW.search(path) or path not in tested}
     workflows.sort(key=lambda path: (path in others, not _MAIN_WORKFLOW.search(path), "lint" in path, len(path)))
     found = [(path, "GitHub Actions") for path in workflows if path not in others or others.issuperset(workflows)]

@@ -83,7 +83,7 @@ ECOSYSTEMS = (
         entries=(("{module}/__init__.py", "Loaded by `import {module}`"),
                  ("{module}.py", "Loaded by `import {module}`"),
                  ("*/__main__.py", "What `python -m` runs"), ("manage.py", "Django's command line")),
-        conventions=(Convention("test", "pytest{}", text="pytest"),
+        conventions=(Convention("test", "tox", text="[tool.tox"), Convention("test", "pytest{}", text="pytest"),
                      Convention("test", "python3 manage.py test", "manage.py"),
                      Convention("test", "python3 -m unittest discover", text="unittest"),
                      Convention("lint", "ruff check{}", text="[tool.ruff"),

@@ -126,8 +126,10 @@ _ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
 _BEFORE = re.compile(r"#!|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""
 _TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
-_LINK = re.compile(r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])")
-"""Links of Javadoc and rustdoc."""
+_LINK = re.compile(
+    r"\{@\w+ (?:[\w.]+\.)?([^{}\n]+)\}|\[(`[^`\n]+`)\](?![(\[])|:[a-z:]{2,20}:`~?(?:[\w.]+\.)?([^`<>\n]+)`"
+)
+"""Links of Javadoc, rustdoc and Sphinx."""
 _INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
 _REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
@@ -267,7 +269,7 @@ def header(tree: Tree, path: str) -> str:
 def _described(comment: str, least: int) -> str:
     """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
     text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", comment.strip("/*!")))).strip()
-    text = "" if _LEGAL.search(text[:600]) else _LINK.sub(lambda link: link[1] or link[2], text)
+    text = "" if _LEGAL.search(text[:600]) else _LINK.sub(lambda link: link[1] or link[2] or f"`{link[3]}`", text)
     for said in map(plain, re.split(r"\n[ \t]*(?:\n|[-*] )|(?<=\w)\n(?=(?:They|It|This|These|We|If|When|The) )", text)):
         if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
             useless = len(said.split()) < least or "http" in said or _NO_HEADER.match(said)

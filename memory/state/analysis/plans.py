@@ -50,7 +50,7 @@ _RULE = re.compile(
 )
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|thank\w*|welcome|issues?|bug reports?|feature requests?|security|support"
-    r"|translat\w+|wanted|governance|agreement|up to you|fork the|afraid|feel free"
+    r"|translat\w+|wanted|governance|agreement|up to you|fork the|I have read|afraid|feel free"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
