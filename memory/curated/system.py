@@ -44,7 +44,7 @@ class CuratedLook(NamedTuple):
     curated: Curated | None = None
 
     def overview(self, now: datetime) -> CuratedOverview:
-        """Return everything else at one time: both sides, decisions, dreams, inbox, health."""
+        """Return everything else at one time: shadows, recalls, decisions, health."""
         from .overview import CuratedOverview, overview
 
         if self.curated is None or self.error is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.demo.curated import add_curated
+from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.overview import CuratedOverview
 from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError
@@ -48,8 +49,10 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert {one.reader for one in found.shadows} == {"builder", "reviewer"}
     assert {made["op"] for made in found.decisions} == {"add", "update", "delete", "noop", "reject"}
     assert Counter(made["origin"] for made in found.decisions).keys() == {"cli", "tool", "extractor", "dreaming"}
-    assert [(len(found.inbox), found.inbox[0]["candidates"]), len(found.failures)] == [(1, 1), 1]
-    assert [run["state"] for run in found.dreams] == ["promoted"]
+    curated, call = system_of(shop, "curated", CuratedMemory).look().curated, OperationCall(NOW)
+    waiting = BY_NAME["extractor status"].call(curated, {}, call)["extractor"]
+    assert [waiting[key] for key in ("inbox_files", "inbox_candidates", "failure_count")] == [1, 1, 1]
+    assert [run["state"] for run in BY_NAME["dream list"].call(curated, {}, call)["dreams"]] == ["promoted"]
     gates = found.health["dream_gates"]["workspace"]
     assert "2 of 3 sessions" in gates
     assert "4 of 5 candidates" in gates
