@@ -41,7 +41,7 @@ async def test_a_task_is_added_in_the_browser(served: Served, tmp_path: Path) ->
         assert await page.evaluate("document.cookie") == ""
         assert await page.evaluate("document.title") == f"{served.workspace.root.name} - memdeck"
         await page.type("a")
-        await until(drew(page, "priority"), "the form is shown", page)
+        await until(drew(page, "New task"), "the form is shown", page)
         await page.type("Made in a ")
         await page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
         copied = "navigator.clipboard.writeText('wigwam').then(() => navigator.clipboard.readText())"
