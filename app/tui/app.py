@@ -299,7 +299,9 @@ class MemdeckApp(Spine):
             self.clear_notifications()
         elif bound and now.pane is not None and not is_typing(self.screen.focused):
             dead = not any(now.allows(one.needs) for one in bound)
-            if dead and (words := reason(self, bound[0], now.pane_id)):
+            # What the key does in this pane comes before what it does everywhere and in other panes.
+            here = min(bound, key=lambda one: (now.pane_id not in (one.needs.panes or ()), bool(one.needs.panes)))
+            if dead and (words := reason(self, here, now.pane_id)):
                 self.say(words)
 
     # Messages

@@ -97,7 +97,8 @@ class BriefPane(RecordPane):
     title: ClassVar[str] = "Brief"
     has_entry: ClassVar[bool] = False
     empty: ClassVar[str] = (
-        "All is quiet: nothing is due, nothing runs, no monitor complains.\n\n"
+        "Brief shows what needs you: what is due or late, what runs, and what monitors report.\n\n"
+        "All is quiet: there is nothing of that now.\n\n"
         "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
 

@@ -99,30 +99,34 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
 
 
 def revert(app: Spine) -> None:
-    """Undo the change under the cursor, even one that others made; shows the effect first."""
+    """Undo the change under the cursor, even one that others made, or do it again; shows the effect first."""
     workspace, now = app.shown_workspace, app.clock()
     item = app.shown_pane.current()
     assert item is not None
     change: LoggedChange = item.thing
-    # For a change that is reverted, revert the reverting one: the change is applied again.
-    change = {**change, "id": change["undoneBy"] or change["id"]}
+    # For a change that is undone, revert the change that undid it: the change is made again.
+    number = change["undoneBy"] or change["id"]
     return app.find(
-        lambda: rehearse_revert(find_change(workspace.together, change["id"], ACTOR).log, change["id"], now),
+        lambda: rehearse_revert(find_change(workspace.together, number, ACTOR).log, number, now),
         lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
-        opens="What would be taken back",
+        opens="What would be done again" if change["undoneBy"] else "What would be taken back",
     )
 
 
 def _show(app: Spine, change: LoggedChange, views: Sequence[ChangeView]) -> None:
-    words = "Newer changes stay as they are. Enter takes it back; that can be undone."
+    again = change["undoneBy"]
+    title, does, done = (
+        ("Do again", "makes it again", "Done again") if again else ("Take back", "takes it back", "Undid")
+    )
+    words = f"Newer changes stay as they are. Enter {does}; that can be undone."
     return app.ask(
         Preview(
-            f"Take back: {change['summary'][:300]}",
+            f"{title}: {change['summary'][:300]}",
             plan_lines(change, views, app.glyphs),
-            summary=words if views else "Nothing of it is left to undo.",
+            summary=words if views else f"Nothing of it is left to {'do again' if again else 'undo'}.",
             applicable=bool(views),
         ),
-        lambda _: take_back(app, change["id"], f"Undid: {change['summary']}"),
+        lambda _: take_back(app, again or change["id"], f"{done}: {change['summary']}"),
     )
 
 
@@ -143,10 +147,15 @@ def _ask(app: Spine, change: LoggedChange, merged: MergedChange) -> None:
         return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
     return ask_sides(
         app,
-        f"Take back: {change['summary'][:300]}",
+        f"{'Do again' if change['undoneBy'] else 'Take back'}: {change['summary'][:300]}",
         merged.clashes,
         Sides(base="the change", mine="taken back", theirs="now"),
-        lambda take: take_back(app, change["id"], f"Undid in part: {change['summary']}", take),
+        lambda take: take_back(
+            app,
+            change["undoneBy"] or change["id"],
+            f"{'Done again' if change['undoneBy'] else 'Undid'} in part: {change['summary']}",
+            take,
+        ),
     )
 
 
