@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.shell import ACTOR
@@ -104,29 +104,46 @@ def revert(app: Spine) -> None:
     item = app.shown_pane.current()
     assert item is not None
     change: LoggedChange = item.thing
+    words = DO_AGAIN if change["undoneBy"] else TAKE_BACK
     # For a change that is undone, revert the change that undid it: the change is made again.
-    number = change["undoneBy"] or change["id"]
+    change = {**change, "id": change["undoneBy"] or change["id"]}
     return app.find(
-        lambda: rehearse_revert(find_change(workspace.together, number, ACTOR).log, number, now),
-        lambda found: _ask(app, change, found[0]) if found[0].state == "conflict" else _show(app, change, found[1]),
-        opens="What would be done again" if change["undoneBy"] else "What would be taken back",
+        lambda: rehearse_revert(find_change(workspace.together, change["id"], ACTOR).log, change["id"], now),
+        lambda found: (
+            _ask(app, change, words, found[0]) if found[0].state == "conflict" else _show(app, change, words, found[1])
+        ),
+        opens=words.opens,
     )
 
 
-def _show(app: Spine, change: LoggedChange, views: Sequence[ChangeView]) -> None:
-    again = change["undoneBy"]
-    title, does, done = (
-        ("Do again", "makes it again", "Done again") if again else ("Take back", "takes it back", "Undid")
-    )
-    words = f"Newer changes stay as they are. Enter {does}; that can be undone."
+class RevertWords(NamedTuple):
+    """What a revert is called: before its preview, as its title, on Enter, when it is done, and with nothing left."""
+
+    opens: str
+    title: str
+    does: str
+    done: str
+    nothing: str
+
+
+TAKE_BACK = RevertWords(
+    "What would be taken back", "Take back", "takes it back", "Undid", "Nothing of it is left to undo."
+)
+DO_AGAIN = RevertWords(
+    "What would be done again", "Do again", "makes it again", "Done again", "Nothing of it is left to do again."
+)
+
+
+def _show(app: Spine, change: LoggedChange, words: RevertWords, views: Sequence[ChangeView]) -> None:
+    enter = f"Newer changes stay as they are. Enter {words.does}; that can be undone."
     return app.ask(
         Preview(
-            f"{title}: {change['summary'][:300]}",
+            f"{words.title}: {change['summary'][:300]}",
             plan_lines(change, views, app.glyphs),
-            summary=words if views else f"Nothing of it is left to {'do again' if again else 'undo'}.",
+            summary=enter if views else words.nothing,
             applicable=bool(views),
         ),
-        lambda _: take_back(app, again or change["id"], f"{done}: {change['summary']}"),
+        lambda _: take_back(app, change["id"], f"{words.done}: {change['summary']}"),
     )
 
 
@@ -141,21 +158,16 @@ def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) 
     return app.write(write, taken_back=True)
 
 
-def _ask(app: Spine, change: LoggedChange, merged: MergedChange) -> None:
+def _ask(app: Spine, change: LoggedChange, words: RevertWords, merged: MergedChange) -> None:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
     if merged.reasons:
         return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
     return ask_sides(
         app,
-        f"{'Do again' if change['undoneBy'] else 'Take back'}: {change['summary'][:300]}",
+        f"{words.title}: {change['summary'][:300]}",
         merged.clashes,
         Sides(base="the change", mine="taken back", theirs="now"),
-        lambda take: take_back(
-            app,
-            change["undoneBy"] or change["id"],
-            f"{'Done again' if change['undoneBy'] else 'Undid'} in part: {change['summary']}",
-            take,
-        ),
+        lambda take: take_back(app, change["id"], f"{words.done} in part: {change['summary']}", take),
     )
 
 

@@ -70,7 +70,9 @@ async def test_the_log_of_every_writer_is_listed(workspace: Workspace) -> None:
 
 
 async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
-    """X shows what that changes, Enter does it beside newer changes, u brings it back; the change is marked."""
+    """X shows what that changes, Enter does it beside newer changes, u brings it back; the change is marked, and X on
+    it offers to make it again.
+    """
     edit(workspace, FIRST, days=7, assigned="Alice")
     edit(workspace, "Update README with new API docs", "cli", tags="newer")
     app = make_app(workspace)
@@ -86,7 +88,11 @@ async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
         (mine,) = [one for one in listed(app) if one["actor"] == AGENT]
         assert mine["undoneBy"] is not None
         assert "undone" in screen_text(app)
-        await press(pilot, "u")
+        await press(pilot, "X")
+        assert app.pane.current().thing["id"] == mine["id"]
+        assert "Do again: " in screen_text(app)
+        assert "Enter makes it again" in screen_text(app)
+        await press(pilot, "escape", "u")
         assert task_of(workspace, FIRST).assigned == "Alice"
 
 
