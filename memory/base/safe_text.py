@@ -89,6 +89,19 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else many}"
 
 
+_VERBS = (
+    "add advance append archive change clear complete convert create delete edit import merge move postpone process"
+    " promote prune queue recall record remove rename reopen repair restore revert start store update"
+)
+_REQUESTS = {f"{verb}{'d' if verb.endswith('e') else 'ed'}": verb for verb in _VERBS.split()}
+
+
+def as_request(text: str) -> str:
+    """Return what a change did as what it is to do: `add 'Pay Ada'` for `added 'Pay Ada'`."""
+    verb, space, rest = text.partition(" ")
+    return f"{_REQUESTS.get(verb, verb)}{space}{rest}"
+
+
 def escape(char: str) -> str:
     r"""Return the escape that shows a character, such as `\x1b` or `\u202e`; one that is not UTF-8 as its byte."""
     code = ord(char)

@@ -80,7 +80,7 @@ def maintain(
     def lines(paint: Paint) -> Iterator[str]:
         happened = bool(report.moved or report.acted or report.warnings or report.blocked or watched.news)
         if happened or not quiet:
-            words = f"{'would do: ' if report.dry_run else ''}{summary(report.rules)}"
+            words = summary(report.rules, dry_run=report.dry_run)
             total = f"; {watched.total}" if ran else ""
             yield paint.line(f"{format_utc(context.now)} {context.workspace.root}: {words}{total}")
         if not quiet:

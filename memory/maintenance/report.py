@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memory.base.clock import format_utc
-from memory.base.safe_text import plural, visible
+from memory.base.safe_text import as_request, plural, visible
 
 from .rules import ARCHIVE_TASKS, CAP_JOURNAL, CLEAR_PLANS, PRUNE_JOURNAL
 
@@ -171,7 +171,7 @@ def _counts(rule: RuleReport, dry_run: bool) -> str:
 
 def _total(report: Report) -> str:
     """Return the line with the total; empty if nothing moves and rules reported other work."""
-    moves = summary(report.rules) if report.moved or not report.acted else ""
+    moves = summary(report.rules, dry_run=report.dry_run) if report.moved or not report.acted else ""
     if not report.dry_run:
         return moves
     return f"dry run, nothing is written: {moves}" if moves else "dry run, nothing is written"
@@ -185,8 +185,11 @@ _NOUNS = {
 }
 
 
-def summary(rules: Sequence[RuleReport]) -> str:
-    """Return in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`."""
+def summary(rules: Sequence[RuleReport], *, dry_run: bool = False) -> str:
+    """Return in one line what a run moves: `archived 3 tasks and 12 journal entries, cleared 1 plan`.
+
+    With `dry_run` it is not done yet: `would archive 3 tasks and 12 journal entries, clear 1 plan`.
+    """
     counts: dict[tuple[str, str], int] = {}
     for rule in rules:
         if rule.said:
@@ -198,4 +201,6 @@ def summary(rules: Sequence[RuleReport]) -> str:
         if count:
             by_verb.setdefault(verb, []).append(plural(count, noun))
     said = [f"{verb} {' and '.join(what)}" for verb, what in by_verb.items()]
+    if said and dry_run:
+        return f"would {', '.join(map(as_request, said))}"
     return ", ".join(said) or "nothing to do"

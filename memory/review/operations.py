@@ -43,7 +43,7 @@ def list_proposals(context: Context, state: State | Literal["all"], limit: int) 
             one.actor,
             "" if one.state == "waiting" else one.state,
             ", ".join(one.kinds),
-            (one.summary or one.operation) + within(context, one.place, "  (in {})"),
+            (one.wanted or one.operation) + within(context, one.place, "  (in {})"),
         )
         for one in found
     )
@@ -140,7 +140,7 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
         inbox.reject(number, reviewer=context.actor, now=context.now, note=note)
         for number in _all_of(inbox, proposal_ids)
     ]
-    return said({"proposals": [one.row() for one in done]}, *(f"rejected: {one.summary}" for one in done))
+    return said({"proposals": [one.row() for one in done]}, *(f"rejected: {one.wanted}" for one in done))
 
 
 @under(
@@ -163,7 +163,7 @@ def edit(context: Context, proposal_id: str, text: str) -> Result:
     """Change the text of the entry in a proposal; the proposal goes on waiting for your decision."""
     inbox = Inbox(context.workspace.together)
     found = inbox.edit(proposal_id, text)
-    return said({"proposal": found.row()}, f"edited: {found.summary}")
+    return said({"proposal": found.row()}, f"edited: {found.wanted}")
 
 
 # -- rules ---------------------------------------------------------------------------------------------------------

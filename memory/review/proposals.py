@@ -17,6 +17,7 @@ from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
 from memory.base.clock import exact_utc
+from memory.base.safe_text import as_request
 from memory.errors import BlockedError, MemdeckError, RefusedError
 from memory.storage.changes import Change, FileChange, Touched, file_name, subject, touched_in
 from memory.storage.database import Database, DatabaseKind
@@ -81,6 +82,11 @@ class Proposal:
         within = f"{self.place}/" if self.place else ""
         return tuple(f"{within}{file_name(path)}" for path in self.paths)
 
+    @property
+    def wanted(self) -> str:
+        """What it asks for: its summary, as a request as long as it is not accepted."""
+        return self.summary if self.state == "accepted" else as_request(self.summary)
+
     def row(self) -> dict[str, Any]:
         """Return it under the keys of the interface; `file` and `ref` are those of its first entry."""
         first = subject(self.touched)
@@ -92,7 +98,7 @@ class Proposal:
             "operation": self.operation,
             "file": file_name(first.file) if first else (files[0] if files else None),
             "ref": None if first is None else first.old_ref or first.ref,
-            "summary": self.summary,
+            "summary": self.wanted,
             "state": self.state,
             "kinds": list(self.kinds),
             "files": files,
@@ -139,7 +145,7 @@ def hold(change: Change, folder: str, log: SharedLog) -> None:
         "ask for its fate with the tool or verb review",
         proposal=proposal,
         kinds=kinds,
-        summary=change.summary,
+        summary=as_request(change.summary),
     )
 
 

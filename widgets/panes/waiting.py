@@ -145,7 +145,7 @@ class WaitingPane(RecordPane):
 
 def _proposal(one: Proposal) -> Record:
     entries = " ".join(f"{part.title} {part.ref or ''}" for part in one.touched)
-    title, kind = one.summary or one.operation, one.kinds[0] if one.kinds else ""
+    title, kind = one.wanted or one.operation, one.kinds[0] if one.kinds else ""
     values = {
         "part": "proposals", "actor": one.actor, "file": " ".join(one.files), "entry": entries,
         "kind": " ".join(one.kinds), "operation": one.operation,

@@ -112,7 +112,7 @@ def _ask(app: Spine, one: Proposal, clashes: Sequence[FileConflict], reasons: Se
         return app.changed()
     return ask_sides(
         app,
-        f"Accept: {one.summary[:300]}",
+        f"Accept: {one.wanted[:300]}",
         clashes,
         Sides(base="before", mine="proposal", theirs="now"),
         lambda take: _write(app, (one,), take),
@@ -158,12 +158,12 @@ def reject(app: Spine) -> None:
             inbox.reopen(one.id)
 
     def reopened(_: object) -> None:
-        words = f"Waits again: {chosen[0].summary}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
+        words = f"Waits again: {chosen[0].wanted}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
         app.say(words)
         return app.changed()
 
     def done(count: int) -> None:
-        words = f"Rejected: {chosen[0].summary}" if count == 1 else f"Rejected {count} proposals"
+        words = f"Rejected: {chosen[0].wanted}" if count == 1 else f"Rejected {count} proposals"
         app.undo_next(lambda: app.find(again, reopened))
         app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
         return app.changed()
