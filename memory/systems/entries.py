@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from memory.base.dates import time_bound
@@ -251,9 +251,8 @@ class EntryAccess:
             kind_of_ref(text)
             return text
         wanted = alike(text)
-        records = (
-            [one for one in records_of_all(self.workspace, None, {}) if "archive/" not in one.file] if wanted else []
-        )
+        every = chain(records_of_all(self.workspace, None, {}), *(one.also_told() for one in self.workspace.systems()))
+        records = [one for one in every if "archive/" not in one.file] if wanted else []
         found = [one for one in records if alike(one.title) == wanted]
         found = found or [one for one in records if wanted in alike(one.title)]
         refs = dict.fromkeys(one.ref or derived_ref(one) for one in found)
@@ -278,7 +277,7 @@ class EntryAccess:
         """Return sentences about the actor's own proposals about an entry that wait for a person."""
         found = Inbox(self.workspace.together).list(actor=actor, limit=FEW) if actor else ()
         mine = (one for one in found if any(ref in (part.ref, part.old_ref) for part in one.touched))
-        return [f"your proposal {one.id} waits for a person: {visible(one.summary)}" for one in mine]
+        return [f"your proposal {one.id} waits for a person: {visible(one.wanted)}" for one in mine]
 
     def _page(
         self,

@@ -60,7 +60,7 @@ def test_curated_memories_are_read_and_changed_by_the_refs_that_agents_are_told(
     text = call(team, "brief", budget=5000)["text"]
     for name in ("Scanner room", "Tea"):
         ref = next(line.split()[1] for line in text.splitlines() if f" {name} (" in line)
-        assert entry(team, ref)["text"] == f"about {name}"
+        assert entry(team, ref)["text"] == entry(team, name)["text"] == f"about {name}"
         assert call(team, "edit", ref=ref, append="and more")["ref"] == ref
         assert entry(team, ref)["text"] == f"about {name}\n\nand more"
         assert call(team, "remove", ref=ref)["change"]
