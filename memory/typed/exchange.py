@@ -73,7 +73,7 @@ def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, no
         if not look.agent.registered and not store.read(NAME).exists:
             with store.transaction("typed.convert", actor=actor, now=now) as transaction:
                 transaction.write(NAME, b"[memory]\n", base=None)
-                begun.append(transaction.commit(f"made an agent of {look.agent.name}"))
+                begun.append(transaction.commit(f"created the {NAME} of {look.agent.name}"))
         blocks = [_block(item) for item in converted]
         summary = f"converted {plural(len(converted), 'entry')}"
         how = ops.How(now=now, actor=actor)

@@ -109,8 +109,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
     for number, one in enumerate(found):
         yield from [""] if number else []
         look = one.look
-        note = "" if look.agent.registered else "  (not registered, so never pruned by itself)"
-        yield paint.line(f"{look.agent.name}  {look.agent.folder}{note}")
+        yield paint.line(f"{look.agent.name}  {look.agent.folder}")
         if look.error is not None:
             yield paint.alert(paint.line(f"{look.error.code}: {look.error.message}", "  "))
             continue
@@ -156,7 +155,8 @@ def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
         agents = [one.json() for one in found]
         total = {key: sum(one[key] for one in agents) for key in ("deleted", "kept", "bytes_freed")}
         total |= {key: sum(len(one[key]) for one in agents) for key in ("skipped", "errors")}
-        return {"dry_run": dry_run, "now": format_utc(context.now), "agents": agents, "total": total}
+        acts = total["deleted"] > 0
+        return {"dry_run": dry_run, "now": format_utc(context.now), "acts": acts, "agents": agents, "total": total}
 
     code = next((one.error.exit_code for one in found if one.error is not None), 0)
     return Result(document, lambda paint: _prune_lines(paint, found, dry_run), code=code)

@@ -30,6 +30,7 @@ from .registry import Agent, agent_above, find_agent, path_in, store_of
 from .sizes import moment_of, read_age
 
 AnyPath = str | os.PathLike[str]
+_MERGED = {"none": "added text to", "line_hash": "added new lines to", "section_replace": "merged sections into"}
 
 
 class How(TypedDict, total=False):
@@ -52,7 +53,7 @@ def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How])
     where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
     store, inside = _place(path, how)
-    words = f"merged into {inside} ({dedupe})"
+    words = f"{_MERGED.get(dedupe, '')} {inside}"
     return rewrite(store, inside, lambda data: merged(data, content, dedupe), "typed.merge", words, how)
 
 
@@ -146,7 +147,7 @@ def expire(path: AnyPath, max_age: timedelta | float | str, **how: Unpack[How]) 
                 return False
             _refuse_locked(store, how, inside)
             transaction.remove(inside, base=stored.base)
-            transaction.commit(f"expired {inside}")
+            transaction.commit(f"deleted {inside}, which was too old")
             return True
 
     return retry(attempt)
@@ -208,7 +209,7 @@ def write_failure(
     path = f"{aidefile_of(folder).procedural.real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
     store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
-    words = f"noted a failure in {path}"
+    words = f"added a failure to {path}"
     rewrite(store, path, lambda data: failures.with_note(data, note), "typed.fail", words, how)
     return path
 

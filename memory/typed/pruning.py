@@ -100,7 +100,11 @@ class AgentStatus:
 
 def status_of(look: AgentLook, now: datetime, approvals: Path | None = None) -> AgentStatus:
     """Return the status of an agent at an aware time; `approvals` as in `plan_prune`."""
-    return AgentStatus(look, plan_prune(look, now, approvals), now)
+    plan = plan_prune(look, now, approvals)
+    if not look.agent.registered and plan.error is None:
+        words = f"{look.agent.name} is not registered, so only `prune --agent` with its path prunes it"
+        plan = AgentPrune(look.agent, error=MemdeckError("typed.unregistered", words))
+    return AgentStatus(look, plan, now)
 
 
 def _error(error: MemdeckError | None) -> dict[str, str] | None:

@@ -6,12 +6,13 @@ import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
-from memory.errors import MemdeckError
+from memory.errors import BlockedError, MemdeckError
 from memory.search.records import Record, derived_ref
 from memory.storage import Store
 from memory.system import Advice, BriefLine, Contribution, System
@@ -33,13 +34,14 @@ _BASELINE = 1_000_000
 
 
 class TypedLook(NamedTuple):
-    """A snapshot of the agents of a workspace: their files, with sizes and ages."""
+    """A snapshot of the agents of a workspace: their files, with sizes and ages; `approvals` is the state folder."""
 
     agents: tuple[AgentLook, ...]
+    approvals: Path | None = None
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
         """Return the status of each agent at an aware time."""
-        return tuple(status_of(agent, now) for agent in self.agents)
+        return tuple(status_of(agent, now, self.approvals) for agent in self.agents)
 
 
 class TypedMemory(System):
@@ -92,7 +94,7 @@ class TypedMemory(System):
 
     def look(self) -> TypedLook:
         """Return a snapshot of the agents; the same object as long as nothing changed."""
-        found = TypedLook(tuple(look_at(agent) for agent in self.agents()))
+        found = TypedLook(tuple(look_at(agent) for agent in self.agents()), self._workspace.state.folder.home)
         if self._last is None or _facts(found) != _facts(self._last):
             self._last = found
         return self._last
@@ -199,6 +201,8 @@ class TypedMemory(System):
                 continue
             words = f"{plural(len(look.files), 'file')}, {bytes_text(look.size())}"
             due = f"{len(gone):,} due for pruning" if gone else ""
+            if isinstance(status.prune.error, BlockedError):
+                due = "pruning needs approval"
             first = next(iter(gone or look.files), None)
             yield BriefLine(self.name, "" if first is None else f"{name}:{first.path}", name, words, due)
 

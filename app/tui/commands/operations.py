@@ -83,7 +83,7 @@ class OwnSession(Session):
     @property
     def acts(self) -> bool:
         """Whether the operation, shown before it is applied, would do anything."""
-        rules = self.document.get("rules", [{"acts": True}])
+        rules = self.document.get("rules", [{"acts": self.document.get("acts", True)}])
         return any(one.get(name) for one in rules for name in ("archived", "cleared", "acts", "said"))
 
     def call(self, operation: Operation, values: Mapping[str, Any]) -> list[str]:

@@ -68,6 +68,21 @@ def test_maintenance_prunes_registered_agents_inside(den: Den, shop: Path, works
     assert tree(shop) == before
 
 
+def test_only_what_a_prune_deletes_is_announced(shop: Path, workspace: Workspace) -> None:
+    """Nothing of folders that need an approval, and nothing of an Aidefile that nobody registered."""
+
+    def due() -> list[str]:
+        return [line.due for line in _typed(workspace).brief_lines(NOW)]
+
+    assert due() == ["1 due for pruning"]
+    (shop / "agents/ada/notes").mkdir()
+    (shop / "agents/ada/Aidefile").write_text('[memory]\nprocedural_dir = "notes"\n')
+    assert due() == ["pruning needs approval"]
+    (shop / "Aidefile").touch()
+    put(shop, "memory/episodic/old.md", days=9)
+    assert due() == ["", "pruning needs approval"]
+
+
 def test_what_stops_maintenance_of_one_agent_is_a_warning(den: Den, shop: Path, workspace: Workspace) -> None:
     """A broken Aidefile and a file that cannot go are said, and the other agents are pruned."""
     (shop / "agents/ada/Aidefile").write_text("[memory]\ncompact_after = 'x'\n")
