@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from memory.base.clock import format_utc, read_utc
 from memory.base.programs import retry
+from memory.base.safe_text import plural
 from memory.base.secrets import masked
 from memory.base.values import read_object
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
@@ -217,7 +218,7 @@ def append(curated: Curated, args: Json, call: OperationCall) -> Json:
                 transaction.write(place.path(EVENTS), _line(meta) + lines, base=None)
             else:
                 transaction.append(place.path(EVENTS), lines, base=stored.base)
-            transaction.commit(f"noted {len(rows)} events of session {session}")
+            transaction.commit(f"added {plural(len(rows), 'event')} to session {session}")
             return number + len(rows)
 
     return {"session_id": session, "appended": len(rows), "events": retry(attempt)}
@@ -238,7 +239,7 @@ def end(curated: Curated, args: Json, call: OperationCall) -> Json:
         made = ledger_of(events.data, place, format_utc(call.now))
         if stored.base is None:
             transaction.write(place.path(LEDGER), made, base=None)
-            return f"made the ledger of session {place.id}"
+            return f"wrote the ledger of session {place.id}"
         if stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
             words = f"{place.id} has a ledger with other events"
             hint = "`memdeck curated session repair` looks at it"
@@ -301,7 +302,7 @@ def _removed(one: SessionFolder, transaction: Transaction) -> str:
         stored = transaction.read(path)
         if stored.base is not None:
             transaction.remove(path, base=stored.base)
-    return f"pruned session {one.id}"
+    return f"deleted session {one.id}"
 
 
 def _renewed(one: SessionFolder, made: bytes, transaction: Transaction) -> str:

@@ -187,7 +187,7 @@ def make_identity(store: Store, root: Path, *, actor: str, now: datetime) -> Non
         values = dict(zip(_KEYS, (new_id(now), format_utc(now), os.path.realpath(root)), strict=True))
         lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
         transaction.write(FILE, "".join(lines).encode("utf-8", "surrogateescape"), base=None)
-        transaction.commit(f"gave the workspace the id {values['workspace_id']}")
+        transaction.commit("created the identity of the workspace")
 
 
 class Claim(NamedTuple):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 
+from memory.base.safe_text import plural
 from memory.base.secrets import mask
 from memory.curated.extract.inbox import consume, count
 from memory.curated.sides import FOLDER, HOME
@@ -23,7 +24,7 @@ from memory.storage.transaction import Transaction
 from .control.decision import prune
 from .curated import Curated
 from .dreaming import dream as dreaming
-from .extract.inbox import waiting
+from .extract.inbox import WAITING, waiting
 from .extract.turns import extract_all, queued
 from .files import listed_names
 from .model import Json, OperationCall
@@ -31,6 +32,9 @@ from .records import milliseconds, time_of, utc_day
 from .sides import Side, archive
 
 LOGS = "_system/daily"
+_DECIDED = {"add": "added", "update": "updated", "delete": "deleted", "noop": "known already", "reject": "rejected",
+            WAITING: "waiting for approval"}  # fmt: skip
+"""What became of suggestions, in words for people."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OWN = "memory.daily.%"
 """Events of the logs themselves, because of which each day would have a log."""
@@ -109,7 +113,7 @@ def sweep(curated: Curated, side: Side, call: OperationCall, *, dry_run: bool = 
             if not transaction.read(f"{logs}/{name}").exists:
                 transaction.write(f"{logs}/{name}", text.encode("utf-8", "replace"), base=None)
         moved = [name for name in old if archive(transaction, f"{logs}/{name}", f"{archived}/{name}")]
-        return f"wrote {len(made)} daily logs and archived {len(moved)}" if made or moved else ""
+        return f"wrote {plural(len(made), 'daily log')} and archived {len(moved)}" if made or moved else ""
 
     if (made or old) and not dry_run:
         side.prepare(actor=call.actor, now=call.now)
@@ -180,14 +184,15 @@ def _drained(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport
     # A model is slow: one run asks it about some sessions only.
     why = "" if dry_run else extract_all(curated, turns[: curated.settings["extractor.queue.capacity"]], call)[1]
     before = kept = count(curated)
-    said, acts = f"would decide on {before} candidates, and look at the turns of {len(turns)} sessions", True
+    said, acts = f"would process {plural(before, 'suggestion')} and the turns of {plural(len(turns), 'session')}", True
     if not dry_run:
         done = consume(curated, call)
-        ops = ", ".join(f"{number} {op}" for op, number in sorted(done.decisions.items()))
-        said = "; ".join(filter(None, (f"decided: {ops or 'nothing'}", f"{done.failed} failed", done.reason, why)))
+        ops = ", ".join(f"{number} {_DECIDED[op]}" for op, number in sorted(done.decisions.items()))
+        failed = f"{done.failed} failed" if done.failed else ""
+        said = "; ".join(filter(None, (ops or "no suggestion was processed", failed, done.reason, why)))
         kept, acts = max(before - done.consumed, 0), done.consumed > 0
     return RuleReport(
-        "drain-curated-inbox", "_inbox", before, kept, 0, before - kept, what=("candidate", "decided"), said=said,
+        "drain-curated-inbox", "_inbox", before, kept, 0, before - kept, what=("suggestion", "processed"), said=said,
         acts=acts,
     )  # fmt: skip
 
@@ -201,7 +206,7 @@ def _pruned(curated: Curated, now: datetime, dry_run: bool) -> RuleReport:
     )
     return RuleReport(
         "prune-curated-decisions", FOLDER, before, before - len(gone), 0, len(gone), moves, (),
-        ("decision", "cleared"), f"carried out more than {days} days ago" if gone else "",
+        ("decision record", "cleared"), f"carried out more than {days} days ago" if gone else "",
     )  # fmt: skip
 
 
@@ -211,7 +216,9 @@ def _logged(curated: Curated, side: Side, call: OperationCall, dry_run: bool) ->
     moved = done.get("archived", 0)
     if not moved and not done.get("written"):
         return None
-    said = ", ".join(f"{done[key]} {key}" for key in ("written", "archived") if done[key])
+    verbs = ("would write", "would archive") if dry_run else ("wrote", "archived")
+    counts = zip(verbs, (done["written"], moved), strict=True)
+    said = " and ".join(f"{verb} {plural(number, 'daily log')}" for verb, number in counts if number)
     what = ("daily log", "archived")
     return RuleReport(
         "sweep-daily-logs", _file(side), done["logs"], done["logs"] - moved, moved, 0, what=what, said=said, acts=True
@@ -232,7 +239,7 @@ def _dreamed(
     if run is not None:
         if run["status"] == "failed":
             warnings.append(f"curated memory: the dream failed: {run['error']}")
-        said = f"{side.name}: {run['state']}, {run['promoted_count']} memories in {run['target_filename']}"
+        said = f"{side.name}: {run['state']}, {plural(run['promoted_count'], 'memory')} in {run['target_filename']}"
     acts = run is not None or (dry_run and not done.gates.closed())
     what = ("memory", "promoted")
     return RuleReport("dream-curated-memory", _file(side), count, count, 0, 0, what=what, said=said, acts=acts)

@@ -30,7 +30,7 @@ from memory.storage.transaction import Transaction
 
 from .decision import ABSENT, CHANGED, SEEN, Decision, Made, begin, direct, hash_of, insert, of_root, select
 
-WORDS = {"add": "remembered", "update": "renewed", "delete": "forgot"}
+WORDS = {"add": "added", "update": "updated", "delete": "deleted"}
 """The effect of each decision, in words for people."""
 _EVENTS = {"reject": "memory.write.rejected", "noop": "memory.write.shadowed"}
 
@@ -85,7 +85,7 @@ def _commit(side: Side, decision: Decision, transaction: Transaction) -> Change:
     elif stored.base is not None:
         transaction.remove(index, base=stored.base)
     title = short(decision.title) if decision.title else decision.target_filename
-    change = transaction.commit(f"{WORDS[decision.op]} {title} ({root.label})")
+    change = transaction.commit(f"{WORDS[decision.op]} memory {title} ({root.label})")
     side.store.forget(target)  # Otherwise thousands of files would stay in memory.
     return change
 

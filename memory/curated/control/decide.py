@@ -96,7 +96,7 @@ class Controller:
             self.filename = _ending(candidate.target or "")
             self._end("noop", "controller.delete_missing", "there is no such memory")
         else:
-            self._end("delete", "controller.delete_target", "the memory is to be forgotten", target)
+            self._end("delete", "controller.delete_target", "the memory is to be deleted", target)
 
     def _limits(self, writes: int) -> None:
         """Reject what the policy does not allow."""
@@ -152,7 +152,7 @@ class Controller:
             return self._end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
         if origin in AUTONOMOUS and view.was_deleted(candidate.content):
             self.filename = own
-            return self._end("noop", "controller.forgotten", "that text was deleted, and comes back only by hand")
+            return self._end("noop", "controller.forgotten", "a person deleted that text; only a person adds it again")
         # 4. The file exists.
         if there is not None and origin in ("extractor", "dreaming") and not explicit:
             reason = "a name that was made up by itself belongs to another memory"
@@ -160,7 +160,7 @@ class Controller:
         if there is not None and candidate.only_new:
             return self._end("noop", COLLISION, "another memory has that name", there)
         if there is not None:
-            return self._update(there, own, COLLISION, "the memory of that name is renewed")
+            return self._update(there, own, COLLISION, "the memory of that name gets the new text")
         # 5. The same fact by entity and attribute.
         slots = view.slot(candidate.entity, candidate.attribute) if candidate.entity and candidate.attribute else []
         if len(slots) == 1:

@@ -180,7 +180,7 @@ def revert(curated: Curated, decision_id: str, call: OperationCall, *, reason: s
     now = call.now
     side, decision = find(curated, decision_id)
     if not decision.changes or decision.applied_at is None:
-        raise RefusedError("memory.revert.nothing", f"{decision.id} changed no file", "there is nothing to take back")
+        raise RefusedError("memory.revert.nothing", f"{decision.id} changed no file", "there is nothing to revert")
     shown: Json = {"decision": decision.json(), "reverted": not dry_run, "dry_run": dry_run, "by": None}
     if dry_run:
         _check(decision, side.store.read)
@@ -192,7 +192,7 @@ def revert(curated: Curated, decision_id: str, call: OperationCall, *, reason: s
             current = _check(decision, transaction.read)
             names = decision.target_filename, decision.source_file
             step = Made(decision.root, names[0], current, names[1], decision.prior, _header(decision))
-            words = f"takes back {decision.id}"
+            words = f"reverts {decision.id}"
             made = direct(side, step, "controller.revert", words, "", decision.origin, decision.id)
             made = made._replace(reason=reason or words).keyed(f"{decision.id} {milliseconds(now)}", None, now)
             carry_out(side, made, transaction, now, event="memory.write.reverted")
@@ -211,7 +211,7 @@ def _check(decision: Decision, read_file: Callable[[str], Stored]) -> bytes | No
         return current
     versions = {"recorded": decision.post, "current": blocked if same else current}
     shown = {key: None if data is None else data.decode("utf-8", "replace")[:_SHOWN] for key, data in versions.items()}
-    words = f"{name} was changed since, so the decision is not taken back"
+    words = f"{name} was changed since, so the decision is not reverted"
     hint = "look at both versions, then edit the memory"
     raise ConflictError("memory.revert.changed", words, hint, filename=name, **shown)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from memory.base.safe_text import plural
 from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
@@ -67,7 +68,7 @@ def dream(
     if not found:
         reason = reason or "no memory was recalled that is not promoted yet"
     if reason or dry_run:
-        return Dreamt(gates, None, reason or f"would gather {len(found)} memories")
+        return Dreamt(gates, None, reason or f"would gather {plural(len(found), 'memory')}")
     side.prepare(actor=call.actor, now=call.now)
     made = _run(curated, side, found, gates.last, call, forced, retries)
     return Dreamt(gates, made, "" if made is not None else "another process dreamt meanwhile")
@@ -156,7 +157,7 @@ def _keep(side: Side, root: Root, path: str, text: str, call: OperationCall) -> 
 
     def plan(transaction: Transaction) -> str:
         transaction.write(f"{root.folder}/{path}", text.encode("utf-8", "replace"), base=None)
-        return f"kept the report of the dream of {utc_day(call.now)} ({root.label})"
+        return f"wrote the dream report of {utc_day(call.now)} ({root.label})"
 
     side.change("curated.dream", plan, actor=call.actor, now=call.now)
 

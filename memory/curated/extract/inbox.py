@@ -100,7 +100,7 @@ def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Js
         if transaction.read(path).exists:
             return ""
         transaction.write(path, data, base=None)
-        return f"put {plural(len(rows), 'candidate')} of {session} into the inbox"
+        return f"added {plural(len(rows), 'suggestion')} from session {session}"
 
     side.change("curated.inbox", plan, actor=call.actor, now=call.now)
     return path
@@ -168,7 +168,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
             return ""
         transaction.write(target, data.strip() + b"\n", base=transaction.read(target).base)
         transaction.remove(record["path"], base=stored.base)
-        return f"put a failed candidate of {session} back into the inbox"
+        return f"queued a failed suggestion from session {session} again"
 
     return side.change("curated.replay-failure", move, actor=UPKEEP, now=now)
 
@@ -260,7 +260,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
         else:
             transaction.remove(file.path, base=stored.data)
         failed = f"; {len(bad)} failed" if bad else ""
-        return f"took {plural(number, 'candidate')} of {file.session} from the inbox{failed}"
+        return f"processed {plural(number, 'suggestion')} from session {file.session}{failed}"
 
     # What the lines said was decided in the caller's name; to clear the inbox is memdeck's own upkeep.
     if not number or not side.change("curated.extract", put_away, actor=UPKEEP, now=now):

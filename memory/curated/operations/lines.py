@@ -64,9 +64,9 @@ def memory(done: Json) -> Iterator[str]:
 def decision(done: Json) -> Iterator[str]:
     """Yield a decision; its rule traces follow in a dry run, when it was looked up, and when nothing was written."""
     one, dry = done["decision"], done.get("dry_run", False)
-    words = {"add": "remembered", "update": "renewed", "delete": "forgot", "noop": "nothing to do",
-             "reject": "rejected"}  # fmt: skip
-    head = f"would be: {one['op']}" if dry else words[one["op"]]
+    done_words = {"add": "added", "update": "updated", "delete": "deleted", "reject": "rejected"}
+    plan_words = {"add": "would add", "update": "would update", "delete": "would delete", "reject": "would reject"}
+    head = (plan_words if dry else done_words).get(one["op"], "unchanged")
     yield f"{head}  {one['target_filename']}  [{scope_of(one)}]: {one['reason']}"
     for trace in one["rule_trace"] if dry or "applied" not in done or one["op"] in ("noop", "reject") else ():
         details = f" ({trace['details']})" if trace["details"] else ""
@@ -75,7 +75,7 @@ def decision(done: Json) -> Iterator[str]:
 
 def taken_back(done: Json) -> Iterator[str]:
     """Yield what a revert did, or would do."""
-    yield "the decision can be taken back" if done["dry_run"] else f"took back {done['decision']['id']}"
+    yield f"{'would revert' if done['dry_run'] else 'reverted'} {done['decision']['id']}"
 
 
 def results(done: Json) -> Iterator[str]:

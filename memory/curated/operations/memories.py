@@ -57,7 +57,7 @@ def note(curated: Curated, args: Json, call: OperationCall) -> Json:
         nonlocal path
         path = free_path(f"{FOLDER}/{name}", lambda one: transaction.read(f"{root.folder}/{one}").exists)
         transaction.write(f"{root.folder}/{path}", text.encode(), base=None)
-        return f"kept the note {short(' '.join(content.split()))} ({root.label})"
+        return f"added note {short(' '.join(content.split()))} ({root.label})"
 
     side.change("curated.note", plan, actor=call.actor, now=call.now)
     side.records.event("memory.write.committed", call.now, root=root, target_id=path, operation="note")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from memory.base.values import MOST
+from memory.curated.control.carry_out import WORDS
 from memory.curated.curated import Curated
 from memory.curated.model import SCOPES, TIERS, TYPES, Json, OperationCall
 from memory.curated.sides import find_root
@@ -127,7 +128,7 @@ class CuratedOperation(Operation):
         }
         done = self._done(opened(context), given, OperationCall(context.now, context.actor, context.origin))
         if done.get("applied"):
-            context.made = f"{done['decision']['op']} {done['decision']['target_filename']}"
+            context.made = f"{WORDS[done['decision']['op']]} {done['decision']['target_filename']}"
         rows = (lambda: done[self.rows]) if self.rows else None
         return Result(lambda: done, lambda paint: map(paint.line, self.lines(done)), rows)
 

@@ -155,7 +155,7 @@ def test_the_other_verbs_see_it(memdeck: Memdeck, cur: Callable[..., Any], shop:
     ]
     assert "curated    1 memory" in memdeck("status").out
     change = memdeck("changes", "list", "-o", "json").data["changes"][0]
-    assert change["summary"] == "remembered 'Deploy window' (workspace)"
+    assert change["summary"] == "added memory 'Deploy window' (workspace)"
     assert memdeck("undo").code == 0
     assert not (shop / ".agh/memory/project_deploy-window.md").exists()
     report = memdeck("--maintain", "--no-exec", "-o", "json").data
@@ -241,7 +241,7 @@ def test_maintenance_drains_the_inbox(memdeck: Memdeck, cur: Callable[..., Any],
     assert (rule("--dry-run")["kept"], inbox.exists()) == (2, True)
     done = rule()
     assert (done["before"], done["kept"], done["cleared"]) == (2, 0, 2)
-    assert done["message"] == "decided: 1 add; 1 failed"
+    assert done["message"] == "1 added; 1 failed"
     assert not inbox.exists()
     assert cur("show", "project_tea")["memory"]["content"] == "green tea"
     assert memdeck("curated", "extractor", "list-pending", "-o", "jsonl").objects[0]["session_id"] == "s1"
