@@ -17,7 +17,7 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.date_fields import as_written, date_field
 from widgets.input.form import Prompt
 from widgets.pane.offers import chain
-from widgets.panes.tasks.forms import quick_words
+from widgets.panes.tasks.forms import quick_words, unread_words
 
 from .conditions import tasks_of
 
@@ -192,6 +192,8 @@ def _add_quick(app: Spine, lines: list[str]) -> None:
             now=now,
         )
 
+    for found in filter(None, (read_quick(text, now, app.zone).unread for text in lines)):
+        app.say(f"{unread_words(found)}.", severity="warning")
     # The first line ends up on top.
     edits = [partial(build, text=line) for line in reversed(lines)]
     return app.change("tasks.add", chain(edits, f"added {len(lines)} tasks"), follow=True)

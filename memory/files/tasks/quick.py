@@ -1,7 +1,8 @@
 """A task in one line: `Buy stamps fri 9:00 !high @Alice #office every month`, taken apart.
 
-`!high`, `@name` and `#tag` stand anywhere; when it is due and how it recurs stand at the end of what is left, in either
-order. What stands in double quotes is title and nothing else, as is a `#` before a number.
+`!high`, `@name` and `#tag` may be anywhere; the due date and the recurrence are at the end of the rest, in either
+order. Text in double quotes is always part of the title, as is a `#` before a number. Words such as `every blue moon`
+that begin like a recurrence and are none stay in the title, which is told.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _MOST_WORDS = 10  # of a date or a recurrence
 class QuickTask(NamedTuple):
     """What a line says. `due` and `recurring` are as files hold them; `meanings` say what each part of it means.
 
-    `error` says why no task can be made of it; empty where one can.
+    `unread` are words of the title that begin like a recurrence and are none. `error` says why no task can be made of
+    the line; empty where one can.
     """
 
     title: str
@@ -45,6 +47,7 @@ class QuickTask(NamedTuple):
     assigned: str | None
     tags: tuple[str, ...]
     meanings: Mapping[str, str]
+    unread: str
     error: str
 
 
@@ -92,7 +95,8 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
         meanings["tags"] = ", ".join(tags)
     priority, assigned = meanings.get("priority", "NORMAL"), meanings.get("assigned")
     error = error if title else "write what is to be done"
-    return QuickTask(title, priority, due, recurring, assigned, tuple(tags), meanings, error)
+    unread = "" if repeats else _unread(rest)
+    return QuickTask(title, priority, due, recurring, assigned, tuple(tags), meanings, unread, error)
 
 
 def checked_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
@@ -119,6 +123,15 @@ def _priority(word: str) -> str | None:
     """Return the priority that a word or its first letter names."""
     upper = word.upper()
     return next((name for name in PRIORITIES if upper and upper in (name, name[0])), None)
+
+
+def _unread(title: Sequence[str]) -> str:
+    """Return the words from the last `every` of a title on, or from a `daily at`; empty where it has none."""
+    for place in range(len(title) - 2, 0, -1):
+        word, following = title[place].casefold(), title[place + 1].casefold()
+        if word in ("every", "each") or (_BEGINS.fullmatch(word) and (following == "at" or following[0].isdigit())):
+            return " ".join(title[place:])
+    return ""
 
 
 def _at_end(

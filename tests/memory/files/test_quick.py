@@ -72,6 +72,22 @@ def test_a_line_that_is_no_task_says_why(line: str, said: str) -> None:
     assert caught.value.code == "task.quick"
 
 
+@pytest.mark.parametrize(
+    ("line", "unread"),
+    [
+        ("Pay rent every blue moon !high", "every blue moon"),
+        ("Standup daily at 25:00", "daily at 25:00"),
+        ("Pay rent every fri", ""),
+        ("Read the daily news", ""),
+    ],
+)
+def test_a_recurrence_that_is_none_stays_in_the_title_and_is_told(line: str, unread: str) -> None:
+    """Words such as `every blue moon` are not dropped."""
+    found = read_quick(line, NOW, UTC)
+    assert (found.unread, found.error) == (unread, "")
+    assert unread in found.title
+
+
 TITLES = st.lists(
     st.sampled_from(["Buy", "stamps", "ä", "the", "report", "C#", "hello!", "a,b"]), min_size=1, max_size=5
 )

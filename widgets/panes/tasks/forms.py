@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
+from memory.base.safe_text import clip
 from memory.base.values import alike
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task, open_twins, twin_words
@@ -70,7 +71,7 @@ _LABELS = {
     "tags": "tags",
 }
 _SIGNS = {"priority": "!", "assigned": "@", "tags": "#"}
-HELP = "!high @name #tag anywhere; the date, and every … or daily, at its end"
+HELP = "anywhere: !high @name #tag; at the end: a date, daily, every fri"
 """The help shown below an empty line."""
 
 
@@ -89,4 +90,11 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
             lines.append(f"{label:<8} {words}")
         if name == "recurring" and found.recurring and not short:
             lines.append(f"{'next':<8} {next_run_words(found.recurring, now, zone)}")
+    if found.unread:
+        lines.append(f"{'recurs':<8} {unread_words(found.unread)}")
     return "\n".join([*lines, *([" ".join(signs)] if signs else [])])
+
+
+def unread_words(words: str) -> str:
+    """Return the sentence about words that begin like a recurrence and are none."""
+    return f"“{clip(words, 40)}” is not a recurrence; it stays in the title"
