@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from app.tui.commands import conditions as on
 from app.tui.commands.conditions import Situation
 from app.tui.commands.operations import listed
 from app.tui.commands.table import BY_ID, COMMANDS, Command, live_actions, reason
@@ -154,9 +155,23 @@ def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
         why = "" if command.id in live else reason(app, command, now.pane_id)
         if command.id in live or why:
             rows.append(_row(app, command, group, why))
+    rows = _one_line_a_key(rows)
     groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group != KEYLESS), KEYLESS)
     order = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
+
+
+def _one_line_a_key(rows: Sequence[CommandRow]) -> list[CommandRow]:
+    """Return the rows with one line for each key: where it does one of two things by the row, the line names both."""
+    found: dict[str, list[CommandRow]] = {}
+    for row in rows:
+        found.setdefault(row.keys or row.id, []).append(row)
+    lines = []
+    for same in found.values():
+        first, *others = sorted(same, key=lambda row: bool(row.why))
+        names = [first.words, *(row.words for row in others if row.why != on.ADDING.why)]
+        lines.append(first._replace(words=" or ".join(dict.fromkeys(names))))
+    return lines
 
 
 def _row(app: Spine, command: Command, group: str, why: str = "") -> CommandRow:

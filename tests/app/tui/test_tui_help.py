@@ -64,3 +64,12 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
             await type_text(pilot, typed)
             assert found in screen_text(app).partition(typed)[2], typed
             await press(pilot, "escape")
+
+
+async def test_a_key_has_one_line(workspace: Workspace) -> None:
+    """Where a key does one of two things by the row, one line names both."""
+    for pane in ("tasks", "waiting", "prompt", "typed"):
+        app = make_app(workspace, pane=pane)
+        async with running(app):
+            keys = [row.keys for row in key_rows(app.screen, app) if row.keys]
+            assert len(keys) == len(set(keys)), pane
