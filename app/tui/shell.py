@@ -158,8 +158,8 @@ class Shell(LateTimers, App[int]):
         self.glyphs, depth = setup.glyphs, setup.depth
         self.set_class(self.glyphs is ASCII, "-ascii")
         self.add_class(f"-depth-{depth}")
-        if self.glyphs is ASCII or self.no_color:
-            self._filters = plain_filters(self, ascii_signs=self.glyphs is ASCII)
+        if self.glyphs is not UNICODE or self.no_color:
+            self._filters = plain_filters(self, self.glyphs)
         self.state = State(workspace, setup.only)
         for theme in OWN[depth]:
             self.register_theme(theme)

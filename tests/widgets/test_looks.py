@@ -12,7 +12,8 @@ from textual.color import Color
 
 from memory.base.safe_text import visible
 from tests.widgets.harness import HOSTILE, assert_safe
-from widgets.text.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
+from widgets.text.fallback import CONSOLE_SIGNS, plain_text
+from widgets.text.glyphs import ASCII, CONSOLE, UNICODE, Glyphs, glyphs_for
 from widgets.text.styled_text import (
     Column,
     Columns,
@@ -104,6 +105,12 @@ def test_every_sign_has_its_width(glyphs: Glyphs) -> None:
 def test_the_locale_chooses_the_signs(encoding: str, expected: Glyphs) -> None:
     """Only UTF-8 gets Unicode."""
     assert glyphs_for(encoding) is expected
+
+
+def test_the_linux_console_gets_signs_of_its_fonts() -> None:
+    """Straight corners instead of round ones, and no sign that the console would show as a block."""
+    assert glyphs_for("utf-8", "linux") is CONSOLE
+    assert plain_text("╭─ “all” tasks…╮", CONSOLE_SIGNS) == '┌─ "all" tas...┐'
 
 
 def contrast(first: str, second: str) -> float:

@@ -1,9 +1,9 @@
-"""The signs that widgets draw, in Unicode and in ASCII for terminals that have nothing else."""
+"""The signs that widgets draw: in Unicode, in ASCII, and in what the fonts of the Linux console contain."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,18 @@ ASCII = Glyphs(
 """The signs for every other locale."""
 
 
-def glyphs_for(encoding: str) -> Glyphs:
-    """The set for a locale's encoding, for example `UTF-8` or `ANSI_X3.4-1968`."""
-    return UNICODE if encoding.replace("-", "").replace("_", "").casefold() == "utf8" else ASCII
+CONSOLE = replace(
+    ASCII, name="console", dot="·", left="←", right="→", up="↑", down="↓", rule="─", separator="│", bar_full="█",
+    bar_empty="·",
+)  # fmt: skip
+"""The signs for the console of Linux, whose fonts have at most 512 signs."""
+
+
+def glyphs_for(encoding: str, term: str = "") -> Glyphs:
+    """The set for a locale's encoding, for example `UTF-8` or `ANSI_X3.4-1968`, and the terminal's name (`TERM`)."""
+    if encoding.replace("-", "").replace("_", "").casefold() != "utf8":
+        return ASCII
+    return CONSOLE if term == "linux" else UNICODE
 
 
 def sparkline(values: Sequence[float], glyphs: Glyphs = UNICODE) -> str:
