@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -19,6 +19,9 @@ from widgets.dialogs.pick import Confirm
 
 from .editors import SafeInput, SafeText
 from .fields import MARK, NEEDED, FieldRow, FieldSpec
+
+SAVE = Binding.Group("save")
+"""The keys that save; a form of one field names both."""
 
 Values = dict[str, str]
 """The values of a form by field name, as text."""
@@ -54,8 +57,10 @@ class Form(Dialog, ModalScreen[Values | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True),
-        Binding("enter", "save_one", "save", id="form.save_one", tooltip="Save the only field", priority=True),
+        Binding(
+            "enter", "save_one", "save", id="form.save_one", tooltip="Save the only field", priority=True, group=SAVE
+        ),
+        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True, group=SAVE),
         Binding("escape", "leave", "cancel", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
         Binding("up", "previous", "field before", id="form.previous", tooltip="Go to the previous field", show=False),
@@ -94,10 +99,6 @@ class Form(Dialog, ModalScreen[Values | None]):
         self._draft = dict(draft or {})
         self._first = focus
         self._rows = tuple(FieldRow(spec) for spec in self._fields)
-        if len(self._rows) == 1:
-            # Enter is named; ctrl+s is the same here.
-            bindings = self._bindings.key_to_bindings
-            bindings["ctrl+s"] = [replace(one, show=False) for one in bindings["ctrl+s"]]
 
     def parts(self) -> ComposeResult:
         """Yield the note, the fields, and the form's own error."""
