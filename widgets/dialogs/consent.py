@@ -92,7 +92,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
     DEFAULT_CSS = f"""
     ConsentScreen {{
         {DIALOG_CSS}
-        & > .dialog {{ max-width: 100; border: round $warning; }}
+        & > .dialog {{ max-width: 90; border: round $warning; }}
         KeyHints {{ margin-top: 1; }}
         .consent--note {{ color: $warning; height: auto; display: none; }}
         .consent--note.-said {{ display: block; }}

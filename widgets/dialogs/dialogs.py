@@ -107,7 +107,8 @@ DIALOG_CSS = """
         background: $background;
         & > .dialog--title { text-style: bold; margin-bottom: 1; width: 1fr; }
     }
-    &.-narrow > .dialog { width: 100%; padding: 0 1; }
+    &.-narrow > .dialog { width: 100%; max-width: 100%; }
+    &.-tight > .dialog { padding: 0 1; }
     .dialog--body { height: auto; }
     &.-low > .dialog {
         height: 100%;
@@ -121,6 +122,9 @@ DIALOG_CSS = """
 
 CHROME = 8
 """Lines of the terminal that a dialog's body leaves free: the dialog's other lines, and some of the screen below."""
+
+NARROW = 100
+"""In terminals with fewer columns a dialog takes the full width: a strip of the screen below would be beside it."""
 
 LOW = 16
 """In terminals with fewer lines a dialog with a body takes the full height."""
@@ -199,7 +203,8 @@ class Dialog(Modal):
         """Limit the body, and drop the margins, then the frame, when there is too little room."""
         size = self.app.size
         bodies = self.query(".dialog--body")
-        self.set_class(size.width < 50, "-narrow")
+        self.set_class(size.width < NARROW, "-narrow")
+        self.set_class(size.width < 50, "-tight")
         self.set_class(size.height < LOW and bool(bodies), "-low")
         self.set_class(size.height < 8 or size.width < 24, "-flat")
         for body in bodies:
@@ -214,7 +219,7 @@ class Preview(Dialog, ModalScreen[bool]):
     DEFAULT_CSS = f"""
     Preview {{
         {DIALOG_CSS}
-        & > .dialog {{ max-width: 100; }}
+        & > .dialog {{ max-width: 90; }}
         .dialog--summary {{ margin-top: 1; color: $foreground-muted; }}
         &.-low .dialog--summary {{ margin-top: 0; max-height: 1; }}
         &.-flat .dialog--summary {{ display: none; }}
