@@ -158,7 +158,7 @@ class Cycle:
         done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
         self.changes += done.changes
         self.warnings += done.warnings
-        words = f"would take {done.text()}" if self.dry_run and done.any else done.text()
+        words = done.text(planned=self.dry_run)
         if not (done.events or done.checkpoints):
             yield said("prune", f"off: {done.skipped}" if done.skipped else words, acts=done.any)
             return

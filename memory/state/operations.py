@@ -492,7 +492,7 @@ def prune(context: Context, dry_run: bool) -> Result:
 
     def lines(paint: Paint) -> Iterator[str]:
         yield from (paint.notice(paint.line(f"warning: {words}")) for words in done.warnings)
-        yield paint.line(("would take " if dry_run and done.any else "") + done.text())
+        yield paint.line(done.text(planned=dry_run))
         if dry_run:
             names = [*(event["id"] for event in done.events), *done.checkpoints, *done.batches]
             yield from first(names, lambda name: paint.line(name, "    "))

@@ -59,14 +59,16 @@ class Pruned(NamedTuple):
             "changes": [change.id for change in self.changes],
         }
 
-    def text(self) -> str:
-        """Return a short text about it."""
+    def text(self, planned: bool = False) -> str:
+        """Return what was moved and deleted, with `planned` what would be."""
         moved = {"event": self.events, "checkpoint": self.checkpoints}
         said = " and ".join(plural(len(some), noun) for noun, some in moved.items() if some)
-        words = [f"{said} to the archive"] if said else []
+        words = [f"{'move' if planned else 'moved'} {said} to the archive"] if said else []
         if self.batches:
-            words.append(f"{plural(len(self.batches), 'expired batch')} out of it")
-        return self.skipped or ", ".join(words) or "nothing is old enough"
+            expired = plural(len(self.batches), "expired batch")
+            words.append(f"{'delete' if planned else 'deleted'} {expired} there")
+        would = "would " if planned and words else ""
+        return self.skipped or f"{would}{', '.join(words) or 'nothing is old enough'}"
 
 
 def candidates(memory: StateFiles, now: datetime) -> Pruned:
