@@ -142,7 +142,7 @@ class Session:
             raise UsageError(
                 "usage.now",
                 f"--now does not take {text!r}",
-                "write a time such as 2024-01-15T10:30:00Z or 2024-01-15 10:30",
+                "write a time such as 2026-12-01T10:30:00Z or 2026-12-01 10:30",
             ) from None
         if not 1900 <= now.year <= 9998:  # every zone can represent these years
             raise UsageError("usage.now", f"--now is in the year {now.year}", "write a time from 1900 to 9998")

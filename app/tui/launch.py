@@ -145,7 +145,7 @@ def _setup(start: datetime | None, workspace: Workspace | None, environ: Mapping
         clock=Clock(start),
         environ=environ,
         keymap=read_keymap(config_home(environ), None if workspace is None else workspace.root),
-        glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False)),
+        glyphs=glyphs_for(terminal_encoding(environ) or locale.getpreferredencoding(False), environ.get("TERM", "")),
         depth=depth_of(environ),
     )
 
@@ -175,5 +175,5 @@ def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datet
         return found.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            "usage.now", f"--now does not take {text!r}", "write a time such as 2024-01-15T10:30:00Z"
+            "usage.now", f"--now does not take {text!r}", "write a time such as 2026-12-01T10:30:00Z"
         ) from error

@@ -58,7 +58,7 @@ _LEAP = 8
 
 
 def parse_when(text: str, now: datetime, zone: tzinfo, *, past: bool = False) -> str:
-    """Return what a user typed as a date or time in the form of files: `2024-01-16 14:00` or `2024-01-16`.
+    """Return what a user typed as a date or time in the form of files: `2026-12-01 14:00` or `2026-12-01`.
 
     Weeks begin on Monday. A weekday is the next such day after today, with `past` the latest, today included; a day and
     month without a year is the next such day, today included, or the latest. Seconds are dropped; times with an offset
@@ -92,7 +92,7 @@ def time_bound(text: str, now: datetime, zone: tzinfo, *, end: bool) -> datetime
     """
     moment = read_moment(parse_when(text, now, zone, past=True), zone)
     if moment is None:
-        raise BadMoment(f"{text!r} is no time", "write it like 2024-01-15 14:00")
+        raise BadMoment(f"{text!r} is no time", "write it like 2026-12-01 14:00")
     if moment.instant is not None:
         return moment.instant + timedelta(seconds=59 if text.count(":") < 2 else 0, microseconds=999_999) * end
     day = moment.date + timedelta(days=1) if end else moment.date

@@ -384,7 +384,7 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
         if original is not None:
             yield copy_problem(shown, f"archive/{original}")
         elif name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
-            message = "no name of an archive, which is such as tasks-2024-01.md: nothing is ever moved into it"
+            message = "no name of an archive, which is such as tasks-2026-12.md: nothing is ever moved into it"
             yield Problem("warning", shown, 0, "file.archive_name", message)
 
 

@@ -43,7 +43,7 @@ _id = argument("change_id", metavar="ID")
 @option("--file", metavar="FILE", help="Only changes of this file, such as tasks.md or 'archive/*'.")
 @option("--entry", metavar="REF", help="Only changes of this entry: a ref, its hex, or a part of the title.")
 @option(
-    "--since", metavar="TIME", type=Bound(), help="Only changes at or after: 2024-01-15, '2024-01-15 14:00', yesterday."
+    "--since", metavar="TIME", type=Bound(), help="Only changes at or after: 2026-12-01, '2026-12-01 14:00', yesterday."
 )
 @option("--until", metavar="TIME", type=Bound(end=True), help="Only changes up to; a day alone counts whole.")
 @option("--limit", type=Whole(least=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all).")

@@ -6,7 +6,7 @@ deploy*               begins with it; also for words of one or two letters
 -draft  -"old plan"   not with it
 in:tasks,archive      only these kinds or files; `file:` is the same
 tag:infra             with the tag
-before:2024-02-01     earlier than that day
+before:2026-02-01     earlier than that day
 after:7d              on that day or later; seven days ago
 """
 

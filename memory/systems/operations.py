@@ -54,7 +54,7 @@ LEVELS = ("error", "warning", "note")
 def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_run: bool) -> Result:
     """Parse memory files, compare them with their own bytes, and report problems as file:line.
 
-    All files of the workspace, or those named: tasks.md, archive/tasks-2024-01.md, or a path. Exit code 4 when there
+    All files of the workspace, or those named: tasks.md, archive/tasks-2026-12.md, or a path. Exit code 4 when there
     is an error, 0 when there are only warnings and notes.
 
     A field, heading or checklist in another form than the plain one is read where it is clearly meant, and noted. --fix

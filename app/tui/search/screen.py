@@ -32,7 +32,7 @@ EXAMPLES = (
     ("-draft", "without this word"),
     ("in:tasks", "one kind or file: tasks, journal, archive, …"),
     ("tag:infra", "with a tag"),
-    ("after:7d", "the last seven days; also before:2024-02-01"),
+    ("after:7d", "the last seven days; also before:2026-02-01"),
 )
 
 

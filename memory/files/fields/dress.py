@@ -190,7 +190,7 @@ class _Reader:
             self.findings.append(unclear(number, text, words, level))
         elif inline is not None and self.schema.meaning(inline["key"]):
             self.unread(
-                number, "it holds several fields; write each into a line of its own, such as `- due: 2024-01-15`"
+                number, "it holds several fields; write each into a line of its own, such as `- due: 2026-12-01`"
             )
         elif not value and self.goes_on(number):
             self.unread(number, "write the value behind the colon, in the same line")
@@ -222,7 +222,7 @@ class _Reader:
             return
         tagged = regex(_TAGGED).search(text)
         if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
-            self.unread(number, "write it as a line such as `- due: 2024-01-15`")
+            self.unread(number, "write it as a line such as `- due: 2026-12-01`")
             return
         if (found := likely_field(text, self.schema)) is not None:
             level: Level = "warning" if self.schema.understood else "error"

@@ -58,7 +58,7 @@ journal = EntryGroup(
 )
 
 
-@journal.look("list", "--limit 10", "--since -7d --match deploy", "--date 2024-01-15 -o json")
+@journal.look("list", "--limit 10", "--since -7d --match deploy", "--date 2026-12-01 -o json")
 @option("--date", metavar="D", type=Day(), help=f"Only entries of this day ({_DAY}).")
 @option("--since", metavar="D", type=Day(), help="Only entries of this day and later.")
 @option("--until", metavar="D", type=Day(), help="Only entries of this day and earlier.")
@@ -126,7 +126,7 @@ def show(context: Context, ref: str) -> Result:
     "--at",
     type=AT,
     metavar="TIME",
-    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2024-01-15 14:30 (default: now).",
+    help="When it was: HH:MM, 'yesterday 14:30', '5 Nov 9:00', 2026-12-01 14:30 (default: now).",
 )
 def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None = None) -> Edit:
     """Add an entry on top of today's section."""

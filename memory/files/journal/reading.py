@@ -112,9 +112,9 @@ def plain_day(section: Section) -> PlainSection[str]:
     top = 1 if section.heading else 0
     if day is None:
         if lead.strip() and section.level == 2 and regex(_LIKE_DAY).match(title) and not len(section):
-            findings.append(unread(0, f"## {title}", "write a day as `## 2024-01-15`"))
+            findings.append(unread(0, f"## {title}", "write a day as `## 2026-12-01`"))
         elif dated := next((one for one in visible_lines(lead) if regex(_DATED).match(one[1])), None):
-            advice = "write a day as `## 2024-01-15` and an entry below it as `### HH:MM — title`"
+            advice = "write a day as `## 2026-12-01` and an entry below it as `### HH:MM — title`"
             findings.append(unread(dated[0] + top, dated[1], advice))
         return PlainSection(None, title, (), tuple(findings))
     items, inside = _items(lead, top, section.newline)

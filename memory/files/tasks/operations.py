@@ -100,8 +100,8 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
     "--due",
     metavar="D",
     type=Suggested(("today", "overdue", "week", "later")),
-    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2024-01-15), or a month "
-    "(2024-01).",
+    help="Only what is due: today, overdue, week (the next 7 days), later, a date (2 Dec, fri, 2026-12-01), or a month "
+    "(2026-12).",
 )
 @option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
 @option("--sort", type=Choice(SORTS[1:]), help="Sort inside each section (default: the order of the file).")
@@ -206,7 +206,7 @@ def show(context: Context, ref: str) -> Result:
 )
 @argument("title", help="What to do.")
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2024-01-16 14:00.")
+@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2026-12-01 14:00.")
 @option(
     "--recurring",
     type=RECURRING,

@@ -167,7 +167,7 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     if plain != title:
         found.append(LineFinding(0, "note", READ, f"{title[:60]!r} is read as `### {plain[:80]}`"))
     if regex(_DATE_IN_TITLE).search(plain):
-        found.append(unclear(0, title, "a date in a title is text; write it below as `- due: 2024-01-15`"))
+        found.append(unclear(0, title, "a date in a title is text; write it below as `- due: 2026-12-01`"))
     return plain, found
 
 

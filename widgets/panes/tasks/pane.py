@@ -351,7 +351,7 @@ class TasksPane(Pane):
             pass
         else:
             return ""
-        return f"due: takes {', '.join(STATES)} or a date such as fri, 2dec or 2024-01-15."
+        return f"due: takes {', '.join(STATES)} or a date such as fri, 2dec or 2026-12-01."
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new task."""
