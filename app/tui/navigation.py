@@ -45,6 +45,8 @@ class Navigation(Part):
         self._forward: deque[Place] = deque(maxlen=LONGEST_WAY)
         self._tab = ""
         """The tab of "Agent memory" that was opened last."""
+        self._narrowed: tuple[str, str] | None = None
+        """The pane that opened with a filter from another one, and that filter: Escape leads back."""
         self._following: object = None
         """The row whose first link is followed as soon as it is known."""
 
@@ -260,6 +262,7 @@ class Navigation(Part):
                 if text:
                     pane.filter_bar.open(text, focus=False)
                 pane.set_filter(text)
+                self._narrowed = (pane_id, text) if text else None
                 pane.line_list.action_first()
                 self.app.refresh_keys()
 
@@ -298,12 +301,15 @@ class Navigation(Part):
             self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Go back to the list, else close the filter, else clear the messages.
+        """Go back to the list, else to where another pane's entries were filtered from, else close the filter.
 
-        The messages are cleared by `MemdeckApp.explain_key`, where this command is not available.
+        Where this command is not available, `MemdeckApp.explain_key` clears the messages.
         """
         pane = self.app.shown_pane
         if pane.close_detail():
             self.app.refresh_keys()
         elif pane.filter_bar.is_open:
+            came, self._narrowed = self._narrowed == (pane.pane_id, pane.filter), None
             pane.filter_bar.close()
+            if came:
+                self.back()

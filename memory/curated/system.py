@@ -336,7 +336,7 @@ class CuratedMemory(System):
         if decision.op == "noop":
             words = f"nothing to write, by {rule}: {decision.reason}"
             raise RefusedError("memory.noop", words, "change more than that")
-        words = f"{WORDS[decision.op]} {decision.target_filename} ({decision.root.label})"
+        words = f"{WORDS[decision.op]} memory {decision.target_filename} ({decision.root.label})"
         found = curated.memories([decision.root])
         ref = next((f"curated#{one.key}" for one in found if one.filename == decision.target_filename), None)
         return Outcome(_made(done.change, words, call), words, ref)

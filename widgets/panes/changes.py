@@ -1,22 +1,25 @@
-"""The changes pane: the change log of every writer, newest first, entry by entry; and differences as lines."""
+"""The changes pane: what every writer changed, newest first, entry by entry; and differences as lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from itertools import groupby
+from pathlib import PurePath
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from memory.base.clock import BadMoment
+from memory.base.clock import BadMoment, Moment
 from memory.base.dates import time_bound
 from memory.files.snapshot import Snapshot, plain_title
 from memory.files.versions.diff import ChangeView
-from widgets.detail import Caption, DetailLine, Lines, Link, Prose, Spacer
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.journal import day_title
+from widgets.panes import all_panes, pane_of
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
+from widgets.text.words import beside as ago
+from widgets.text.words import short_moment
 
 LoggedChange: TypeAlias = Mapping[str, Any]
 """A change of the log, with the keys of `memdeck changes list`."""
@@ -24,8 +27,20 @@ LoggedChange: TypeAlias = Mapping[str, Any]
 OUTSIDE = "outside"
 """The actor of a change made without memdeck."""
 
-NO_AGENTS = frozenset({"human", "you", "cli", "maintain", "monitor", OUTSIDE})
-"""Actors that are not agents."""
+ACTORS = {
+    "human": "you",
+    "cli": "command line",
+    "maintain": "maintenance",
+    "monitor": "monitors",
+    OUTSIDE: OUTSIDE,
+}
+"""The actors that are not agents, in words."""
+
+PERIODS = ((0, "TODAY"), (1, "YESTERDAY"), (7, "LAST 7 DAYS"))
+"""The headings of the list, each with the age in days up to which it holds changes; the others are older."""
+
+STATES = {"thinned": "its text is no longer kept, so it cannot be taken back"}
+"""The states that need more than their name."""
 
 MOST = 2_000
 """How many of the newest changes are listed."""
@@ -36,7 +51,7 @@ SHOWN_LINES, SHOWN_ENTRIES = 200, 50
 BESIDE = 44
 """From so many cells on, a difference is shown side by side."""
 
-ROW = Columns(Column("time", 5, importance=3), Column("actor", 12, importance=1), Column("title", minimum=18))
+ROW = Columns(Column("time", 6, importance=3), Column("actor", 12, importance=1), Column("title", minimum=18))
 
 
 class ChangeSource(Protocol):
@@ -70,14 +85,20 @@ class ChangesPane(RecordPane):
         self.source = source
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield the newest changes under their days."""
+        """Yield the newest changes by their age, also those that were recorded late or with another clock."""
         found = () if self.source is None else self.source.newest(MOST)
-        zone = snapshot.zone
-        rows = [_record(one, zone) for one in found]
-        for day, changes in groupby(rows, lambda row: row.values["date"][:10]):
-            yield Heading(day_title(day, now.astimezone(zone).date()))
-            yield from changes
-        if len(rows) == MOST:
+        zone, today = snapshot.zone, now.astimezone(snapshot.zone).date()
+
+        def period(change: LoggedChange) -> str:
+            days = (today - _time(change, zone).date()).days
+            return next((words for most, words in PERIODS if days <= most), "OLDER")
+
+        ordered = sorted(found, key=lambda one: _time(one, zone), reverse=True)
+        for title, changes in groupby(ordered, period):
+            rows = [_record(one, now, zone) for one in changes]
+            yield Heading(title, f"{len(rows):,}")
+            yield from rows
+        if len(ordered) == MOST:
             yield Note(f"… the newest {MOST:,}; `memdeck changes list` has all")
 
     def copied_ref(self, item: Record) -> str:
@@ -99,56 +120,60 @@ class ChangesPane(RecordPane):
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return actor and time, and whether it can still be taken back."""
+        at, state = _time(item.thing, self.zone), item.values["state"]
         return {
-            "by": plain_actor(item.thing["actor"]),
-            "at": f"{_time(item.thing, self.zone):%Y-%m-%d %H:%M:%S}",
-            "state": {"thinned": "its text is no longer kept, so it cannot be taken back"}.get(
-                item.values["state"], item.values["state"]
-            ),
-            "operation": Piece(item.thing["operation"] or "none", "muted"),
+            "by": item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor",
+            "at": f"{at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
+            "state": STATES.get(state, state),
         }
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
-        """Return what is told of the change, then what happened to each entry."""
+        """Return what is told of the change, what happened to each entry, and which operation it was."""
         source, parts = self.source, [*super().detail(item)]
         kept = source is not None and item.values["state"] != "thinned"
         views = self.told_later(item, lambda: source.told(item.ref)) if kept else None  # type: ignore[union-attr]
         if views is not None:
-            return [*parts, *view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width)]
-        for one in item.thing["entries"][:20]:
-            parts += [Spacer(), Caption(f"{one['kind'].upper()}  {_title(one)}"), Prose(one["file"], tone="muted")]
-        return parts
+            wanted = self.filter.partition("entry:")[2].split(" ")[0]
+            views = sorted(views, key=lambda one: not (wanted and (one.entry or "").startswith(wanted)))
+            parts += view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width)
+        else:
+            for one in item.thing["entries"][:20]:
+                parts += [Spacer(), Caption(f"{one['kind'].upper()}  {_title(one)}")]
+                parts.append(Prose(place_name(one["file"]), tone="muted"))
+        return [*parts, Spacer(), Labelled("operation", item.values["operation"] or "none", "muted")]
 
     def links(self, item: Record) -> Sequence[Link]:
         """Return the first five entries that it changed and did not remove."""
         found = [one for one in item.thing["entries"] if one["ref"] is not None and one["kind"] != "removed"][:5]
-        return [Link(one["file"].removesuffix(".md"), _title(one), (one["file"], one["ref"])) for one in found]
+        return [Link(place_name(one["file"]).lower(), _title(one), (one["file"], one["ref"])) for one in found]
 
 
-def _record(change: LoggedChange, zone: tzinfo) -> Record:
-    actor, undone, time = change["actor"], bool(change["undoneBy"]), _time(change, zone)
-    title, about = change["summary"] or change["operation"], ""
+def _record(change: LoggedChange, now: datetime, zone: tzinfo) -> Record:
+    actor, undone, at = change["actor"], bool(change["undoneBy"]), _time(change, zone)
+    by, title = short_actor(actor), change["summary"] or change["operation"]
     if actor == OUTSIDE and change["entries"]:
-        # What happened to its first entry, and then its files.
         first, *more = change["entries"]
         title = f"{first['kind']} {_title(first)!r}" + (f" and {len(more)} more" if more else "")
-        about = ", ".join(change["files"])
+        title += f" in {', '.join(dict.fromkeys(map(place_name, change['files'])))}"
     values = {
         # By either name: the one in the list, and the one on the command line.
-        "actor": f"{actor} {plain_actor(actor)}",
+        "actor": f"{actor} {by}",
+        "by": by,
         "file": " ".join(change["files"]),
         "entry": " ".join(f"{one['ref'] or ''} {one['title']}" for one in change["entries"]),
-        "date": f"{time:%Y-%m-%d %H:%M %A}",
+        "date": f"{at:%Y-%m-%d %H:%M %A}",
         "operation": change["operation"],
         "state": "undone" if undone else "" if change["revertible"] else "thinned",
     }
+    recent = (now.astimezone(zone).date() - at.date()).days <= PERIODS[1][0]
+    when = f"{at:%H:%M}" if recent else short_moment(Moment("", at.date()), now, zone)
     cells: dict[str, Content] = {
-        "time": Piece(f"{time:%H:%M}", "muted"),
-        "actor": Piece(short_actor(actor), "muted" if actor in ("human", "cli") else "accent"),
+        "time": Piece(f"{when:>6}" if when[-1:].isalpha() else when, "muted"),
+        "actor": Piece(by, "muted" if actor in ("human", "cli") else "accent"),
     }
     if undone:
-        cells["title"] = line(Piece("undone  ", "accent"), Piece(f"{title}  {about}".rstrip(), "muted"))
-    return Record(change["id"], title, about=about, values=values, words=change["id"], thing=change, columns=ROW,
+        cells["title"] = line(Piece("undone  ", "accent"), Piece(title, "muted"))
+    return Record(change["id"], title, values=values, words=change["id"], thing=change, columns=ROW,
                   cells=cells, mark=values["state"])  # fmt: skip
 
 
@@ -157,18 +182,23 @@ def _time(change: LoggedChange, zone: tzinfo) -> datetime:
 
 
 def _title(entry: Mapping[str, Any]) -> str:
-    return plain_title(entry["file"], entry["title"])
-
-
-def plain_actor(name: str) -> str:
-    """Return the shown name of an actor: `you` for `human`, any other as it is."""
-    return "you" if name == "human" else name
+    return plain_title(entry["file"], entry["title"]) if entry["title"] != entry["file"] else _file_name(entry["file"])
 
 
 def short_actor(name: str) -> str:
-    """Return an actor's name for a narrow column: without `agent:`, unless another actor has that name."""
+    """Return the shown name of an actor: in words, or that of an agent, unless a word means another actor."""
     short = name.removeprefix("agent:")
-    return short if short and short not in NO_AGENTS else plain_actor(name)
+    return ACTORS.get(name) or (short if short and short not in (*ACTORS, *ACTORS.values()) else name)
+
+
+def place_name(file: str) -> str:
+    """Return the title of the pane that shows the entries of a file; any other file by its path."""
+    pane = pane_of(file)
+    return next((one.title for one in all_panes() if one.id == pane), file)
+
+
+def _file_name(path: str) -> str:
+    return PurePath(path).name
 
 
 # Differences
@@ -178,24 +208,48 @@ def view_lines(views: Sequence[ChangeView], glyphs: Glyphs, width: int = 0) -> l
     """Return each entry with what happened to it, in `width` cells: side by side where there is room."""
     found: list[DetailLine] = []
     for view in views[:SHOWN_ENTRIES]:
-        found += [Spacer(), Caption(f"{view.kind.upper()}  {plain_title(view.file, view.title)}")]
-        place = place_of(view, glyphs)
-        if place != view.title:
+        found += [Spacer(), Caption(f"{view.kind.upper()}  {view_title(view)}")]
+        if (place := place_of(view, glyphs)) != view_title(view):
             found.append(Prose(place, tone="muted"))
         both = view.kind == "edited" and width >= BESIDE
-        found.append(Lines(tuple(beside(view.lines, width) if both else diff_lines(view.lines))))
+        lines = tuple(beside(view.lines, width)) if both else tuple(diff_lines(_body(view)))
+        found.append(Lines(lines, None if both else 2))
     if len(views) > SHOWN_ENTRIES:
         found += [Spacer(), Prose(f"and {len(views) - SHOWN_ENTRIES:,} more entries", tone="muted")]
     return found
 
 
+def view_title(view: ChangeView) -> str:
+    """Return the title of an entry; of a whole file the name in its front matter, else that of the file."""
+    if view.title != view.file:
+        return plain_title(view.file, view.title)
+    names = (text[6:].strip() for text in view.lines[:20] if text[1:6] == "name:")
+    return next(filter(None, names), "") or _file_name(view.file)
+
+
+def _body(view: ChangeView) -> Sequence[str]:
+    """Return the lines of a view; of a file that came or went without its front matter, if it has more."""
+    rules = [place for place, text in enumerate(view.lines) if text[1:] == "---"]
+    whole = view.title == view.file and view.kind in ("added", "removed")
+    if not whole or len(rules) < 2 or rules[0]:
+        return view.lines
+    return [text for text in view.lines[rules[1] + 1 :] if text[1:].strip()] or view.lines
+
+
 def place_of(view: ChangeView, glyphs: Glyphs) -> str:
-    """Return where an entry is, and where it was before if it moved."""
-    here = f"{view.file}, {view.section}" if view.section and view.section != view.title else view.file
-    if view.moved_from is None:
+    """Return where an entry is, and where it was before if it moved; a whole file is at its path."""
+
+    def place(file: str, section: str | None) -> str:
+        name = place_name(file) if view.title != view.file else file
+        return f"{name}, {section}" if section and section != view.title else name
+
+    here, there = place(view.file, view.section), view.moved_from
+    if there is None:
         return here
-    there = view.moved_from.replace(": ", ", ", 1)
-    return f"{there} {glyphs.right} {here if '.md' in there else view.section or view.file}"
+    file, _, section = there.partition(": ")
+    if file.endswith(".md"):
+        return f"{place(file, section)} {glyphs.right} {here}"
+    return f"{place(view.file, there)} {glyphs.right} {view.section or view.file}"
 
 
 def diff_lines(lines: Sequence[str]) -> list[Line]:

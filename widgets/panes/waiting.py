@@ -16,7 +16,7 @@ from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.changes import plain_actor, view_lines
+from widgets.panes.changes import short_actor, view_lines
 from widgets.panes.memory.clients import ClientDeletion, deletions
 from widgets.text.styled_text import Piece, Tone, line
 
@@ -112,7 +112,7 @@ class WaitingPane(RecordPane):
 
     def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
         parts: list[DetailLine] = [
-            Labelled("by", plain_actor(one.actor)),
+            Labelled("by", short_actor(one.actor)),
             Labelled("at", f"{one.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
             Labelled("why", ", ".join(one.kinds)),
         ]
@@ -151,7 +151,7 @@ def _proposal(one: Proposal) -> Record:
         "kind": " ".join(one.kinds), "operation": one.operation,
     }  # fmt: skip
     tone: Tone = "warn" if "remove" in one.kinds else "plain"
-    about = plain_actor(one.actor).removeprefix("agent:") + ("  edited" if one.edited else "")
+    about = short_actor(one.actor) + ("  edited" if one.edited else "")
     return Record(one.id, title, kind, about, one.time.isoformat(), tone=tone,
                   values=values, mark=one.edited, thing=one)  # fmt: skip
 

@@ -24,7 +24,7 @@ from memory.workspace import Outcome
 from widgets.dialogs.dialogs import Preview
 from widgets.dialogs.three_way import Sides
 from widgets.panes import pane_of
-from widgets.panes.changes import LoggedChange, diff_lines, place_of, plain_actor
+from widgets.panes.changes import LoggedChange, diff_lines, place_of, short_actor, view_title
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import until
@@ -223,10 +223,10 @@ def restore(app: Spine) -> None:
 
 def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs) -> list[Line]:
     """Return what reverting a change does to each entry."""
-    lines: list[Line] = [line(Piece(f"made by {plain_actor(change['actor'])}", "muted"))]
+    lines: list[Line] = [line(Piece(f"made by {short_actor(change['actor'])}", "muted"))]
     for view in views[:50]:
         head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
-        lines += [(), line(Piece(view.title, "strong"), Piece(f"  {head}", "accent"))]
+        lines += [(), line(Piece(view_title(view), "strong"), Piece(f"  {head}", "accent"))]
         lines.append(line(Piece(place_of(view, glyphs), "muted")))
         lines += [line("  ", row) for row in diff_lines(view.lines)]
     if len(views) > 50:
