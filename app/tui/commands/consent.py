@@ -27,15 +27,15 @@ class ConsentQuestion(NamedTuple):
     view: ConsentView
 
 
-STATE_ROLES = ("validation", "engine")
-"""The roles of the commands of a project's state."""
+ROLES = {"state": ("validation", "engine"), "typed": ("folders",)}
+"""The roles of what a memory system wants to run or delete, by its pane."""
 
 
 def review(app: Spine) -> None:
     """Review what the monitor or task wants to run, to approve or deny it; elsewhere, everything that waits."""
     pane = app.pane
     if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
-        return first(app, set(), STATE_ROLES if pane is not None and pane.pane_id == "state" else ())
+        return first(app, set(), () if pane is None else ROLES.get(pane.pane_id, ()))
     tasks = [task for task in tasks_of(pane) if pane.pane_id == "tasks" or task.action is not None]
     items = (*tasks, *(monitors_of(pane) if pane.pane_id == "monitors" else ()))
     return first(app, {(item.file, item.title) for item in items}, (), at=getattr(pane.current(), "thing", None))

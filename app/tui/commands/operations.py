@@ -27,6 +27,8 @@ from widgets.pane.offers import Call
 from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, operations_of, values_of
 from widgets.text.styled_text import Line, Piece, line
 
+from . import consent
+
 if TYPE_CHECKING:
     from app.tui.spine import Spine
 
@@ -83,8 +85,13 @@ class OwnSession(Session):
     @property
     def acts(self) -> bool:
         """Whether the operation, shown before it is applied, would do anything."""
-        rules = self.document.get("rules", [{"acts": self.document.get("acts", True)}])
-        return any(one.get(name) for one in rules for name in ("archived", "cleared", "acts", "said"))
+        found = self.document
+        if "outcome" in found:
+            return bool(found["outcome"] != "nothing")
+        # A prune of project state names what goes, maintenance what each rule moves.
+        counts = [found[name] for name in ("acts", "events", "checkpoints", "expiredBatches") if name in found]
+        counts += [one.get(name) for one in found.get("rules", ()) for name in ("archived", "cleared", "message")]
+        return any(counts) if counts or "rules" in found else True
 
     def call(self, operation: Operation, values: Mapping[str, Any]) -> list[str]:
         """Run an operation; return its lines for people. RefusedError with what it told where it did nothing."""
@@ -206,8 +213,11 @@ def next_step(app: Spine) -> None:
 
 
 def prune(app: Spine) -> None:
-    """Delete the old entries of this memory; shows them first."""
-    return _at_once(app, f"{'' if app.pane is None else app.pane.pane_id} prune")
+    """Delete the old entries of this memory; shows them first, and asks for an approval that is missing."""
+    pane_id = app.shown_pane.pane_id
+    if pane_id == "typed":
+        return consent.first(app, set(), consent.ROLES[pane_id], lambda: _at_once(app, "typed prune"))
+    return _at_once(app, f"{pane_id} prune")
 
 
 def _at_once(app: Spine, words: str) -> None:

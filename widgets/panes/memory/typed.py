@@ -6,23 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.base.safe_text import plural
+from memory.errors import BlockedError
 from memory.files.snapshot import Snapshot
 from memory.typed.failures import FILE as FAILURES
 from memory.typed.failures import summarise
 from memory.typed.files import MAX_AGE, TYPES
 from memory.typed.reading import failures_of, preview
 from memory.typed.sizes import age_text, bytes_text
+from widgets.chrome.keys import with_keys
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Piece
+from widgets.text.styled_text import Piece, Tone
 
 if TYPE_CHECKING:
     from memory.typed.files import MemoryFile
     from memory.typed.pruning import AgentStatus
 
-KEPT = {"core": "always loaded", "procedural": "deleted after 90 days", "episodic": "deleted after 7 days"}
+KEPT = {"core": "told at the start", "procedural": "kept for 90 days", "episodic": "kept for 7 days"}
 """What happens to the files of a type."""
 NEARLY = 0.8
 """The share of its time from which a file's age is a warning."""
@@ -31,13 +34,14 @@ WEEKS = 12
 
 
 class TypedPane(RecordPane):
-    """The files of each agent by type; files that the next prune deletes are marked."""
+    """The files of each agent by type; files that are old enough to be deleted are marked."""
 
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
-    purpose: ClassVar[str] = "Files of each agent; old ones are deleted by a prune."
+    purpose: ClassVar[str] = "Each agent's files: rules, lessons, scratch notes."
     empty: ClassVar[str] = (
-        "The files of agents: core is always loaded, procedural is kept for 90 days, episodic for 7.\n\n"
+        "The files of agents: core files are told at the start of each session, procedural ones are kept for 90 days, "
+        "episodic ones for 7.\n\n"
         "No agent of this workspace has any yet. A folder becomes an agent with a file `Aidefile` in it, which may be "
         "empty, or with its name and path in ~/.aide/config.toml."
     )
@@ -46,24 +50,30 @@ class TypedPane(RecordPane):
     item_name: ClassVar[str] = "file"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield a heading for each agent and type, and a row for each file; an agent that cannot be read says why."""
-        for status in _agents(snapshot, now):
+        """Yield for each agent what a prune would do, then its files by type; or why it cannot be read."""
+        agents = _agents(snapshot, now)
+        for status in agents:
             name = status.look.agent.name
-            if status.look.error is not None:
+            if len(agents) > 1:
                 yield Heading(name)
-                yield Record(f"{name}:", status.look.error.message, sign="alert", tone="alert", values={"agent": name})
+            if status.look.error is not None:
+                yield _row(status, status.look.error.message, "alert", "alert")
                 continue
-            taken = {file.path for file in status.prune.deleted}
+            yield from _prune(status)
             for kind in TYPES:
                 files = status.look.of(kind)
                 if files:
-                    yield Heading(f"{name}: {kind}", f"{len(files):,}, {KEPT[kind]}", "age")
-                    yield from (_record(status, file, file.path in taken) for file in files)
+                    yield Heading(kind.upper(), f"{len(files):,}  {KEPT[kind]}", "age")
+                    yield from (_record(status, file) for file in files)
+
+    def counts(self, item: Record) -> bool:
+        """Count files."""
+        return item.thing is not None
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:
-        """Return how many files the next prune deletes."""
-        count = sum(len(status.prune.deleted) for status in _agents(snapshot, now))
-        return f"next prune: {count:,}" if count else ""
+        """Return how much of its tokens the only agent uses, else how many files there are."""
+        agents = _agents(snapshot, now)
+        return _tokens(agents[0]) if len(agents) == 1 else super().remark(snapshot, now)
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
@@ -84,26 +94,23 @@ class TypedPane(RecordPane):
         return item.values.get("path", "")
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return the file's properties, when it is pruned, how full the agent is, and a preview of the file."""
+        """Return the file's properties, when it is old enough to be deleted, and a preview; or what a prune does."""
         if item.thing is None:
-            return {"agent": item.values["agent"]}
+            return {"": with_keys(item.words, self.app)}
         status, file = item.thing
         seconds = file.age(status.now).total_seconds()
         limit = MAX_AGE.get(file.type)
         left = 0.0 if limit is None else limit.total_seconds() - seconds
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
-        tokens = f"{status.look.tokens:,}"
-        tokens += f" of {status.look.limit:,} tokens, {status.look.fill:.0%}" if status.look.limit else " tokens"
         failures = failures_of(status.look).notes if (file.type, file.name) == ("procedural", FAILURES) else ()
         return {
-            "agent": status.look.agent.name,
+            "agent": "" if status.look.limit is None else f"{status.look.agent.name}, {_tokens(status)}",
             "type": f"{file.type}, {KEPT[file.type]}",
             "size": bytes_text(file.size),
             "changed": f"{age_text(seconds)} ago" if seconds >= 60 else "just now",
-            "pruned": Piece("by the next prune", "alert") if item.tone == "alert" else
-            "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else "is due",
+            "too old": "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else
+            Piece("yes, the next prune deletes it" if file in status.prune.deleted else "yes, but it is kept", "warn"),
             "locked by": held and Piece(held.text(), "warn"),
-            "agent uses": Piece(tokens, "alert" if (status.look.fill or 0) > 1 else "plain"),
             "failures by week": dict(list(summarise(failures)["by_week"].items())[-WEEKS:]),
             "": preview(status.look.agent.folder, file),
         }  # fmt: skip
@@ -118,15 +125,43 @@ class TypedPane(RecordPane):
         return form_of("typed merge", "Add to a file of an agent", {} if item is None else item.values, focus="text")
 
 
-def _record(status: AgentStatus, file: MemoryFile, taken: bool) -> Record:
+def _tokens(status: AgentStatus) -> str:
+    """Return how many tokens an agent's files take, of its limit if it has one."""
+    tokens, look = f"{status.look.tokens:,}", status.look
+    return f"{tokens} of {look.limit:,} tokens" if look.limit else f"{tokens} tokens"
+
+
+def _prune(status: AgentStatus) -> Iterator[Record]:
+    """Yield a row that says what a prune would delete, or what keeps it from running; nothing where no file is old."""
+    count = sum(file.too_old(status.now) for file in status.look.files)
+    old = plural(count, "old file")
+    error = status.prune.error
+    if count and isinstance(error, BlockedError):
+        words = f"{error.message[:1].upper()}{error.message[1:]}.\n\n"
+        yield _row(status, f"{old} kept: deleting needs approval", "half", "warn",
+                   f"{words}{{memory.prune|P}} shows the folders to approve, then the files to delete.")  # fmt: skip
+    elif count and error is not None and error.code != "typed.unregistered":
+        yield _row(status, f"{old} kept: {error.message}", "alert", "warn", f"{error.message}.\n\n{error.hint}.")
+    elif count:
+        alone = "" if status.look.agent.registered else ", and only then: ~/.aide/config.toml does not name the agent"
+        words = f"{{memory.prune|P}} lists them and deletes them after a question{alone}.\n\n"
+        yield _row(status, f"{old} to delete", "right", "accent", f"{words}{{change.undo|u}} brings them back.")
+
+
+def _row(status: AgentStatus, title: str, sign: str, tone: Tone, words: str = "") -> Record:
+    values = {"agent": str(status.look.agent.folder)}
+    return Record(f"{status.look.agent.name}:", title, sign=sign, tone=tone, values=values, words=words)
+
+
+def _record(status: AgentStatus, file: MemoryFile) -> Record:
     seconds = file.age(status.now).total_seconds()
     limit = MAX_AGE.get(file.type)
-    old = limit is not None and seconds / limit.total_seconds() >= NEARLY
-    name = status.look.agent.name
+    share = 0.0 if limit is None else seconds / limit.total_seconds()
+    name, taken = status.look.agent.name, file in status.prune.deleted
     return Record(
-        f"{name}:{file.path}", file.path, about=bytes_text(file.size), when=age_text(seconds),
-        sign="alert" if taken else "diamond" if file.locked else "",
-        tone="alert" if taken else "warn" if old else "plain",
+        f"{name}:{file.path}", file.path, about=f"{bytes_text(file.size)}{'  too old' if share > 1 else ''}",
+        when=age_text(seconds), sign="alert" if taken else "diamond" if file.locked else "",
+        tone="warn" if share >= NEARLY else "plain",
         values={"agent": str(status.look.agent.folder), "type": file.type, "path": file.path, "source": file.path},
         mark=(file, taken),
         source=f"{status.look.agent.folder}/{file.path}",
