@@ -272,7 +272,7 @@ class Detail(LineView):
         """Labels in one column, texts wrapped, one blank cell at the right."""
         width = max(1, width - 1)
         labels = [cell_width(visible(part.label)) for part in self._lines if isinstance(part, Labelled | Link)]
-        column = min(max(labels, default=0), LABEL_WIDTH, max(0, width // 3))
+        column = min(max(labels, default=0), LABEL_WIDTH, max(0, width * 2 // 5))
         rows: list[Line] = []
         self._link_rows = {}
         for part in self._lines:

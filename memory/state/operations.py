@@ -170,7 +170,7 @@ def _status_lines(paint: Paint, found: Json) -> Iterator[str]:
 def _group_lines(paint: Paint, groups: Sequence[Json], count: int) -> Iterator[str]:
     for one in groups:
         events = plural(len(one["eventIds"]), "event")
-        yield paint.line(f"{one['id']}  {one['label']}, {events}: {one['summary']}", "  ")
+        yield paint.line(f"{one['summary']}  ({', '.join(one['sourceIds'])}, {events})", "  ")
         signals = [plural(len(texts), SIGNALS[kind]) for kind, texts in one["signals"].items() if texts]
         yield paint.line(", ".join(signals), "      ")
     if count > len(groups):
@@ -325,11 +325,13 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     if not shown.events:
         yield f"Nothing to recall: no event of the source {found['source']} waits"
         return
-    yield f"source {found['source']}, section {found['section']}, policy {found['policy']}: {plural(count, 'event')}"
+    scope = f"source {found['source']}, section {found['section']}, policy {found['policy']}"
+    usual = scope == "source all, section all, policy balanced"
+    yield plural(count, "event") + ("" if usual else f"  ({scope})")
     if found["waiting"]:
         yield f"{found['waiting']:,} more wait for the next recall: one takes the oldest {count:,}"
     yield from _group_lines(paint, found["groups"], found["groupCount"])
-    yield paint.line(f"engine: {found['engine']}")
+    yield "what changes:" if found["engine"] == "deterministic" else paint.line(f"what {found['engine']} changes:")
     for noun, verb, titles in titles_of(found["summary"]):
         yield from first([f"{noun} {verb}: {title}" for title in titles], lambda words: paint.line(words, "  "))
     yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))

@@ -67,7 +67,7 @@ def _next(status: Json, threshold: int, removes: bool, changed: list[str]) -> tu
     """Return the first that applies: drift error, large backlog, failed source, any backlog, retention, drift."""
     backlog, problem = status["unrecalled"]["all"], status["drift"]["problem"]
     failed = ", ".join(source["id"] for source in status["sources"] if source["lastSyncStatus"] == "failed")
-    events = f"{plural(backlog, 'event')} {'waits' if backlog == 1 else 'wait'}"
+    events = f"{plural(backlog, 'event')} to recall"
     told = (
         (problem, "validate --repair", problem),
         (backlog > threshold, "recall", f"{events}, more than {threshold}"),

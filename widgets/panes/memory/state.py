@@ -15,7 +15,7 @@ from memory.systems.acts import act
 from memory.workspace import Outcome
 from widgets.chrome.keys import with_keys
 from widgets.input.fields import FieldSpec
-from widgets.list.rows import Heading
+from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of
@@ -28,14 +28,27 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 TITLES = {
+    "current-focus": "Current focus",
+    "next-steps": "Next steps",
+    "gotchas": "Gotchas",
+    "validation-commands": "Validation commands",
     "project": "Project",
     "project-map": "Project map",
-    "current-focus": "Current focus",
-    "gotchas": "Gotchas",
-    "next-steps": "Next steps",
-    "validation-commands": "Validation",
 }
-"""The sections in words, in the order of the bundle."""
+"""The sections in words, those that change most often first."""
+LABELS = {
+    "correctPath": "do instead", "start": "start at", "done": "done when", "primaryEcosystem": "ecosystem",
+    "packageManager": "packages", "workspaceManager": "workspaces", "recommendedEntryFile": "read first", "summary": "",
+}  # fmt: skip
+"""The labels of fields that differ from their names."""
+HINTS = {
+    "memdeck state recall": "adds what the new events say to the sections",
+    "memdeck state prune": "archives what is old",
+    "memdeck state update": "records the edited sections as a checkpoint",
+    "memdeck state sync --all": "imports the sessions again",
+    "memdeck state validate --repair": "repairs it",
+}
+"""What the step that the status suggests does."""
 LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
 """The sections that are lists of titled entries, with the noun for one entry."""
 FIELDS = {"gotchas": ("symptom", "cause", "correctPath"), "next-steps": ("why", "start", "done")}
@@ -50,7 +63,7 @@ class StatePane(RecordPane):
     pane_id: ClassVar[str] = "state"
     title: ClassVar[str] = "State"
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
-    purpose: ClassVar[str] = "Told to agents when they start working here."
+    purpose: ClassVar[str] = "Where the project is: told to agents at the start."
     empty: ClassVar[str] = (
         "What this repository is, the current work, its traps and next steps, kept for people and agents. Agent "
         "sessions are imported as events, and a recall updates the state from them.\n\n"
@@ -100,18 +113,22 @@ class StatePane(RecordPane):
                          tone="accent" if waits else "good",
                          values={"part": "status"}, thing=status)  # fmt: skip
         if look.bundle is not None:
+            yield Note(number=-1)
             yield from _bundle(look.bundle)
         waiting = {event["id"] for event in look.backlog}
-        if look.backlog:
-            yield Heading("TO RECALL", f"{len(waiting):,}")
-            yield from (_event(event, "backlog") for event in reversed(look.backlog))
-        if look.sources:
-            yield Heading("SOURCES OF SESSIONS", f"{len(look.sources):,}")
-            yield from map(_source, look.sources)
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
-        if recalled:
-            yield Heading("RECALLED", f"{len(recalled):,}")
-            yield from (_event(event, "history") for event in recalled)
+        for title, note, rows in (
+            (
+                "NEW FROM SESSIONS",
+                "not in the sections yet",
+                [_event(one, "backlog") for one in reversed(look.backlog)],
+            ),
+            ("HISTORY", "", [_event(one, "history") for one in recalled]),
+            ("SESSIONS COME FROM", "", [_source(one) for one in look.sources]),
+        ):
+            if rows:
+                yield Heading(title, f"{len(rows):,}  {note}".rstrip())
+                yield from rows
 
     def _status(self, look: StateLook, now: datetime) -> Json | None:
         """Return the status, kept until the files or the day change; the day decides which entries are too old."""
@@ -139,29 +156,38 @@ class StatePane(RecordPane):
         return Badge(len(look.backlog) or None, look.problem is not None or failed)
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return a section, an entry, an event or a source as the file has it; the status in words."""
-        part, thing = item.values["part"], item.thing
+        """Return a section, an entry, an event or a source by its fields; the status in words."""
+        part, thing, section = item.values["part"], item.thing, item.values.get("section", "")
         if part == "status":
             return {"": item.words} if thing is None else self._standing(thing)
         if isinstance(thing, list):
             return {"": "\n".join(f"- {one.get('title') or one.get('label')}" for one in thing) or "None yet."}
-        return {key: value for key, value in thing.items() if key != "title"}
+        if part == "sources":
+            synced = f"{thing['lastSyncStatus']}, {thing['lastImportedCount'] or 0} new"
+            return {"folder": thing["path"], "type": thing["type"], "last sync": thing["lastSyncedAt"] or "never",
+                    "result": thing["lastSyncError"] or synced}  # fmt: skip
+        if part in ("backlog", "history"):
+            told = "" if item.title == thing["summary"] else thing["summary"]
+            file = thing["sourceRef"] if item.about else ""
+            return {"": told, **thing["signals"], "from": item.about or "memdeck", "at": thing["createdAt"],
+                    "file": file, "event": thing["id"]}  # fmt: skip
+        fields = FIELDS.get(section) or sorted(thing, key=lambda key: key != "summary")
+        return {LABELS.get(key, key): thing[key] for key in fields}
 
     def _standing(self, status: Json) -> Json:
         work, drift = status["work"], status["drift"]
         changed = ", ".join(TITLES[one] for one in drift["changedSections"])
-        hint = with_keys("{memory.next|R} does it, after a preview.", self.app) if status["next"]["command"] else ""
+        does = HINTS.get(status["next"]["command"] or "", "")
         return {
-            "": hint,
+            "": with_keys(does and f"{{memory.next|R}} {does}, and shows first what changes.", self.app),
             "branch": work and (work["branch"] or "none"),
             "commits": "\n".join(work["commits"]) if work else "",
-            "generated": status["generatedAt"],
+            "written": status["generatedAt"],
+            "last recall": status["lastRecalledAt"] or "never",
             "events": f"{status['events']['all']:,}, {status['unrecalled']['all']:,} to recall",
-            "recalled": status["lastRecalledAt"] or "never",
             "checkpoints": f"{status['checkpoints']:,}",
-            "since then": (drift["problem"] and Piece(drift["problem"], "warn"))
-            or (f"changed: {changed}" if changed else "no changes"),
-            "retention": status["retention"]["text"],
+            "edited since": (drift["problem"] and Piece(drift["problem"], "warn")) or changed or "nothing",
+            "to prune": status["retention"]["text"],
         }
 
     # What can be done
@@ -226,10 +252,11 @@ class StatePane(RecordPane):
 
 
 def _bundle(bundle: Json) -> Iterator[Any]:
-    yield Heading("SECTIONS")
     for name, title in TITLES.items():
         value = bundle[KEYS[name]]
+        modules = [] if isinstance(value, list) else value.get("modules", ())
         about = f"{len(value):,}" if isinstance(value, list) else str(value.get("summary", ""))
+        about = about or ", ".join(str(one["name"]) for one in modules)
         values = {"part": "bundle", "section": name}
         mark = canonical(value)
         folds = name in LISTS and bool(value)
@@ -241,10 +268,15 @@ def _bundle(bundle: Json) -> Iterator[Any]:
 
 
 def _event(event: Json, part: str) -> Record:
-    source = f"{'imports' if event['kind'] == 'imported_session' else 'local'} {event['sourceId']}"
+    imported, title = event["kind"] == "imported_session", str(event["summary"])
+    source = f"{'imports' if imported else 'local'} {event['sourceId']}"
+    if not imported:
+        # Of `changed gotchas, next-steps: 1 gotcha added` the part that says what was added.
+        verb = event["sourceRef"].partition(":")[2]
+        title = f"{verb.capitalize()}: {title.partition(': ')[2] or title.removeprefix(f'{verb} ')}"
     signals = " ".join(text for texts in event["signals"].values() for text in texts)
     values = {"part": part, "source": source, "event": event["id"]}
-    return Record(f"state#{event['id']}", str(event["summary"]), "", event["sourceId"], event["createdAt"],
+    return Record(f"state#{event['id']}", title, "", event["sourceId"] if imported else "", event["createdAt"],
                   values=values, words=signals, mark=part, thing=event)  # fmt: skip
 
 
