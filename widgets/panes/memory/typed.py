@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.safe_text import plural
@@ -12,7 +15,7 @@ from memory.files.snapshot import Snapshot
 from memory.typed.failures import FILE as FAILURES
 from memory.typed.failures import summarise
 from memory.typed.files import MAX_AGE, TYPES
-from memory.typed.reading import failures_of, preview
+from memory.typed.reading import failures_of, preview, read_text
 from memory.typed.sizes import age_text, bytes_text
 from widgets.chrome.keys import with_keys
 from widgets.list.rows import Heading
@@ -29,6 +32,8 @@ KEPT = {"core": "told at the start", "procedural": "kept for 90 days", "episodic
 """What happens to the files of a type."""
 NEARLY = 0.8
 """The share of its time from which a file's age is a warning."""
+BEGINNING = 400
+"""The bytes in which the first line of a file is searched."""
 WEEKS = 12
 """The most weeks of a failure log that are shown."""
 
@@ -109,7 +114,7 @@ class TypedPane(RecordPane):
             "size": bytes_text(file.size),
             "changed": f"{age_text(seconds)} ago" if seconds >= 60 else "just now",
             "too old": "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else
-            Piece("yes, the next prune deletes it" if file in status.prune.deleted else "yes, but it is kept", "warn"),
+            Piece("yes, the next prune deletes it" if file in status.prune.deleted else "yes", "warn"),
             "locked by": held and Piece(held.text(), "warn"),
             "failures by week": dict(list(summarise(failures)["by_week"].items())[-WEEKS:]),
             "": preview(status.look.agent.folder, file),
@@ -157,16 +162,24 @@ def _record(status: AgentStatus, file: MemoryFile) -> Record:
     seconds = file.age(status.now).total_seconds()
     limit = MAX_AGE.get(file.type)
     share = 0.0 if limit is None else seconds / limit.total_seconds()
-    name, taken = status.look.agent.name, file in status.prune.deleted
+    name, folder = status.look.agent.name, status.look.agent.folder
     return Record(
-        f"{name}:{file.path}", file.path, about=f"{bytes_text(file.size)}{'  too old' if share > 1 else ''}",
-        when=age_text(seconds), sign="alert" if taken else "diamond" if file.locked else "",
-        tone="warn" if share >= NEARLY else "plain",
-        values={"agent": str(status.look.agent.folder), "type": file.type, "path": file.path, "source": file.path},
-        mark=(file, taken),
-        source=f"{status.look.agent.folder}/{file.path}",
-        thing=(status, file),
+        f"{name}:{file.path}", _first_line(folder, file), about=file.path,
+        when="too old" if share > 1 else age_text(seconds),
+        sign="alert" if share > 1 else "diamond" if file.locked else "", tone="warn" if share >= NEARLY else "plain",
+        values={"agent": str(folder), "type": file.type, "path": file.path, "source": file.path},
+        mark=(file, share > 1), source=f"{folder}/{file.path}", thing=(status, file),
     )  # fmt: skip
+
+
+@lru_cache(maxsize=2_000)
+def _first_line(folder: Path, file: MemoryFile) -> str:
+    """Return the first line with words of a file, without its Markdown; of any other file its path."""
+    if file.name == FAILURES:
+        return "Failure notes"
+    lines = (read_text(folder, file.path, BEGINNING) or "").split("\n")
+    words = (re.sub(r"^[\s#>*-]+", "", text).strip() for text in lines)
+    return next((text for text in words if text and "\0" not in text), file.path)
 
 
 def _agents(snapshot: Snapshot, now: datetime) -> Sequence[AgentStatus]:
