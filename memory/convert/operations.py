@@ -120,9 +120,9 @@ def convert(context: Context, source: str, target: str, dry_run: bool, into: str
     """Copy the entries of one memory into another, and report those that do not fit there.
 
     FROM is a system (files, facts, typed, state, curated, clients), one of another workspace as SYSTEM:DIR, or files of
-    another tool: claude-code, basic-memory, backlog, taskwarrior, todotxt, jrnl, beads, task-master, kiro, spec-kit,
-    cursor-rules or memory-bank, as FORMAT:PATH. TO is a system of this workspace. Nothing in FROM changes, and entries
-    that TO has already are left out.
+    another tool: claude-code, taskwarrior, todotxt, beads, task-master, kiro, spec-kit, cursor-rules or memory-bank, as
+    FORMAT:PATH. TO is a system of this workspace. Nothing in FROM changes, and entries that TO has already are left
+    out.
     """
     report = convert_entries(
         context.workspace,

@@ -99,15 +99,6 @@ def parts_of(text: str) -> Iterator[tuple[str, str, int]]:
         yield block.title, block.body, line + 1
 
 
-def texts(value: object) -> tuple[str, ...]:
-    """Return a value of the front matter as texts: a list of texts, or a text with commas."""
-    if isinstance(value, str):
-        return tuple(part for one in value.strip("[]").split(",") if (part := one.strip().strip("\"'")))
-    if isinstance(value, list):
-        return tuple(one for one in value if isinstance(one, str) and one)
-    return ()
-
-
 _OURS = frozenset(
     {
         *map(str.casefold, FIELD_KEYS),

@@ -175,21 +175,13 @@ def test_attributes_of_other_tools_set_no_field_of_ours(workspace: Place) -> Non
     said = [{"entry": "20260101T080000Z", "description": "by hand"}]
     task = {"description": "Ship it", "status": "pending", "uuid": "u-1", "annotations": said, **odd}
     (workspace.work / "export.json").write_text(json.dumps([task]))
-    workspace.write(
-        "backlog/tasks/task-1.md",
-        "---\nid: task-1\ntitle: Login\nstatus: To Do\nsection: completed\ndue: 2020-01-01\ncompleted: 2020-01-02\n"
-        "---\n",
-    )
     assert workspace.json("convert", "taskwarrior:export.json", "files")["converted"] == 1
-    assert workspace.json("convert", "backlog:backlog", "files")["converted"] == 1
-    ship, login = sorted(tasks_of(workspace), key=lambda one: str(one["title"]), reverse=True)
+    (ship,) = tasks_of(workspace)
     assert (ship["section"], ship["created"], ship["started"], ship["completed"], ship["action"]) == (
         "pending", None, None, None, None,
     )  # fmt: skip
     assert {key: ship["extra"][f"taskwarrior-{key}"] for key in odd} == odd
     assert "by hand" in ship["notes"]
-    assert (login["section"], login["due"], login["completed"]) == ("pending", None, None)
-    assert login["extra"]["backlog-due"] == "2020-01-01"
 
 
 RECURRENCES = [
@@ -249,7 +241,7 @@ def test_memory_files_that_are_not_there_are_made(place: Place) -> None:
 SOURCES = {
     "taskwarrior:t.json": ("t.json", json.dumps([{"description": "Ship it", "status": "pending", "uuid": "u-1"}])),
     "todotxt:todo.txt": ("todo.txt", "Ship it\n"),
-    "backlog:backlog": ("backlog/tasks/task-1.md", "---\nid: task-1\ntitle: Ship it\nstatus: To Do\n---\n\nText.\n"),
+    "beads:b.jsonl": ("b.jsonl", json.dumps({"id": "b-1", "title": "Ship it", "status": "open"}) + "\n"),
     "files:../here": ("../here/.aiter/memory/tasks.md", "## Pending\n\n### Ship it\n- created: 2026-01-01\n"),
 }
 
@@ -275,32 +267,6 @@ def test_a_second_run_brings_nothing_back(workspace: Place, name: str, step: str
     assert again["converted"] == 0, again
     assert "it already exists" in {one["reason"] for one in again["skipped"]}
     assert len(tasks_of(workspace)) == 1
-
-
-def test_another_project_with_the_same_numbers_comes_along(workspace: Place) -> None:
-    """`task-1` of a second Backlog.md folder is another task, and so is another `uuid` with the same title."""
-    workspace.write(
-        "one/tasks/task-1.md", "---\nid: task-1\ntitle: Login\nstatus: To Do\ncreated_date: 2026-01-01\n---\n"
-    )
-    workspace.write(
-        "two/tasks/task-1.md", "---\nid: task-1\ntitle: Logout\nstatus: To Do\ncreated_date: 2026-01-02\n---\n"
-    )
-    assert workspace.json("convert", "backlog:one", "files")["converted"] == 1
-    assert workspace.json("convert", "backlog:two", "files")["converted"] == 1
-    assert workspace("tasks", "edit", "Logout", "--set", "title=Log out").code == 0
-    assert workspace.json("convert", "backlog:two", "files")["converted"] == 0
-
-
-def test_archived_journal_entries_do_not_come_back(workspace: Place) -> None:
-    """What maintenance archived of a journal is there already."""
-    entry = {"title": "Deploy", "body": "Fine.", "date": "2025-01-10", "time": "05:30 PM"}
-    (workspace.work / "j.json").write_text(json.dumps({"entries": [entry, {**entry, "date": "01/07/2026"}]}))
-    report = workspace.json("convert", "jrnl:j.json", "files")
-    assert (report["converted"], len(report["skipped"])) == (1, 1)
-    assert b"### 17:30 \xe2\x80\x94 Deploy" in workspace.read(".aiter/memory/journal.md")
-    assert workspace("prune").code == 0
-    assert b"Deploy" not in workspace.read(".aiter/memory/journal.md")
-    assert workspace.json("convert", "jrnl:j.json", "files")["converted"] == 0
 
 
 ODD = "\u2028 \u2029 \x85 \x0b \x0c"
@@ -396,17 +362,6 @@ def test_a_system_that_is_not_there_is_made(place: Place, target: str, made: str
     assert (folder / made).is_file()
     assert done["converted"] >= 1
     assert place.json("convert", "files", target, folder=folder)["converted"] == 0
-
-
-def test_markers_that_are_left_out_are_named(workspace: Place) -> None:
-    """Backlog.md marks parts of a task by comments, which do not come along."""
-    text = "---\nid: t-1\ntitle: Build\n---\n<!-- AC:BEGIN -->\n- [ ] one\n<!-- AC:END -->\n"
-    (workspace.top / "backlog").mkdir()
-    (workspace.top / "backlog" / "t-1.md").write_text(text)
-    lost = workspace.json("convert", f"backlog:{workspace.top / 'backlog'}", "files")["losses"]
-    assert [one["reason"] for one in lost if one["field"] == "text"] == [
-        "markers of Backlog.md are left out: <!-- AC:BEGIN -->, <!-- AC:END -->"
-    ]
 
 
 COPIES = [

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from memory.base.items import Item, Loss, Skipped
 
-from . import notes, terminal, trackers
+from . import notes, trackers
 from .taskwarrior import read_taskwarrior
+from .todo_txt import read_todo_txt
 
 
 class Format(NamedTuple):
@@ -28,11 +29,8 @@ FORMATS = {
     "claude-code": Format(
         "a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", notes.read_claude_code
     ),
-    "basic-memory": Format("a folder of basic-memory notes", notes.read_basic_memory),
-    "backlog": Format("a Backlog.md folder of tasks", notes.read_backlog),
     "taskwarrior": Format("what `task export` writes", read_taskwarrior),
-    "todotxt": Format("a todo.txt file", terminal.read_todo_txt),
-    "jrnl": Format("what `jrnl --format json` writes", terminal.read_jrnl),
+    "todotxt": Format("a todo.txt file", read_todo_txt),
     "beads": Format("what `bd export` writes, or the folder .beads", trackers.read_beads),
     "task-master": Format("a tasks.json of task-master, or its project", trackers.read_task_master),
     "kiro": Format("a folder of Kiro's specs, or a tasks.md", trackers.read_specs),

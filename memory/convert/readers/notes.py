@@ -1,6 +1,4 @@
-"""Folders of Markdown files: notes of basic-memory, tasks of Backlog.md, memories of Claude Code, rules of Cursor, and
-memory banks. The lists of a CLAUDE.md are read here too.
-"""
+"""Folders of Markdown: memories of Claude Code, rules of Cursor, and memory banks; and the lists of a CLAUDE.md."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from pathlib import Path
 
-from memory.base.items import Item, Loss, Skipped, skipped_text
+from memory.base.items import Item, Skipped, skipped_text
 from memory.clients.memories import flattened
 from memory.convert.outside import (
     MarkdownFile,
@@ -20,7 +18,6 @@ from memory.convert.outside import (
     read_note,
     read_text,
     rest_of,
-    texts,
     title_of,
 )
 from memory.document import parse
@@ -28,75 +25,6 @@ from memory.document.lines import read_bullets
 from memory.errors import UsageError
 
 from .trackers import BOX, checklist
-
-
-def read_basic_memory(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
-    """Yield the notes as a whole: a note stays one entry, with its observations and relations as written."""
-    for file in markdown_files(path):
-        note = read_note(file)
-        yield note if isinstance(note, Skipped) else _note(file, note)
-
-
-def _note(file: Path, note: MarkdownFile) -> Item:
-    front, text = note.front, note.body.strip("\n")
-    title = title_of(front.get("title") or file.stem)
-    # The first heading of a note repeats its title.
-    head, _, rest = text.partition("\n")
-    text = rest.strip("\n") if head.strip() == f"# {title}" else text
-    fields = rest_of(front.data, ("title", "tags", "created"), "basic-memory")
-    return Item("note", title, text, str(file), front.get("created") or "", texts(front.data.get("tags")), fields)
-
-
-# -- Backlog.md -----------------------------------------------------------------------------------------------------
-
-_STATES = {"to do": "pending", "in progress": "in-progress", "done": "completed"}
-_PRIORITIES = {"high": "HIGH", "medium": "NORMAL", "low": "LOW"}
-_BACKLOG = frozenset({"title", "status", "priority", "created_date", "labels", "assignee"})
-_MARKER = re.compile(r"(<!-- [A-Z:]+ -->)\n?")
-
-
-def read_backlog(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped | Loss]:
-    """Yield the tasks of a folder `backlog`, of the folder that contains it, or of a folder of task files.
-
-    Completed and archived tasks are included as completed; documents, decisions and drafts are skipped.
-    """
-    top = next((one for one in (path / "backlog", path) if os.path.isdir(one)), path)
-    for file in markdown_files(top):
-        place = file.relative_to(top).parts[:-1]
-        folder = place[-1] if place[:1] == ("archive",) and len(place) > 1 else "".join(place[:1])
-        if folder not in ("", "tasks", "completed", "archive"):
-            yield Skipped(str(file), f"it is in {folder}, and is no task")
-            continue
-        note = read_note(file)
-        item = note if isinstance(note, Skipped) else _backlog_task(file, note, place[:1])
-        yield item
-        if isinstance(item, Item) and isinstance(note, MarkdownFile) and (found := _MARKER.findall(note.body)):
-            yield Loss(item.what, "text", f"markers of Backlog.md are left out: {', '.join(found)[:200].strip()}")
-
-
-def _backlog_task(file: Path, note: MarkdownFile, place: tuple[str, ...]) -> Item | Skipped:
-    front = note.front
-    title = front.get("title")
-    if not title:
-        return Skipped(str(file), "its front matter names no title")
-    status = (front.get("status") or "").strip()
-    section = "completed" if place in (("completed",), ("archive",)) else _STATES.get(status.casefold())
-    fields = {"section": section or "pending"}
-    if section is None and status:
-        fields["status"] = status
-    priority = front.get("priority")
-    if priority:
-        fields["priority"] = _PRIORITIES.get(priority.casefold(), priority)
-    people = texts(front.data.get("assignee"))
-    if people:
-        fields["assigned"] = ", ".join(people)
-    fields |= rest_of(front.data, _BACKLOG, "backlog")
-    text = _MARKER.sub("", note.body).strip()
-    created = front.get("created_date") or ""
-    return Item("task", title_of(title), text, str(file), created, texts(front.data.get("labels")), fields)
-
-
-# -- Claude Code ----------------------------------------------------------------------------------------------------
 
 _INDEX = "MEMORY.md"
 

@@ -70,13 +70,10 @@ def test_no_memory_is_renewed_by_a_conversion(shop: Path, memdeck: Cli, tmp_path
     long = "The first forty-eight letters of these names are the same"
     said = [("Standup", "Anna is away"), ("Standup", "The cellar is dry"), ("Walk", ""), ("Swim", "")]
     said += [(f"{long} in May", "x"), (f"{long} in June", "y")]
-    entries = [
-        {"title": title, "body": body, "date": "2024-02-01", "time": f"0{number}:30", "tags": [], "starred": False}
-        for number, (title, body) in enumerate(said)
-    ]
-    (tmp_path / "jrnl.json").write_text(json.dumps({"tags": {}, "entries": entries}), "utf-8")
-    planned = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "--dry-run", "-o", "json").data
-    answer = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "-o", "json").data
+    issues = [{"_type": "memory", "key": title, "value": body} for title, body in said]
+    (tmp_path / "notes.jsonl").write_text("\n".join(map(json.dumps, issues)), "utf-8")
+    planned = memdeck("convert", f"beads:{tmp_path}/notes.jsonl", "curated", "--dry-run", "-o", "json").data
+    answer = memdeck("convert", f"beads:{tmp_path}/notes.jsonl", "curated", "-o", "json").data
     assert (answer["read"], answer["converted"], answer["skipped"]) == (6, 6, [])
     assert planned["losses"] == answer["losses"]
     losses = [(one["what"].rpartition(": ")[2], one["field"]) for one in answer["losses"] if one["field"] == "title"]
@@ -84,10 +81,10 @@ def test_no_memory_is_renewed_by_a_conversion(shop: Path, memdeck: Cli, tmp_path
     held = memdeck("curated", "list", "-o", "json").data["memories"]
     names = ["Standup", "Standup (2)", "Standup (3)", "Swim", f"{long} in June (2)", f"{long} in May", "Walk"]
     assert sorted(one["name"] for one in held) == sorted(names)
-    again = memdeck("convert", f"jrnl:{tmp_path}/jrnl.json", "curated", "-o", "json").data
+    again = memdeck("convert", f"beads:{tmp_path}/notes.jsonl", "curated", "-o", "json").data
     assert (again["converted"], len(again["skipped"])) == (0, 6)
     back = memdeck("convert", "curated", "files", "-o", "json").data
     assert back["converted"] == 7
-    journal = (shop / ".aiter/memory/journal.md").read_text("utf-8")
-    assert all(body in journal for _, body in said)
-    assert "Walk\nWalk" not in journal.replace("- ", "")
+    notes = (shop / ".aiter/memory/knowledge.md").read_text("utf-8")
+    assert all(body in notes for _, body in said)
+    assert "Walk\nWalk" not in notes.replace("- ", "")

@@ -288,7 +288,7 @@ LONG = "/" + "x" * 5_000
     "words",
     [
         ["convert", f"claude-code:{LONG}", "files"],
-        ["convert", f"backlog:{LONG}", "files"],
+        ["convert", f"memory-bank:{LONG}", "files"],
         ["fleet", "scan", LONG],
         ["connect", "claude-code", "--scope", "project", "--dry-run", "-w", LONG],
         ["connect", "opencode", "--scope", "project", "--dry-run", "-w", LONG],

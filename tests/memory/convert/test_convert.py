@@ -127,9 +127,9 @@ def test_losses_name_every_field(tmp_path: Path) -> None:
         ("files", "files", "convert.same"),
         ("files", "nowhere", "convert.target"),
         ("nowhere", "files", "convert.source"),
-        ("jrnl", "files", "convert.source"),
-        ("jrnl:missing.json", "files", "convert.unreadable"),
-        ("backlog:missing", "files", "convert.unreadable"),
+        ("beads", "files", "convert.source"),
+        ("beads:missing.json", "files", "convert.unreadable"),
+        ("memory-bank:missing", "files", "convert.unreadable"),
         ("state", "files", "convert.absent"),
     ],
 )

@@ -87,63 +87,6 @@ def test_todo_txt(tmp_path: Path) -> None:
     assert skipped == [Skipped(f"{tmp_path}/todo.txt:6", "it has no text")]
 
 
-def test_jrnl(tmp_path: Path) -> None:
-    """Entries with body, time and tags; one without a title is skipped."""
-    entry = {
-        "title": "Deploy.",
-        "body": "Fine.\n",
-        "date": "2024-01-10",
-        "time": "17:30",
-        "tags": ["@w"],
-        "starred": True,
-    }
-    text = json.dumps({"tags": {}, "entries": [entry, {"title": " "}]})
-    items, skipped = read("jrnl", written(tmp_path / "j.json", text))
-    assert items == [
-        Item(
-            "journal", "Deploy.", "Fine.", f"{tmp_path}/j.json:1", "2024-01-10 17:30", ("w",),
-            {"date": "2024-01-10", "time": "17:30", "starred": "true"},
-        )
-    ]  # fmt: skip
-    assert [one.reason for one in skipped] == ["it has no title"]
-
-
-def test_backlog(tmp_path: Path) -> None:
-    """Tasks with their fields and text, the archive as completed, documents skipped."""
-    written(
-        tmp_path / "backlog/tasks/task-1 - Login.md",
-        "---\nid: task-1\ntitle: Login page\nstatus: In Progress\nassignee:\n  - '@sara'\ncreated_date: '2024-01-05'\n"
-        "labels: [web, auth]\ndependencies: []\npriority: medium\n---\n\n## Description\n\n"
-        "<!-- SECTION:DESCRIPTION:BEGIN -->\nA page.\n<!-- SECTION:DESCRIPTION:END -->\n",
-    )
-    written(tmp_path / "backlog/archive/tasks/task-0.md", "---\ntitle: Old\nstatus: To Do\n---\n")
-    written(tmp_path / "backlog/docs/doc-1.md", "---\ntitle: Guide\n---\n")
-    written(tmp_path / "backlog/tasks/task-2.md", "---\ntitle: *broken\n---\n")
-    items, skipped = read("backlog", tmp_path)
-    old, login = items
-    assert (old.title, old.fields["section"]) == ("Old", "completed")
-    assert (login.title, login.tags, login.created) == ("Login page", ("web", "auth"), "2024-01-05")
-    assert login.fields == {"section": "in-progress", "priority": "NORMAL", "assigned": "@sara", "id": "task-1"}
-    assert login.text == "## Description\n\nA page."
-    assert len(skipped) == 2
-    assert "docs" in skipped[0].reason
-    assert skipped[1].what.endswith("task-2.md:2")
-
-
-def test_basic_memory(tmp_path: Path) -> None:
-    """A note stays one entry with its observations and relations as they are written."""
-    text = (
-        "---\ntitle: Coffee\ntype: note\ntags:\n- drink\n---\n\n# Coffee\n\n- [method] Pour over #brew\n- of [[Tea]]\n"
-    )
-    written(tmp_path / "notes/coffee.md", text)
-    (tmp_path / "notes/link.md").symlink_to("/etc/hostname")
-    items, skipped = read("basic-memory", tmp_path)
-    assert [(one.title, one.text, one.tags, dict(one.fields)) for one in items] == [
-        ("Coffee", "- [method] Pour over #brew\n- of [[Tea]]", ("drink",), {"type": "note"})
-    ]
-    assert not skipped
-
-
 def test_claude_code_folder(tmp_path: Path) -> None:
     """Memory files become memories with type and description; the index is skipped."""
     written(tmp_path / "user_role.md", "---\nname: role\ndescription: d\ntype: user\n---\n\nA scientist.\n")
@@ -175,9 +118,8 @@ def test_claude_md(tmp_path: Path) -> None:
         ("taskwarrior", '[{"description": "a"},\n{', 2),
         ("taskwarrior", '{"description": "a"}\n{nonsense', 2),
         ("taskwarrior", "17", 1),
-        ("jrnl", "{}", 1),
-        ("jrnl", "[" * 100_000, 1),
-        ("jrnl", '{"entries": ' + "9" * 5000 + "}", 1),
+        ("task-master", "[" * 100_000, 1),
+        ("task-master", '{"tasks": ' + "9" * 5000 + "}", 1),
     ],
 )
 def test_what_is_no_export_is_refused_with_its_line(tmp_path: Path, name: str, text: str, line: int) -> None:
