@@ -17,7 +17,7 @@ from memory.document.match import plain_name, units_of
 from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Store
-from memory.storage.changes import OUTSIDE, PERSONS, SERIES, Change, ChangeRecord, FileChange, RecordedFile
+from memory.storage.changes import OUTSIDE, PERSONS, Change, ChangeRecord, FileChange, RecordedFile
 from memory.storage.log import rows
 from memory.storage.log.log import KEEP
 from memory.storage.merging import FileConflict, MergedChange, Take, merge_change
@@ -54,15 +54,14 @@ def undo_in(log: SharedLog, *, actor: str, now: datetime) -> Change:
 
     NotFoundError `change.none` where there is none, ConflictError `document.conflict` where the same was changed
     since, `change.archived` where maintenance archived its entries, `change.thinned` where its bytes are no longer
-    kept, MemdeckError `change.log_failed` where the log cannot be read. A change that was made in several
-    transactions is taken back as one.
+    kept, MemdeckError `change.log_failed` where the log cannot be read.
     """
     record = undoable(log, actor) or next(iter(_own(log, actor, 1)), None)
     if record is None:
         raise NotFoundError("change.none", f"there is no change by {actor} to undo")
     found = FoundChange(record, log)
     try:
-        return _turn_series(found, _UNDOABLE, actor, now, "undo")
+        return _turn(found, actor, now, "undo")
     except ConflictError as error:
         if log.history.get(record.id).undone_by is not None:
             return undo_in(log, actor=actor, now=now)  # Another process took it back while this one waited.
@@ -81,7 +80,7 @@ def redo_in(log: SharedLog, *, actor: str, now: datetime) -> Change:
     if record is None:
         raise NotFoundError("change.none", f"there is no undone change by {actor} to redo")
     try:
-        return _turn_series(FoundChange(record, log), "undone_by IS NOT NULL", actor, now, REDO)
+        return _turn(FoundChange(record, log), actor, now, REDO)
     except ConflictError:
         if log.history.get(record.id).undone_by is not None:
             raise
@@ -266,19 +265,6 @@ def _store_of(found: FoundChange) -> Store:
 
 
 # -- turning it ------------------------------------------------------------------------------------------------------
-
-
-def _turn_series(found: FoundChange, condition: str, actor: str, now: datetime, name: str) -> Change:
-    """Take back or bring back a change with the other parts of its series that fit a condition."""
-    record, log = found
-    prefix = record.id[:SERIES]
-    low, high = prefix + "0" * (26 - SERIES), prefix + "Z" * (26 - SERIES)
-    parts = log.history.records(f"id BETWEEN ? AND ? AND id != ? AND {condition}", (low, high, record.id), 0)
-    changes = [_turn(FoundChange(one, log), actor, now, name) for one in (record, *parts)]
-    if not parts:
-        return changes[0]
-    files = tuple(file for change in changes for file in change.files)
-    return changes[-1]._replace(files=files, summary=f"{changes[0].summary}, in {len(changes)} parts")
 
 
 def _turn(found: FoundChange, actor: str, now: datetime, name: str, take: Take | None = None) -> Change:

@@ -51,22 +51,9 @@ class Change(NamedTuple):
     proposal: str | None = None
 
 
-SERIES = 22
-"""How many leading characters of an id the parts of one series share; other changes differ there."""
-
-
-def part_id(now: datetime, series: bytes, number: int) -> str:
-    """Return the id of one part of a change that is made in several transactions; `series` is 8 random bytes.
-
-    The ids of all parts share the first `SERIES` characters, by which they are found again, and differ after them.
-    """
-    return new_id(now, series[:8] + (number & 0xFFFF).to_bytes(2, "big"))
-
-
-def new_id(now: datetime, randomness: bytes | None = None) -> str:
+def new_id(now: datetime) -> str:
     """Return a ULID: 26 characters that sort by `now` (to the millisecond), then by 10 random bytes."""
-    noise = os.urandom(10) if randomness is None else randomness
-    number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(noise[:10], "big")
+    number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10), "big")
     return "".join([_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5)])
 
 

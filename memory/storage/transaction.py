@@ -16,7 +16,7 @@ from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
 from . import fsio, safe_open
-from .changes import Change, FileChange, may_need_review, new_id, part_id
+from .changes import Change, FileChange, may_need_review, new_id
 from .journal import Intent, go_back
 from .log.log import ChangeLog
 from .own_folders import OpenFolder
@@ -30,16 +30,14 @@ _PAUSE = 0.01  # Seconds between two reads of a file that another program is wri
 class Options(TypedDict, total=False):
     """What a transaction may be told besides its operation, actor and time.
 
-    `undoes` and `redoes` are the id of the change that this one undoes or redoes. `part` is (8 random bytes, number) of
-    a change that is made in several transactions and undone as one. With `recorded`, a change that the change log does
-    not accept fails, because what it removes would be lost. `proposal` is one that a person, the `reviewer`, accepted;
-    without it an agent's change must pass the rules of `memory.review`. Without `wait`, BusyError comes at once
-    where the lock is held.
+    `undoes` and `redoes` are the id of the change that this one undoes or redoes. With `recorded`, a change that the
+    change log does not accept fails, because what it removes would be lost. `proposal` is one that a person, the
+    `reviewer`, accepted; without it an agent's change must pass the rules of `memory.review`. Without `wait`, BusyError
+    comes at once where the lock is held.
     """
 
     undoes: str | None
     redoes: str | None
-    part: tuple[bytes, int] | None
     recorded: bool
     proposal: str | None
     reviewer: str | None
@@ -261,9 +259,9 @@ class Transaction:
         planned.sort(key=lambda file: file.after is None)
         if self._appended is not None and len(planned) > 1:
             raise ValueError("a file is added to in a change of its own")
-        part, proposal = self._options.get("part"), self._options.get("proposal")
+        proposal = self._options.get("proposal")
         change = Change(
-            new_id(self.now) if part is None else part_id(self.now, *part),
+            new_id(self.now),
             self.now,
             self.actor,
             self.operation,

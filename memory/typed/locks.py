@@ -17,6 +17,7 @@ from memory.base.programs import is_alive
 from memory.base.safe_text import visible
 from memory.errors import BusyError, RefusedError, write_failed
 from memory.storage import Store, fsio
+from memory.storage.own_folders import host_name
 from memory.storage.safe_open import read_start
 
 from .aidefile import LOCK
@@ -36,24 +37,19 @@ class Holder:
     @property
     def dead(self) -> bool:
         """Whether the process was one of this machine and no longer exists, so that it will never remove the lock."""
-        return self.pid is not None and self.host == host_name() and not is_alive(self.pid)
+        return self.pid is not None and self.host == host_name(os.environ) and not is_alive(self.pid)
 
     def text(self) -> str:
         """Return the holder for people to read."""
         if self.pid is None:
             return "an unknown program"
-        where = f" on {self.host}" if self.host != host_name() else ""
+        where = f" on {self.host}" if self.host != host_name(os.environ) else ""
         since = f" since {self.time}" if self.time else ""
         return visible(f"process {self.pid}{where}{since}{', which is gone' if self.dead else ''}")
 
     def json(self) -> dict[str, Any]:
         """Return the lock for programs."""
         return {"path": self.path, "pid": self.pid, "host": self.host, "time": self.time, "stale": self.dead}
-
-
-def host_name() -> str:
-    """Return the name of this machine as sentinels name it."""
-    return os.uname().nodename
 
 
 def holder_of(folder: Path | str, path: str) -> Holder | None:
@@ -80,7 +76,7 @@ def refuse_locked(folder: Path | str, path: str, owner: int | None = None) -> No
     `owner` is the process that makes the change (default: this one); its own lock does not block it.
     """
     holder = holder_of(folder, path)
-    own = (os.getpid() if owner is None else owner, host_name())
+    own = (os.getpid() if owner is None else owner, host_name(os.environ))
     if holder is not None and (holder.pid, holder.host) != own:
         raise held(holder)
 
@@ -99,7 +95,7 @@ def lock_file(store: Store, path: str, *, now: datetime, owner: int | None = Non
     """
     pid = os.getpid() if owner is None else owner
     time = now.astimezone(UTC).replace(microsecond=0).isoformat()
-    text = f"{pid} {host_name()} {time}\n".encode()
+    text = f"{pid} {host_name(os.environ)} {time}\n".encode()
     try:
         _beside(store, path, lambda name, folder: os.close(fsio.write_new(name, folder, text, durable=False)), made=[])
     except FileExistsError:

@@ -7,7 +7,7 @@ What a run deletes is what its plan names, so that a dry run reports what a run 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ class AgentPrune:
 
     `kept` counts the regular files that stay because they are core or young enough. `skipped` are links, other entries
     that are not regular files, locks and what they lock; `errors` are the files that should have been deleted but were
-    not. `error` is why the agent could not be checked at all. `changes` are the ids of the changes.
+    not. `error` is why the agent could not be checked at all. `change` is the id of the change.
     """
 
     agent: Agent
@@ -43,7 +43,7 @@ class AgentPrune:
     skipped: tuple[LeftOut, ...] = ()
     errors: tuple[LeftOut, ...] = ()
     error: MemdeckError | None = None
-    changes: tuple[str, ...] = field(default=(), compare=False)
+    change: str | None = field(default=None, compare=False)
 
     @property
     def freed(self) -> int:
@@ -62,7 +62,7 @@ class AgentPrune:
             "bytes_freed": self.freed,
             "files": [{"path": file.path, "type": file.type, "size": file.size} for file in self.deleted],
             "error": _error(self.error),
-            "changes": list(self.changes),
+            "change": self.change,
         }
 
 
@@ -217,9 +217,6 @@ def _not_approved(approvals: Path, look: AgentLook) -> MemdeckError | None:
 
 # -- the prune -------------------------------------------------------------------------------------------------------
 
-OPERATION = "typed.prune"
-_BATCH = 100
-
 
 def prune(
     agent: Agent,
@@ -230,59 +227,42 @@ def prune(
     dry_run: bool = False,
     approvals: Path | None = None,
 ) -> AgentPrune:
-    """Delete the files of an agent that are too old; `dry_run` only reports. It raises only what stops Python.
+    """Delete the files of an agent that are too old, in one change; `dry_run` only reports.
 
     `approvals` is the state folder; without it the caller must have approved the folders that the Aidefile names. The
-    bytes go to the change log first. Many files are deleted in several transactions, which are one for undo. A file
-    that fails is reported and stays; a lock that another memdeck process holds fails the agent (`error`).
+    bytes go to the change log first. A file that cannot be read is reported and stays; where the change fails, each of
+    its files is reported, and a lock that another memdeck process holds fails the agent (`error`).
     """
     plan = plan_prune(look_at(agent), now, approvals)
-    if dry_run or plan.error is not None:
+    if dry_run or not plan.deleted:
         return plan
-    done = replace(plan, deleted=())
-    pending = [plan.deleted[at : at + _BATCH] for at in range(0, len(plan.deleted), _BATCH)]
-    series = os.urandom(8)
-    while pending:
-        batch = pending.pop(0)
-        try:
-            done = _without(done, store(agent), batch, (series, len(done.changes)), now, actor)
-        except BusyError as error:
-            gone = {file.path for file in done.deleted}
-            left = [LeftOut(file.path, error.message) for file in plan.deleted if file.path not in gone]
-            return replace(done, errors=(*plan.errors, *left), error=error)
-        except MemdeckError as error:
-            if error.code.startswith("state."):
-                raise
-            if len(batch) == 1:
-                done = replace(done, errors=(*done.errors, LeftOut(batch[0].path, error.message)))
-            else:  # One of them fails: the others are removed without it.
-                pending = [(file,) for file in batch] + pending
-    return done
-
-
-def _without(
-    done: AgentPrune, store: Store, batch: Sequence[MemoryFile], part: tuple[bytes, int], now: datetime, actor: str
-) -> AgentPrune:
-    """Remove some files in one transaction, and return the report with them."""
-    gone, kept, skipped = [], 0, []
-    with store.transaction(OPERATION, actor=actor, now=now, part=part, recorded=True) as transaction:
-        for file in batch:
-            if os.path.lexists(store.root / (file.path + LOCK)):
-                skipped.append(LeftOut(file.path, "locked meanwhile"))
-                continue
-            stored = transaction.read(file.path)
-            store.forget(file.path)  # Read only once: its bytes need not stay in memory.
-            if stored.base is None:
-                continue
-            # It may have changed since the plan was made.
-            now_file = replace(file, changed=moment_of(stored.version.mtime_ns), size=len(stored.data))
-            if not now_file.too_old(now):
-                kept += 1
-                continue
-            transaction.remove(file.path, base=stored.base)
-            gone.append(now_file)
-        change = transaction.commit(f"pruned {plural(len(gone), 'file')}")
-    changes = (*done.changes, change.id) if change.files else done.changes
-    return replace(
-        done, deleted=(*done.deleted, *gone), kept=done.kept + kept, skipped=(*done.skipped, *skipped), changes=changes
-    )
+    gone, kept, skipped, errors = [], plan.kept, list(plan.skipped), list(plan.errors)
+    files = store(agent)
+    try:
+        with files.transaction("typed.prune", actor=actor, now=now, recorded=True) as transaction:
+            for file in plan.deleted:
+                if os.path.lexists(files.root / (file.path + LOCK)):
+                    skipped.append(LeftOut(file.path, "locked meanwhile"))
+                    continue
+                try:
+                    stored = transaction.read(file.path)
+                except MemdeckError as error:
+                    errors.append(LeftOut(file.path, error.message))
+                    continue
+                files.forget(file.path)  # Read only once: its bytes need not stay in memory.
+                # It may have changed since the plan was made.
+                now_file = replace(file, changed=moment_of(stored.version.mtime_ns), size=len(stored.data))
+                if stored.base is not None and now_file.too_old(now):
+                    transaction.remove(file.path, base=stored.base)
+                    gone.append(now_file)
+                else:
+                    kept += stored.base is not None
+            change = transaction.commit(f"pruned {plural(len(gone), 'file')}")
+    except MemdeckError as error:
+        if error.code.startswith("state."):
+            raise
+        failed = (LeftOut(file.path, error.message) for file in plan.deleted)
+        busy = error if isinstance(error, BusyError) else None
+        return replace(plan, deleted=(), errors=(*plan.errors, *failed), error=busy)
+    done = change.id if change.files else None
+    return AgentPrune(agent, tuple(gone), kept, tuple(skipped), tuple(errors), change=done)

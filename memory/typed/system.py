@@ -231,7 +231,7 @@ class TypedMemory(System):
                 continue
             pruned = self.prune(agent, now, actor=actor, dry_run=dry_run)
             rules.append(_rule(pruned, self._shown(agent)))
-            change = next(iter(pruned.changes), change)
+            change = pruned.change or change
             if pruned.error is not None:
                 warnings.append(f"{agent.name}: {pruned.error.message}")
                 blocked += pruned.error.details.get("blocked", ())

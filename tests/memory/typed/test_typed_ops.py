@@ -13,8 +13,9 @@ import pytest
 
 from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import undo_in
+from memory.storage.own_folders import host_name
 from memory.typed import ops
-from memory.typed.locks import Holder, host_name
+from memory.typed.locks import Holder
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 from tests.patience import PATIENCE
@@ -100,7 +101,7 @@ def test_lock_is_a_sentinel_that_one_caller_gets(ada: Path) -> None:
     path = ada / "memory/not/there.md"
     holder = ops.lock(path, now=NOW)
     sentinel = ada / "memory/not/there.md.lock"
-    assert sentinel.read_text() == f"{os.getpid()} {host_name()} 2026-04-18T12:00:00+00:00\n"
+    assert sentinel.read_text() == f"{os.getpid()} {host_name(os.environ)} 2026-04-18T12:00:00+00:00\n"
     assert (holder.pid, holder.dead) == (os.getpid(), False)
     with pytest.raises(BusyError) as caught:
         ops.lock(path)
