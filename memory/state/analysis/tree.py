@@ -9,12 +9,16 @@ import errno
 import os
 import re
 from collections import Counter, deque
+from typing import TYPE_CHECKING
 
 from memory.base.git import ignored_by
 from memory.errors import MemdeckError
 from memory.state.entry_block import without_blocks
 from memory.state.files.model import ENTRY_FILES
 from memory.storage.safe_open import open_beneath
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 ENTRY_WORDS = "<!-- agent-memory:entry "
 
@@ -23,6 +27,9 @@ MOST_FILES = 20_000
 
 MOST_BYTES = 256 * 1024
 """How many bytes of a file are read."""
+
+SOURCE_FOLDERS = ("src", "source", "sources", "lib", "include", "app")
+"""The usual names of the folder with the sources, in small letters."""
 
 _DEPTH = 12
 _MOST_READ = 64 << 20
@@ -62,20 +69,24 @@ class Tree:
     def _listed(self) -> dict[str, int]:
         """Return the files with their sizes, folder by folder from the root on; note the links to other files."""
         found: dict[str, int] = {}
-        ignored, folders = ignored_by(self._load(".gitignore") or "", NOT_OWN), deque([""])
+        own = (0, ignored_by("", NOT_OWN))
+        folders: deque[tuple[str, tuple[tuple[int, GitIgnoreSpec], ...]]] = deque([("", (own,))])
         while folders:
-            folder = folders.popleft()
+            folder, rules = folders.popleft()
+            if lines := self._load(f"{folder}/.gitignore".lstrip("/")):
+                rules = (*rules, (len(folder) + bool(folder), ignored_by(lines)))
             try:
                 with os.scandir(os.path.join(self.root, folder)) as entries:
                     for entry in sorted(entries, key=lambda one: one.name):
                         path, is_folder = f"{folder}/{entry.name}".lstrip("/"), entry.is_dir(follow_symlinks=False)
                         named = entry.name.isprintable() and len(entry.name) < 200
-                        if not named or ignored.match_file(f"{path}/" if is_folder else path):
+                        shown = f"{path}/" if is_folder else path
+                        if not named or any(rule.match_file(shown[start:]) for start, rule in rules):
                             continue
                         if entry.is_symlink():
                             self._links[path] = os.path.relpath(os.path.realpath(entry.path), self.root)
                         elif is_folder and path.count("/") < _DEPTH:
-                            folders.append(path)
+                            folders.append((path, rules))
                         elif entry.is_file(follow_symlinks=False):
                             if len(found) == MOST_FILES:
                                 self.complete = False
@@ -123,6 +134,9 @@ class Tree:
     def languages(self) -> list[str]:
         """Return the languages of the sources, the most frequent first."""
         found = Counter(language_of(path) or "" for path in self.sources())
+        if found["C++"] > sum(path.endswith(".c") for path in self.sources()):
+            # Beside sources of C++ headers are of C++, too.
+            found["C++"] += found.pop("C", 0)
         return sorted(found, key=lambda language: (-found[language], language))
 
     def below(self, folder: str) -> list[str]:
@@ -187,7 +201,8 @@ NOT_OWN = (
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TEST = re.compile(
-    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|[^/]*[._-]tests)/"
+    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files"
+    r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
