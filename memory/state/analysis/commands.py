@@ -23,6 +23,10 @@ _GUIDE = re.compile(
     r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
     re.IGNORECASE,
 )
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
+_OF_WORK = re.compile(r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+)\b", re.IGNORECASE)
+_MOVED = (("ctest", "ctest --test-dir {}"), ("cmake --build .", "cmake --build {}"), ("cmake ..", "cmake -S . -B {}"))
+"""The beginnings of commands in a folder, each with that at the root."""
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
 _MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
 _NO_WORKFLOW = re.compile(
@@ -153,7 +157,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
-        for line, path in (*_guides(tree), *_ci(tree), *_named(tree, runners))
+        for line, path in (*_guides(tree), *_ci(tree), *_readme(tree), *_named(tree, runners))
         for one in _read(line, path, scripts)
         if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
@@ -185,14 +189,34 @@ def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yield the lines of code in the guides, the shortest of each guide first."""
     paths = [path for path in tree.files if _GUIDE.fullmatch(path)]
     for path in sorted(paths, key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude")))):
-        fenced = False
-        found: list[str] = []
-        for line in tree.text(path).split("\n"):
-            if line.lstrip().startswith(("```", "~~~")):
-                fenced = not fenced
-            else:
-                found += [line] if fenced or line.startswith("    ") else re.findall(r"`([^`\n]{3,120})`", line)
+        text = _FENCE.sub("", tree.text(path))
+        found = [line for block in _FENCE.findall(tree.text(path)) for line in _at_root(block)]
+        for line in text.split("\n"):
+            found += [line] if line.startswith("    ") else re.findall(r"`([^`\n]{3,120})`", line)
         yield from ((line, path) for line in sorted(found, key=lambda line: len(line.replace("$ ", "", 1).split())))
+
+
+def _readme(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the lines of code in the sections of the README about building, tests and work on the project."""
+    path = tree.readme() or ""
+    for title, section in re.findall(r"^#+ ([^\n]*)\n(.*?)(?=^#+ |\Z)", tree.text(path), re.DOTALL | re.MULTILINE):
+        for block in _FENCE.findall(section) if _OF_WORK.search(title) else ():
+            yield from ((line, path) for line in _at_root(block))
+
+
+def _at_root(text: str) -> Iterator[str]:
+    """Yield the commands of a script that can be run at the root; those after `cd` take the folder as an option."""
+    folder = ""
+    for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
+        for part in re.split(r"\s*(?:&&|;)\s*", line.strip(" -\t\"'").removeprefix("$ ").removeprefix("> ")):
+            if part.startswith("cd "):
+                folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
+            elif not folder:
+                yield part
+            else:
+                yield from (
+                    f"{moved.format(folder)}{part[len(words) :]}" for words, moved in _MOVED if part.startswith(words)
+                )
 
 
 def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
@@ -206,8 +230,7 @@ def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
             for run in _RUN.finditer(step):
                 # After `>` the lines are one.
                 folded = " ".join(_KEY.split(run[3])[0].split()) if run[2].startswith(">") else ""
-                lines = [folded] if folded else (run[2] + run[3]).split("\n")
-                yield from ((_filled(line.strip(" -\t\"'"), text), path) for line in lines)
+                yield from ((_filled(line, text), path) for line in _at_root(folded or run[2] + run[3]))
 
 
 def _filled(line: str, text: str) -> str:
@@ -215,6 +238,7 @@ def _filled(line: str, text: str) -> str:
     for name in _ENV.findall(line):
         found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
         line = _ENV.sub(found[1] if found else "", line, count=1)
+    line = re.sub(r" -D\w+=\$\{\{.*?\}\}(?=\s|\Z)", "", line)
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
@@ -247,7 +271,7 @@ def _kind_of_script(name: str) -> str:
 
 def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
     """Yield the commands of a line that validate something and can be run as they are."""
-    for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ").removeprefix("> ")):
+    for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ")):
         text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", re.sub(r"\s+#.*", "", part).strip())
         if _PLAIN.fullmatch(text):
             with suppress(ValueError):
