@@ -35,12 +35,13 @@ def _file(names: str, ends: str = r"(?:\.(?:md|markdown|rst|txt))?") -> re.Patte
 
 _TRAP_FILE = r"gotchas|pitfalls|known[-_ ]?issues|caveats|troubleshooting"
 _PLANS = _file("todo|to-do|roadmap|backlog|next[-_ ]?steps|plan")
-_CHANGES = _file("changelog|changes|history|news|release[-_ ]?notes")
+_CHANGES = _file("changelog|changes|(?:version[-_ ]?)?history|news|release[-_ ]?notes")
 _GUIDES = _file(f"readme|contributing|hacking|development|agents|claude|gemini|faq|architecture|design|{_TRAP_FILE}",
                 r"\.(?:md|markdown|rst|txt)")  # fmt: skip
 _FILE_OF_TRAPS = _file(_TRAP_FILE, r"\.\w+")
 _FOR_USERS = _file("readme|faq|troubleshooting", r"\.\w+")
-_FOR_CONTRIBUTORS = _file("contributing|(?:pull|merge)_request_template", r"\.(?:md|markdown|rst|txt)")
+_FOR_CONTRIBUTORS = _file("agents|claude|contributing|developing|hacking|(?:pull|merge)_request_template",
+                          r"\.(?:md|markdown|rst|txt)")  # fmt: skip
 _GUIDELINES = _words("pull requests?|checklist|(?:coding|style) guide(?:lines?)?|coding style")
 _HARD = _words(r"never|do not|don['’]t|must(?: not)?|always|(?:to|against|from|off) (?:the )?[`\w./-]+ branch")
 _RULE = re.compile(
@@ -48,9 +49,14 @@ _RULE = re.compile(
     r"|❗|:exclamation:",
     re.IGNORECASE,
 )
+_SPAN = re.compile(r"`[^`]+`")
+_PARTICULAR = re.compile(
+    r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
+)
+"""A name, a number or code: a rule with one is about this project, not about any."""
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|thank\w*|welcome|issues?|bug reports?|feature requests?|security|support"
-    r"|translat\w+|wanted|governance|agreement|up to you|fork the|I have read|afraid|feel free"
+    r"|translat\w+|wanted|governance|agreement|up to you|fork the|I(?: ha|['’])ve read|return to|afraid|feel free|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
@@ -80,6 +86,7 @@ _FRAGMENTS = re.compile(
 )
 _CREDIT = re.compile(r"\s*(?:\((?:[^()]*#\d+[^()]*|https?://[^()]*)\)|\\?#\d+|(?:@[\w-]+ )?\b[0-9a-f]{7,40})\.?\Z")
 """The number of a change and who made it, at the end."""
+_NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LABEL = re.compile(r"\b(?:symptoms?|problem|reasons?|causes?|solutions?|fix|workaround|resolution):\s*", re.IGNORECASE)
 """The words before the parts of a trap: its symptom, its cause and the way out, in this order."""
@@ -113,7 +120,7 @@ def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | Non
             if not (still or soon or _UNRELEASED.search(section.title)):
                 continue
             top = named[0] if soon else section.title
-            changes = _items(sections, section, top)
+            changes = [one for one in _items(sections, section, top) if not _NO_CHANGE.match(one)]
             changes = changes or list(filter(None, (" ".join(sentences(one)[1:]) for one in section.paragraphs[:1])))
             if changes:
                 return Unreleased(path, top.strip("[]"), [*changes, *told])
@@ -196,11 +203,26 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
             for block in section.blocks:
                 item = isinstance(block, ListItem)
                 texts = [block.text] if isinstance(block, ListItem) else sentences(block)
-                asked = (one for one in texts if _RULE.search(one) or (guidelines and item))
+                asked = (one for one in texts if _is_rule(one, listed=guidelines and item))
                 whole = (one for one in asked if one[-1] not in "?:" and (item or not _LEANS.match(one)))
                 found |= {one: (path, section.title) for one in whole if not _NO_RULE.search(one)}
-    chosen = sorted(found, key=lambda one: _HARD.search(one) is None)[:_MOST_RULES]
-    return [_rule(*found[text], some_sentences(text.replace(":exclamation:", "").strip(), _TEXT)) for text in chosen]
+    chosen: list[str] = []
+    for text in sorted(found, key=lambda one: _HARD.search(one) is None):
+        named = set(_SPAN.findall(text))
+        # What names no more than a rule before it says that one again.
+        if not named or not any(named <= set(_SPAN.findall(one)) for one in chosen if len(named) > 1):
+            chosen.append(text)
+    return [
+        _rule(*found[text], some_sentences(text.replace(":exclamation:", "").strip(), _TEXT))
+        for text in chosen[:_MOST_RULES]
+    ]
+
+
+def _is_rule(text: str, *, listed: bool) -> bool:
+    """Return whether a text is a hard rule, or a weak or `listed` one that is about this project."""
+    return _HARD.search(text) is not None or (
+        (listed or _RULE.search(text) is not None) and _PARTICULAR.search(text[1:]) is not None
+    )
 
 
 def _rule(path: str, section: str, text: str) -> dict[str, str]:
