@@ -64,7 +64,7 @@ def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     within = (f"--since=@{int(last) - days * 86_400}", f"--max-count={_MOST_COMMITS}", "--no-merges")
     said = _git(root, *_LOG, *within, "--format=", "--name-only", "-z")
     counts = Counter(filter(None, (said or "").replace("\n", "\0").split("\0")))
-    return sorted((path for path in counts if counts[path] > 1), key=lambda path: (-counts[path], path))
+    return sorted((path for path in counts if counts[path] > 2), key=lambda path: (-counts[path], path))
 
 
 def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:

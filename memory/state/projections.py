@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import MARKERS, PROJECTIONS
+from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -77,35 +77,9 @@ _PURPOSES = {
 
 
 _SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
-_FACTS = (
-    ("Ecosystem", "primaryEcosystem", "{}"),
-    ("Package manager", "packageManager", "{}"),
-    ("Workspace", "workspaceManager", "{}"),
-    ("Entry file", "recommendedEntryFile", "{:code}"),
-)
-_SECTIONS = {
-    "project-map": (
-        ("Modules", "projectMap.modules", "{path:code} ({name}): {responsibility}"),
-        ("Entry points", "projectMap.entrypoints", "{path:code}: {role}"),
-        ("First files to read", "projectMap.firstFilesToRead", "{text:code}"),
-        ("Dense source areas", "projectMap.denseSourceAreas", "{path:code}: {note}"),
-        ("How it is built and checked", "projectMap.architectureNotes", "{text}"),
-        ("Key paths", "project.keyPaths", "{text:code}"),
-    ),
-    "current-focus": (
-        ("Current state", "currentFocus.currentState", "{text}"),
-        ("Known risks", "currentFocus.knownRisks", "{text}"),
-        ("Validation commands", "validationCommands", "{label}: {command:code} ({purpose})"),
-        ("Validation snapshot", "currentFocus.validationSnapshot.results", "{status:upper} {command:code}: {summary}"),
-        ("Suggested next actions", "currentFocus.suggestedNextActions", "{text}"),
-    ),
-}
-"""The sections of the two maps: heading, the place of the list in the bundle, and the form of each bullet."""
-_ENTRIES = (
-    ("Gotchas", "gotchas", "## {title}", {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}),
-    ("Next steps", "nextSteps", "## {number}. {title}", {"Why": "why", "Start": "start", "Done when": "done"}),
-)
-"""The two lists of entries: heading, key in the bundle, the title of an entry, and the names of its values."""
+_COMMAND = re.compile(r"(?:Set up|Test|Lint|Types|Format|Build): `")
+"""The beginning of a note that is a command."""
+_FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
 
@@ -128,7 +102,7 @@ and AI agents know about a project. Change the state, not them: the next refresh
 - `.agent-memory/history/events.jsonl`: what happened, and what sessions with agents brought
 - `.agent-memory/history/checkpoints/`: the state after each change
 - `.agent-memory/archive/`, once `memdeck state prune` has made it: what is too old for either
-- {recommendedEntryFile:code}: where contributors are sent here
+- {entry}: where contributors are sent here
 
 ## Refresh
 
@@ -175,21 +149,9 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
 
     Text of the bundle is shown literally and never read as Markdown, except for code spans.
     """
-    project, focus = bundle["project"], bundle["currentFocus"]
-    order = "\n".join(
-        f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1)
-    )
-    facts = [f"{name}: {form.format(_Shown(project[key]))}" for name, key, form in _FACTS if project[key] != "none"]
-    snapshot = focus["validationSnapshot"]
-    status, at = snapshot["status"].capitalize(), snapshot["validatedAt"]
-    run = inline(f"{status} ({at}): {snapshot['summary']}")
     bodies = (
-        _filled(_README.replace("{order}", order).replace("{markers}", MARKERS), project).split("\n"),
-        ["# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
-         *_lists(bundle, "project-map", {})],
-        ["# Current focus", "", inline(focus["summary"]), "",
-         *_lists(bundle, "current-focus", {"Validation snapshot": [run]} if at else {})],
-        *(_entries(bundle[key], heading, form, names) for heading, key, form, names in _ENTRIES),
+        _readme(bundle["project"]), _project_map(bundle), _current_focus(bundle), _gotchas(bundle["gotchas"]),
+        _entries("Next steps", bundle["nextSteps"], {"Why": "why", "Start": "start", "Done when": "done"}, number=True),
     )  # fmt: skip
     return {
         name: "\n".join([marker(name, bundle_hash), "", *body]).rstrip() + "\n"
@@ -197,40 +159,95 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     }
 
 
-class _Shown(str):
-    """A text of the bundle, which a format shows literally, as code with `:code`, in capitals with `:upper`."""
-
-    def __format__(self, spec: str) -> str:
-        """Return it as Markdown."""
-        return code(self) if spec == "code" else inline(self.upper() if spec == "upper" else self)
-
-
-def _filled(template: str, values: Mapping[str, Any] | str) -> str:
-    """Return a template with values of the bundle; a list is shown as one text, a text alone is named `text`."""
-    named = values if isinstance(values, Mapping) else {"text": values}
-    shown = {key: _Shown(" ".join(one) if isinstance(one, list) else one) for key, one in named.items()}
-    return template.format_map(shown)
+def _readme(project: Bundle) -> list[str]:
+    names = {key: inline(project[key]) for key in ("name", "summary")}
+    order = (f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1))
+    more = {"order": "\n".join(order), "markers": MARKERS, "entry": code(project["recommendedEntryFile"])}
+    return _README.format_map(names | more).split("\n")
 
 
-def _lists(bundle: Bundle, page: str, more: Mapping[str, list[str]]) -> list[str]:
-    """Return the sections of a page with their bullets; `more` are bullets before those of a section."""
-    lines: list[str] = []
-    for title, place, form in _SECTIONS[page]:
-        value: Any = bundle
-        for key in place.split("."):
-            value = value[key]
-        lines += _section(title, [*more.get(title, ()), *(_filled(form, one) for one in value)])
+def _project_map(bundle: Bundle) -> list[str]:
+    """Return what the project is, where to begin, its parts and commands; each path is told once."""
+    project, parts = bundle["project"], bundle["projectMap"]
+    notes = [one for one in parts["architectureNotes"] if not _COMMAND.match(one)]
+    roles = {one["path"]: one["role"] for one in parts["entrypoints"]}
+    told = {path for one in ("modules", "denseSourceAreas") for path in (part["path"] for part in parts[one])}
+    told |= {*roles, *parts["firstFilesToRead"]}
+    areas = [*map(_module, parts["modules"]), *(_line(one["path"], one["note"]) for one in parts["denseSourceAreas"])]
+    first = [_line(path, roles.get(path, "")) for path in parts["firstFilesToRead"]]
+    entries = [_line(path, role) for path, role in roles.items() if path not in parts["firstFilesToRead"]]
+    told |= {path[:at] for path in told for at, sign in enumerate(path) if sign == "/"}
+    paths = [code(path) for path in project["keyPaths"] if path not in told and f"`{path}`" not in " ".join(notes)]
+    facts = [f"{name}: {inline(project[key])}" for name, key in _FACTS.items() if project[key] != "none"]
+    commands = [*_commands(bundle), *(inline(one) for one in parts["architectureNotes"] if _COMMAND.match(one))]
+    commands.sort(key=lambda one: not one.startswith("Set up"))
+    return [
+        "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
+        *_section("First files to read", first), *_section("Entry points", entries), *_section("Modules", areas),
+        *_section("Commands", commands), *_section("Notes", map(inline, notes)), *_section("Other key paths", paths),
+    ]  # fmt: skip
+
+
+def _module(part: Mapping[str, str]) -> str:
+    """Return the line of a part; its name is told where it is not that of its folder or file."""
+    name = "" if part["name"] == part["path"].rpartition("/")[2] else f" ({inline(part['name'])})"
+    return f"{code(part['path'])}{name}: {inline(part['responsibility'])}"
+
+
+def _line(path: str, text: str) -> str:
+    return f"{code(path)}: {inline(text)}" if text else code(path)
+
+
+def _commands(bundle: Bundle) -> list[str]:
+    """Return the validation commands, each with its source or its purpose."""
+    lines = []
+    for one in bundle["validationCommands"]:
+        why = one["purpose"].partition("; ")[2] or one["purpose"]
+        lines.append(f"{inline(one['label'])}: {code(' '.join(one['command']))} ({inline(why.rstrip('.'))}).")
     return lines
 
 
-def _entries(entries: Sequence[Mapping[str, str]], heading: str, form: str, names: Mapping[str, str]) -> list[str]:
+def _current_focus(bundle: Bundle) -> list[str]:
+    focus = bundle["currentFocus"]
+    snapshot, begins = focus["validationSnapshot"], "Not released yet: "
+    coming = [one.removeprefix(begins) for one in focus["currentState"] if one.startswith(begins)]
+    run = f"{snapshot['status'].capitalize()} ({snapshot['validatedAt']}): {snapshot['summary']}"
+    results = [f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
+               for one in snapshot["results"]]  # fmt: skip
+    return [
+        "# Current focus", "", inline(focus["summary"]), "", *_section("Not released yet", map(inline, coming)),
+        *_section("Current state", (inline(one) for one in focus["currentState"] if not one.startswith(begins))),
+        *_section("Known risks", map(inline, focus["knownRisks"])),
+        *_section("Validation commands", _commands(bundle)),
+        *_section("Validation snapshot", [*([inline(run)] if snapshot["validatedAt"] else []), *results]),
+        *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
+    ]  # fmt: skip
+
+
+def _gotchas(entries: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the traps, then the rules, which have no symptom, below the documents that say them."""
+    rules: dict[str, list[str]] = {}
+    for one in entries:
+        if one["symptom"] == NOT_SAID and _SOURCE.match(one["cause"]):
+            whole = f"{one['title']}." if one["correctPath"] == NOT_SAID else one["correctPath"]
+            rules.setdefault(one["cause"], []).append(inline(whole))
+    traps = [one for one in entries if not rules.get(one["cause"]) or one["symptom"] != NOT_SAID]
+    names = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
+    lines = _entries("Gotchas", traps, names) if traps or not rules else ["# Gotchas", ""]
+    told = (line for where, texts in rules.items() for line in (inline(where), "", *(f"- {one}" for one in texts), ""))
+    return [*lines, *(["## Rules of the project", "", *told] if rules else [])]
+
+
+def _entries(
+    heading: str, entries: Sequence[Mapping[str, str]], names: Mapping[str, str], *, number: bool = False
+) -> list[str]:
     """Return a heading, and each entry with its title and the values at the keys of `names`, each with its name.
 
     A value that was not recorded is left out; where something is only written or noted is in small print.
     """
     lines = [f"# {heading}", ""]
-    for number, entry in enumerate(entries, 1):
-        lines += [form.format(number=number, title=inline(entry["title"])), ""]
+    for place, entry in enumerate(entries, 1):
+        lines += [f"## {f'{place}. ' if number else ''}{inline(entry['title'])}", ""]
         for name, key in names.items():
             value = inline(entry[key])
             if _SOURCE.match(value):

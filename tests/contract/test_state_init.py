@@ -61,9 +61,14 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
          "Kiln plans the firing of pots."),
         ({"README.md": "# Kiln\n\n> [!IMPORTANT]\n> This branch is of 2.0.\n\nKiln fires all pots at once.\n"},
          "Kiln fires all pots at once."),
+        ({"README.md": "# Kiln\n\nA planner of firings.\n\n## Usage\n\nTo fire a pot, you can call it.\n\n"
+          "## Features\n\n- **Fast**: it takes an hour\n- All sizes of pots\n\nNot so important:\n\n- Looks\n"},
+         "A planner of firings. Features: Fast; All sizes of pots."),
+        ({"README.md": "# Kiln\n\nA planner of firings.\n\n## Why Kiln?\n\nKiln makes pots hard, dry, etc. Fire!\n"},
+         "A planner of firings. Kiln makes pots hard, dry, etc."),
     ],
     ids=["manifest", "short manifest and README", "said twice", "a line above", "main package", "no question",
-         "reStructuredText", "no alert"],
+         "reStructuredText", "no alert", "features", "why"],
 )  # fmt: skip
 def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
     """The manifest's own description comes first, then the first real sentence of the README."""
@@ -178,6 +183,25 @@ def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, 
     found = made(place, files)["projectMap"]["architectureNotes"]
     assert [one for one in notes if one not in found] == [], found
     assert "appveyor" not in repr(found)
+
+
+@pytest.mark.parametrize("source", [".github/workflows/ci.yml", "README.md", "CONTRIBUTING.md"])
+def test_commands_in_a_folder_are_told_for_the_root(place: Place, source: str) -> None:
+    """What CMake and its tests run after `cd build` is told with the folder; what is not known of it is left out."""
+    script = "mkdir build && cd build\ncmake .. \\\n  -DTESTS=ON\nmake -j2\nctest -j2\n"
+    lines = "".join(f"        {line}\n" for line in script.splitlines())
+    text = f"# Kiln\n\n## Running the tests\n\n```sh\n{script}```\n"
+    ci = f"jobs:\n  a:\n    steps:\n    - run: |\n{lines}"
+    files = {"CMakeLists.txt": "project(kiln)\n", "kiln.c": "int main() {}\n"}
+    bundle = made(place, {**files, source: ci if source.endswith("yml") else text})
+    assert commands(bundle)["Test"] == ["ctest", "--test-dir", "build", "-j2"]
+    assert f"Set up: `cmake -S . -B build -DTESTS=ON` (from `{source}`)." in bundle["projectMap"]["architectureNotes"]
+
+
+def test_each_gitignore_counts(place: Place) -> None:
+    """The rules of a folder leave out what is below it only."""
+    files = {"src/a/.gitignore": "made.rs\n", "src/a/made.rs": "//! Makes all.\n", "src/b/made.rs": "//! Makes pots.\n"}
+    assert {one["path"] for one in made(place, files)["projectMap"]["modules"]} == {"src/b"}
 
 
 def test_what_ci_uses_is_not_replaced_by_what_is_usual(place: Place) -> None:
@@ -314,7 +338,7 @@ def test_packages_of_a_workspace(place: Place, patterns: str) -> None:
     files["pnpm-workspace.yaml"] = "packages:\nonlyBuiltDependencies:\n  - esbuild\n"
     bundle = made(place, files)
     assert [(one["name"], one["responsibility"]) for one in bundle["projectMap"]["modules"]] == [
-        ("@pots/kiln", "The kiln of the pots."), ("@pots/glaze", "The glaze of the pots.")
+        ("@pots/kiln", "The main package."), ("@pots/glaze", "The glaze of the pots.")
     ]  # fmt: skip
     assert bundle["projectMap"]["firstFilesToRead"] == ["packages/kiln/src/index.ts"]
 
@@ -402,8 +426,8 @@ def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
     assert place("state", "validate").code == 0
 
 
-def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place: Place) -> None:
-    """The comment at its only declaration speaks for a part, else the names of its types do; else it is left out."""
+def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
+    """The comment at its only declaration speaks for a part; a folder without one is only named."""
     files = {
         "composer.json": '{"name": "pots/kiln"}',
         "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
@@ -415,9 +439,9 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
     }
     map_of = made(place, files)["projectMap"]
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
-        "src/Fire": "`Burner`: Heats a kiln.",
-        "src/Glaze": "Declares `Color`, `Mixer`, `Tone`.",
+        "src/Fire": "`Burner.php`: Heats a kiln."
     }
+    assert "Further folders with sources: `src/Glaze`, `src/Cool`." in map_of["architectureNotes"]
     assert map_of["firstFilesToRead"][0] == "src/App.php"
 
 
@@ -427,27 +451,48 @@ def test_a_part_that_does_not_describe_itself_is_told_by_what_it_declares(place:
         ("store.ts", "/** A function with marks of the kiln. */\nexport type Marked = () => void\n\n"
          "/** Keeps all the pots. */\nexport function defineStore() {}\n", "`defineStore`: Keeps all the pots."),
         ("runtime.rs", "/// A marker for automatic names.\npub struct AutoName;\n\n/// Fires.\npub fn fire() {}\n"
-         "struct Helper;\n", "Declares `AutoName`, `fire`."),
+         "struct Helper;\n", ""),
         ("basepath.go", "package kiln\n\n// The BasePathFs keeps pots in one place.\ntype BasePathFs struct {}\n\n"
          "func NewBase() {}\n", "The BasePathFs keeps pots in one place."),
         ("cut.js", "// Handles the following case of pots:\n// - cracked\nexport const cut = () => 1;\n",
-         "Declares `cut`."),
+         ""),
         ("wide.js", "// Takes pots of all sizes in any mode\n// They are fired\nexport const wide = () => 1;\n",
-         "`wide`: Takes pots of all sizes in any mode."),
+         "Takes pots of all sizes in any mode."),
         ("map.js", "/** Used to map all the pots. */\nexports.pots = {};\n\nfunction mapAll() {}\n\n"
-         "module.exports = mapAll;\n", "Declares `mapAll`."),
+         "module.exports = mapAll;\n", ""),
         ("pot.py", 'class Pot:\n    """A pot wraps a :class:`~kiln.clay.Clay` for good."""\n',
-         "`Pot`: A pot wraps a `Clay` for good."),
+         "A pot wraps a `Clay` for good."),
         ("pot.hpp", "/// @brief general pot of the @ref basic_kiln class\nclass pot {};\n",
-         "`pot`: general pot of the basic_kiln class."),
+         "General pot of the basic_kiln class."),
+        ("Pot.cs", "#nullable enable\n\n/// <summary>\n/// Wraps a whole <see cref=\"Clay\"/>.\n/// </summary>\n"
+         "public class Pot {}\n", "Wraps a whole `Clay`."),
     ],
     ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value", "Sphinx",
-         "Doxygen"],
+         "Doxygen", "C#"],
 )  # fmt: skip
 def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:
-    """Only the comment at the declaration with the name of a file tells what it is; else it is told by its names."""
+    """Only the comment at the declaration with the name of a file tells what it is."""
     modules = made(place, {f"src/{path}": text})["projectMap"]["modules"]
-    assert {"path": f"src/{path}", "name": path, "responsibility": said} in modules
+    assert [one["responsibility"] for one in modules if one["path"] == f"src/{path}"] == [said] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("page", "path", "said"),
+    [
+        ("| Path | What |\n|--|--|\n| `src/fire/` | Fires all pots |\n", "src/fire", "Fires all pots."),
+        ("- `fire` - Fires *all* pots\n", "src/fire", "Fires all pots."),
+        ("```\nsrc/\n├── fire/   # Fires all pots\n```\n", "src/fire", "Fires all pots."),
+        ("| **Core** | **FireFs** | Fires all pots |\n", "src/fire.rs", "Fires all pots."),
+        ("- `fire`: see https://example.org for more\n", "src/fire", ""),
+        ("Fire: a word of three.\n", "src/fire", ""),
+    ],
+    ids=["table", "list", "drawn", "a letter or two more", "address", "prose"],
+)
+def test_the_documents_say_what_a_part_is(place: Place, page: str, path: str, said: str) -> None:
+    """Tables, lists and drawn trees of the guides tell what a folder or file without words of its own is."""
+    file = path if "." in path else f"{path}/a.rs"
+    modules = made(place, {"ARCHITECTURE.md": f"# Parts\n\n{page}", file: "x\n", "src/b.rs": "x\n"})["projectMap"]
+    assert [one["responsibility"] for one in modules["modules"] if one["path"] == path] == [said] * bool(said)
 
 
 def test_the_core_is_on_the_map(place: Place) -> None:
@@ -455,8 +500,8 @@ def test_the_core_is_on_the_map(place: Place) -> None:
     files = {
         "package.json": '{"name": "kiln", "private": true, "workspaces": ["packages/*"]}',
         "packages/kiln/package.json": '{"name": "kiln"}',
-        "packages/kiln/src/benchmark/run.ts": "export class Run {}\n",
-        "packages/kiln/src/core.ts": "export class Core {}\n" * 50,
+        "packages/kiln/src/benchmark/index.ts": "/** Runs all pots. */\n\nexport class Run {}\n",
+        "packages/kiln/src/core.ts": "/** Turns the whole kiln. */\nexport class Core {}\n" * 50,
         "packages/testing/package.json": '{"name": "@kiln/testing", "description": "Tests of pots."}',
         "packages/testing/src/index.ts": "export {}\n",
     }
@@ -475,12 +520,12 @@ def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
         "Send a pull request to the **4.x** branch. The rest is prose. If you don't, it must fail.\n\n"
         "- Keep pots dry. *Always* [fire](https://example.org) twice.\n- Pots are round.\n\n"
         "## License\n\nYou must sign it.\n",
-        ".github/pull_request_template.md": "- [ ] Pots are tested\n",
+        ".github/pull_request_template.md": "- [ ] Tested\n- [ ] Pots are tested with `kiln try`\n",
         "README.md": README + "\n## Troubleshooting\n\n- The pot cracks: buy another.\n",
     }
     found = made(place, files)["gotchas"]
     assert [one["title"] for one in found] == [
-        "Send a pull request to the 4.x branch", "Always fire twice", "Pots are tested"
+        "Send a pull request to the 4.x branch", "Always fire twice", "Pots are tested with `kiln try`"
     ]  # fmt: skip
     assert found[1]["correctPath"] == "Keep pots dry. Always fire twice."
     assert found[1]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."

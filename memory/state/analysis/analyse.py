@@ -8,15 +8,14 @@ from typing import Any
 
 from memory.base.git import is_foreign, most_changed
 from memory.base.safe_text import one_line
-from memory.base.words import content_words, stem
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 
 from .commands import SET_UP, ci_files, commands_of
-from .documents import capital, cut, ended, listed, opening_of, plain, sections_of
+from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of
 from .manifests import main_package, projects_of, whole_name
-from .modules import main_folder, modules_of
+from .modules import Parts, main_folder, parts_of
 from .plans import MOST_CHANGES, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_document, is_test, language_of
+from .tree import MOST_FILES, Tree, is_aside, is_document, is_test, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
@@ -24,9 +23,14 @@ _TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
+_OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
+_DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
+"""The first page of a documentation for Swift."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _REPEATED = 400, 8, 0.7
+_SUMMARY, _SHORT, _THIN = 400, 8, 14
+_POINTER = 60
+"""How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 9, 8
 
 FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
@@ -55,7 +59,7 @@ class _Repository:
         self.folder = self.main.folder if self.main is not None else ""
         self.readme = tree.readme()
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
-        self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and tree.text(path)]
+        self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and len(tree.text(path)) > _POINTER]
         self.commands = commands_of(tree, self.projects)
         self.validation = [command for command in self.commands if command.kind != SET_UP]
         self.name = self._name()
@@ -64,11 +68,12 @@ class _Repository:
         """Return the bundle."""
         primary, tree = self.primary, self.tree
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
-        entrypoints, modules, steps = self._entrypoints(), modules_of(tree, self.projects), next_steps(tree)
+        entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
+        parts = parts_of(tree, self.projects, summary)
         return {
             "project": {
                 "name": self.name,
-                "summary": cut(self._summary(), _SUMMARY),
+                "summary": summary,
                 "primaryEcosystem": primary.language if primary else next(iter(tree.languages()), documents),
                 "packageManager": primary.manager if primary is not None else "none",
                 "workspaceManager": next((one.workspace for one in self.projects if one.workspace), "none"),
@@ -76,10 +81,10 @@ class _Repository:
                 "keyPaths": self._key_paths(entrypoints),
             },
             "projectMap": {
-                "modules": modules,
+                "modules": parts.modules,
                 "entrypoints": entrypoints,
                 "denseSourceAreas": [],
-                "architectureNotes": self._notes({module["path"] for module in modules}),
+                "architectureNotes": self._notes(parts),
                 "firstFilesToRead": self._first_files(entrypoints),
             },
             "currentFocus": self._focus(steps),
@@ -111,13 +116,18 @@ class _Repository:
         if described and opening:
             if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
                 opening = ""
-            elif described.rstrip(".") in opening or _is_said(described, opening):
+            elif described.rstrip(".") in opening or is_said(described, opening):
                 described = ""
-        if said := [one for one in (described, opening) if one]:
+        cited = _CITED.search(tree.text("CITATION.cff"))
+        said = [one for one in (described, opening) if one] or ([one_line(cited[1])] if cited else [])
+        if len(" ".join(said).split()) < _THIN and (more := reasons_of(self.opened, self.name, 250)):
+            said = [more] if is_said(" ".join(said), more) else [*said, more]
+        if said:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
-        if title := _CITED.search(tree.text("CITATION.cff")):
-            return ended(one_line(title[1]))
+        pages = (opening_of(sections_of(tree.text(path)), _SUMMARY) for path in tree.files if _DOCC.search(path))
+        if opening := next(filter(None, pages), ""):
+            return ended(opening)
         if tree.sources():
             return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
         if any(map(is_document, tree.files)):
@@ -127,7 +137,7 @@ class _Repository:
     def _entrypoints(self) -> list[dict[str, str]]:
         """Return path and role of the entry points: those of the main package, and the programs of the others."""
         roles: dict[str, str] = {}
-        packages = [package for project in self.projects for package in project.packages]
+        packages = [one for project in self.projects for one in project.packages if not _OF_TESTS.search(one.folder)]
         for package in sorted(packages, key=lambda one: one is not self.main):
             programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
             for path, role in (programs | package.entries if package is self.main else programs).items():
@@ -149,19 +159,18 @@ class _Repository:
         paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
-    def _notes(self, known: set[str]) -> list[str]:
-        found: list[str] = []
-        for project in self.projects:
-            inner = [f"`{one.name}`" for one in project.packages if one.folder and one.folder not in known]
-            found += [f"Further packages: {listed(inner, 12)}."] if inner else []
-            found += project.versions
+    def _notes(self, parts: Parts) -> list[str]:
+        rest = (("packages", parts.packages), ("folders with sources", parts.folders))
+        named = ((kind, [f"`{one}`" for one in names]) for kind, names in rest)
+        found = [f"Further {kind}: {listed(names, 12)}." for kind, names in named if names]
+        found += [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         more = [command for command in self.commands if command not in self.validation[:2]]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
-            own = (f"`{path}`: tested in its own folder." for path in self.tree.files if path.endswith("/go.mod"))
-            found += list(own)[:_SHORT]
+            own = [path for path in self.tree.files if path.endswith("/go.mod") and not is_aside(path)]
+            found += [f"`{path}`: tested in its own folder." for path in own[:_SHORT]]
         for path in filter(_DESIGN.search, self.guides):
             said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
             found += [f"{ended(said)} (`{path}`)"] if said else []
@@ -180,9 +189,9 @@ class _Repository:
         work = [path for path in own if language_of(path) in known] or own
         # What is deeper belongs to a part.
         folder = main_folder(tree, main)
-        work.sort(key=lambda path: (path.rpartition("/")[0] != folder, -tree.files[path], path))
+        work.sort(key=lambda path: (path.rpartition("/")[0] != folder, not path.startswith(folder), -tree.files[path]))
         paths = [*self.guides[:3], *entries[:2], *work[:2]]
-        paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:2]
+        paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]
@@ -199,7 +208,7 @@ class _Repository:
             said.append(f"Work is on the next release: {where} lists the unreleased changes.")
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
-                state.append(f"`{changes.path}` lists more unreleased changes.")
+                state.append(f"Not released yet: More in `{changes.path}`.")
         actions: list[str] = []
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
@@ -226,9 +235,3 @@ class _Repository:
             (not tree.complete, f"The repository is larger than what was looked at: the first {MOST_FILES:,} files."),
         )
         return [words for applies, words in told if applies]
-
-
-def _is_said(described: str, opening: str) -> bool:
-    """Return whether an opening says what a description says, and more."""
-    told, words = ({stem(word) for word in content_words(text)} for text in (opening, described))
-    return len(words) > 2 and len(told & words) >= _REPEATED * len(words)

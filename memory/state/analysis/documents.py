@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import one_line
+from memory.base.words import content_words, stem
 
-from .tree import Tree
+from .tree import Tree, is_document
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -32,7 +33,7 @@ _RST = (
 _MYST = re.compile(r" ?(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
 
 
 class ListItem(NamedTuple):
@@ -135,14 +136,20 @@ _DEFINES = re.compile(
 _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
     r"|there (?:is|are)\b|our \w+ ha[sd]\b"
-    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the) |documentation|we're |sponsor"
+    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the|guides)\b|documentation"
+    r"|we're |sponsor|\W*this is a work in"
     r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
     re.IGNORECASE,
 )
 
 
-_OF_ITSELF = re.compile(r"\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b|[!?]\Z", re.IGNORECASE)
+_OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?)\b",
+                     re.IGNORECASE)  # fmt: skip
+"""The titles of sections that tell how something is used."""
+_OF_ITSELF = re.compile(r"\A\(|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
+    r"|\bis available (?:on|at|from)\b|[!?]\Z",
+                        re.IGNORECASE)  # fmt: skip
 """Sentences about the document, and those that only call out."""
 
 
@@ -153,7 +160,8 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
     so is a paragraph that only repeats what is `known`.
     """
     for place, defines in ((2, True), (4, strict)):
-        for paragraph in [one for section in sections[:place] for one in section.paragraphs[:5]]:
+        near = [section for section in sections[:place] if not any(map(_OF_USE.match, section.titles))]
+        for paragraph in [one for section in near for one in section.paragraphs[:5]]:
             told = [one for one in sentences(paragraph) if not _OF_ITSELF.search(one)]
             while told and not _says_something(told[0]):
                 told.pop(0)
@@ -164,13 +172,39 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
     return ""
 
 
+_FEATURES = re.compile(r"(?:\w+ )?(?:features?|goals|what it does)\b.{0,20}", re.IGNORECASE)
+_WHY = re.compile(r"(?:why|about|what is|what's|overview|introduction|motivation|description)\b", re.IGNORECASE)
+_MOST_FEATURES, _REPEATED = 5, 0.7
+
+
+def reasons_of(sections: list[Section], name: str, most: int) -> str:
+    """Return a sentence about `name` from a section such as “Why”, else the list of features; "" without either."""
+    for section in sections:
+        told = [one for text in section.paragraphs[:2] for one in sentences(text)] if _WHY.match(section.title) else []
+        if said := next((one for one in told if one.lower().startswith(f"{name.lower()} ") and len(one) <= most), ""):
+            return said
+    for section in (one for one in sections if _FEATURES.fullmatch(_DECORATION.sub("", one.title))):
+        # What comes after another paragraph may be no feature.
+        blocks = dropwhile(lambda one: isinstance(one, str), section.blocks)
+        items = [
+            one.text for one in takewhile(lambda one: isinstance(one, ListItem), blocks) if isinstance(one, ListItem)
+        ]
+        texts = (_DECORATION.sub("", re.split(r"[.:](?: |\Z)| [-–—] | \(", item)[0]) for item in items)
+        found = [text for text in texts if 0 < len(text.split()) < 13][:_MOST_FEATURES]
+        while len("; ".join(found)) > most:
+            found.pop()
+        if len(found) > 1:
+            return f"{_DECORATION.sub('', section.title).capitalize()}: {'; '.join(found)}"
+    return ""
+
+
 def _says_something(sentence: str) -> bool:
     letters = len(re.findall(r"[^\W\d_]", sentence))
     if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
         return False
     if sentence.startswith("<") or re.match(r"`[^`]* [^`]*`", sentence):
         return False
-    return _NO_OPENING.match(sentence) is None and "http" not in sentence
+    return _NO_OPENING.match(sentence) is None and "://" not in sentence
 
 
 def documents(tree: Tree, names: re.Pattern[str], main: str = "") -> Iterator[tuple[str, list[Section]]]:
@@ -179,6 +213,91 @@ def documents(tree: Tree, names: re.Pattern[str], main: str = "") -> Iterator[tu
         for path in tree.folders.get(folder, []):
             if names.fullmatch(path.rpartition("/")[2]):
                 yield path, sections_of(tree.text(path), path)
+
+
+_SAYS = re.compile(
+    r"(?:readme|agents|claude|contributing|architecture|design|develop\w+|hacking|structure|overview|index)"
+    r"\.(?:md|markdown|rst|mdx)",
+    re.IGNORECASE,
+)
+"""The documents that tell what the folders and files of a repository are."""
+_NAME = re.compile(r"`?((?=[\w./-]*[A-Za-z])[\w./@+-]{3,80})`?")
+_ITEM = re.compile(rf"(?:{_NAME.pattern})(?: \([^()]*\))? *(?:[–—:]|-+ )\s*(.+)")
+_BRANCH = re.compile(r"[\s│├└─|`+\\-]*([\w.@-][\w./@-]*)\s+(?:#|//|←|<-|[–—]|--?)\s+(.{8,160})")
+"""A line of a drawn tree of files, with a comment."""
+_RULER = re.compile(r"[|:\s-]*-[|:\s-]*")
+_NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]",
+                        re.IGNORECASE)  # fmt: skip
+_DECORATION = re.compile(r"\A[^\w`(]+|[^\w`)]+\Z")
+"""What is no word at the beginning and the end of a title, such as a picture."""
+_PAGES = ("docs", "doc", "documentation", "guides")
+
+
+class Sayings:
+    """What the documents of a repository say of its folders and files: in lists, tables, drawn trees and pages."""
+
+    def __init__(self, tree: Tree) -> None:
+        """Read the documents."""
+        self._said: dict[str, str] = {}
+        self._pages: dict[str, str] = {}
+        for path, sections in documents(tree, _SAYS):
+            items = (_ITEM.match(item.text) for section in sections for item in section.items)
+            for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
+                told = first_sentence(plain(said), 200)
+                if len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told) and not told.endswith(":"):
+                    self._said.setdefault(_key(name), told)
+        for path in sorted(tree.files, key=lambda path: (path.count("/"), path)):
+            if path.partition("/")[0].lower() in _PAGES and is_document(path):
+                self._pages.setdefault(_key(path.rpartition("/")[2].partition(".")[0]), path)
+        self._tree = tree
+
+    def of(self, path: str) -> str:
+        """Return what is said of a folder or file, by its path or by its name; "" where nothing is."""
+        name = path.rpartition("/")[2]
+        keys = [_key(path[at:]) for at in range(len(path)) if not at or path[at - 1] == "/"]
+        stem = _key(name.partition(".")[0])
+        # A file may be called like a thing without its last letters: `memmap` for `MemMapFs`.
+        near = [one for one in self._said if len(stem) > 3 and one.startswith(stem) and len(one) - len(stem) < 3]
+        return next((self._said[one] for one in (*keys, stem, *near) if one in self._said), "")
+
+    def page(self, path: str) -> str:
+        """Return the page of documentation with the name of a folder, after its title; "" without one."""
+        key = _key(path.rpartition("/")[2])
+        page = self._pages.get(key, "")
+        sections = sections_of(self._tree.text(page), page) if page else []
+        title = next((_DECORATION.sub("", one.title) for one in sections if one.title), "")
+        if not page:
+            return ""
+        return f"{title} (`{page}`)" if 1 < len(title.split()) < 9 else f"Explained in `{page}`"
+
+
+def _key(name: str) -> str:
+    """Return a path or name in the form in which it is compared: `src/mem_map/` and `src/MemMap` are one."""
+    return re.sub(r"[^\w/]|_", "", name.removeprefix("./")).strip("/").lower()
+
+
+def _drawn(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names in the tables and drawn trees of a document, each with what is said of it."""
+    fenced = False
+    lines = text[:_MOST_CHARACTERS].split("\n")
+    for line, after in pairwise([*lines, ""]):
+        bare = line.strip()
+        if bare.startswith(("```", "~~~")):
+            fenced = not fenced
+        elif fenced and (found := _BRANCH.fullmatch(line[:_MOST_LINE])):
+            if re.search(r"[│├└]", line) or re.search(r"[./]", found[1]):
+                yield found[1], found[2]
+        elif bare.startswith("|") and len(bare) < _MOST_LINE and not _RULER.fullmatch(after):
+            cells = [plain(cell) for cell in bare.strip("|").split("|")]
+            named = [found[1] for cell in cells[:2] if (found := _NAME.fullmatch(cell))]
+            if named and len(cells) > 1:
+                yield named[-1], max(cells[1:], key=lambda cell: len(cell.split()))
+
+
+def is_said(text: str, told: str) -> bool:
+    """Return whether what a text says is in another one, by most of its words."""
+    words, known = ({stem(word) for word in content_words(one)} for one in (text, told))
+    return len(words) > 2 and len(words & known) >= _REPEATED * len(words)
 
 
 def sentences(text: str) -> list[str]:

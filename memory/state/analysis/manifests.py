@@ -17,7 +17,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .tree import Tree, is_aside, is_generated, language_of
+from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, language_of
 
 _NOT_OF_PROJECT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers"
@@ -30,7 +30,7 @@ _COMPUTED = re.compile(r"[#$]\{")
 """The beginning of an expression such as `${version}`: a value with one in it is not known."""
 _WHOLE = re.compile(r"[ /_-](?:parent|root|aggregator|monorepo|repository|workspaces?|reactor)\Z", re.IGNORECASE)
 """Words such as `-monorepo` at the end of a name: they tell that it is a workspace, and are no part of the name."""
-_MOST_PACKAGES, _MOST_PATTERNS, _MANY = 200, 200, 12
+_MOST_PACKAGES, _MOST_PATTERNS, _MANY, _FEW = 200, 200, 12, 4
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ def _add(project: Project, folder: str, paths: list[str]) -> None:
             if found and not is_generated(tree.text(found)) and command.isprintable() and len(command) < 60:
                 package.entries.setdefault(found, f"The command `{command}`")
     main = project.first(paths, "module", "main").removeprefix("./") or "\n"
-    values = {"name": short, "module": short.replace("-", "_").lower()}
+    values = {"name": short, "module": short.replace("-", "_").lower(), "path": short.replace("_", "/", 1)}
     for (pattern, role), start in product(ecosystem.entries, ("", "src/", "source/")):
         for path in _files(tree, folder, top + start + pattern.format(main=main, **values)):
             inner, _, file = path.rpartition("/")
@@ -235,13 +235,14 @@ def _file_of(tree: Tree, top: str, target: str) -> str:
 
 
 def main_package(tree: Tree, project: Project) -> Package | None:
-    """Return the package that the project is about: the one at the root if it has entry points or is the only one.
+    """Return the package that the project is about: the one at the root if it has entry points or sources of its own.
 
     Else it is the one whose README the README at the root is a link to. Without such a link, one that is named like the
-    project counts first, then one with a command, then the one with most source files.
+    project counts first, then one with a command, then one with many of the source files; None where all are alike.
     """
     root, inner = project.root, [package for package in project.packages if package.folder]
-    if not inner or (root is not None and root.entries):
+    own = [path for one in ("", *SOURCE_FOLDERS) for path in tree.folders.get(one, []) if tree.is_work(path)]
+    if not inner or (root is not None and (root.entries or len(own) > 2)):
         return root or next(iter(inner), None)
     linked = tree.link(tree.readme()).rpartition("/")[0]
     whole = {whole_name(root.name if root is not None else "").lower(), tree.root.rpartition("/")[2].lower()}
@@ -252,7 +253,9 @@ def main_package(tree: Tree, project: Project) -> Package | None:
         command = any(role.startswith("The command") for role in package.entries.values())
         return package.folder == linked, named, command, len(tree.sources(package.folder))
 
-    return max(inner, key=rank)
+    best = max(inner, key=rank)
+    alike = not any(rank(best)[:3]) and len(inner) > _FEW and rank(best)[3] * 2 < len(tree.sources())
+    return None if alike else best
 
 
 def whole_name(name: str) -> str:
