@@ -138,4 +138,4 @@ def _listen(curated: Curated, session: str, days: float, heard: tuple[dict[str, 
     """Put candidates of a session into the inbox."""
     at = now - timedelta(days=days)
     side = curated.sides["workspace"]
-    put(curated, side, session, f"{stamp(at)}-1.jsonl", heard, OperationCall(at, ACTOR))
+    put(side, session, f"{stamp(at)}-1.jsonl", heard, OperationCall(at, ACTOR))

@@ -11,13 +11,10 @@ from pathlib import Path
 from memory.base.scan import Gate
 from memory.curated.catalog import invalid_files, memories
 from memory.curated.sides import (
-    GLOBAL_FOLDER,
     agent_root,
     agents_in,
     check_selector,
-    global_root,
     root_of,
-    workspace_root,
 )
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError, RefusedError, UsageError, no_room
 from memory.storage import Store
@@ -25,7 +22,7 @@ from memory.storage import Store
 from .control.carry_out import catch_up, replay
 from .dreaming.runs import settle
 from .files import fault_of, read_first, spellings
-from .model import Invalid, Memory, Root
+from .model import GLOBAL, WORKSPACE, Invalid, Memory, Root
 from .models import Model
 from .records import UNAVAILABLE
 from .settings import CuratedSettings, read_settings
@@ -52,7 +49,7 @@ class Curated:
         self.gate = Gate()
         self.sides: dict[str, Side] = {}
         if person is not None:
-            self.sides["global"] = Side("global", person, state_home, home, self._global_folder)
+            self.sides["global"] = Side("global", person, state_home, home)
         # A workspace in the person's home folder would otherwise have the person's own memories as its own.
         own = None if person is None else os.path.realpath(person.root)
         if workspace is not None and os.path.realpath(workspace.root) != own:
@@ -121,17 +118,13 @@ class Curated:
     def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
         """Return the folder of a scope; UsageError `memory.scope.*`."""
         tier = check_selector(scope, agent, tier)
-        root = root_of(scope, agent, tier, self._global_folder)
+        root = root_of(scope, agent, tier)
         self.side_of(root)
         return root
 
-    def _global_folder(self) -> str:
-        folder: str = self.settings["global_dir"]
-        return folder or GLOBAL_FOLDER
-
     def visible(self, agent: str | None = None, tier: str | None = None) -> tuple[Root, ...]:
         """Return the visible folders, from broad to specific: global, workspace, and those of one agent."""
-        roots = [global_root(self._global_folder()), workspace_root()]
+        roots = [GLOBAL, WORKSPACE]
         if agent:
             tiers = ("global", "workspace") if tier in (None, "workspace") else ("global",)
             roots += [agent_root(agent, one) for one in tiers]

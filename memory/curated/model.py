@@ -98,6 +98,10 @@ class Root(NamedTuple):
         return {"scope": self.scope, "agent_name": self.agent, "agent_tier": self.tier}
 
 
+FOLDER = "memory"
+"""The folder of memories of a store, and below that of an agent."""
+GLOBAL = Root("global", None, None, "global", FOLDER, 0)
+WORKSPACE = Root("workspace", None, None, "workspace", FOLDER, 1)
 DREAM = "project_dreaming-"
 """The beginning of the name of the file that a dream writes; a day such as `2026-01-15` follows."""
 

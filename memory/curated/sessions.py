@@ -1,12 +1,11 @@
 """Sessions: their events while they run, and at the end one ledger with a checksum, which is never overwritten.
 
-Each has the folder `<ledger root>/<workspace id or _unbound>/<session>/` in the person's folder.
+Each has the folder `sessions/<workspace id or _unbound>/<session>/` in the person's folder.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import stat
 from datetime import datetime, timedelta
 from functools import partial
@@ -28,6 +27,10 @@ from .model import Json, OperationCall
 from .providers.calls import ask
 from .sides import Side
 
+FOLDER = "sessions"
+"""The folder of all sessions, relative to the root of the person's store."""
+_GRACE = timedelta(hours=24)
+"""How long a session without new events may still be running."""
 EVENTS, LEDGER, DAMAGED = "events.jsonl", "ledger.jsonl", "ledger.damaged.jsonl"
 _META = ("agent_name", "session_type", "spawn_parent_id", "root_session_id", "spawn_depth")
 _KEYS = frozenset({"event_type", "content", "event_id", "turn_id", "agent_name", "timestamp"})
@@ -75,8 +78,8 @@ def place_of(curated: Curated, session: str, workspace_id: str | None = None) ->
 
     UsageError `memory.scope.workspace_required` without a home folder.
     """
-    number = workspace_id or curated.workspace_id() or curated.settings["session.unbound_partition"]
-    folder = f"{curated.settings['session.ledger_root']}/{check_session(number)}/{check_session(session)}"
+    number = workspace_id or curated.workspace_id() or "_unbound"
+    folder = f"{FOLDER}/{check_session(number)}/{check_session(session)}"
     return SessionFolder(curated.side_of(curated.root("global")), number, session, folder)
 
 
@@ -95,11 +98,10 @@ def sessions(curated: Curated) -> list[SessionFolder]:
     side = curated.sides.get("global")
     if side is None:
         return []
-    top = curated.settings["session.ledger_root"]
     return [
-        SessionFolder(side, number, one, f"{top}/{number}/{one}")
-        for number in listed_names(side.store, top, stat.S_ISDIR, is_segment)
-        for one in listed_names(side.store, f"{top}/{number}", stat.S_ISDIR, is_segment)
+        SessionFolder(side, number, one, f"{FOLDER}/{number}/{one}")
+        for number in listed_names(side.store, FOLDER, stat.S_ISDIR, is_segment)
+        for one in listed_names(side.store, f"{FOLDER}/{number}", stat.S_ISDIR, is_segment)
     ]
 
 
@@ -112,13 +114,6 @@ def ended_since(curated: Curated, since: datetime) -> set[str]:
         if moment is not None and moment > since:
             found.add(one.id)
     return found
-
-
-def kept_sessions(curated: Curated, workspace_id: str | None = None) -> Json:
-    """Return the number of all sessions or those of one workspace, and the bytes of their files."""
-    found = [one for one in sessions(curated) if workspace_id in (None, one.workspace_id)]
-    paths = (one.side.store.root / one.path(name) for one in found for name in (EVENTS, LEDGER))
-    return {"count": len(found), "bytes": sum(os.lstat(one).st_size for one in paths if one.exists())}
 
 
 # -- reading and writing --------------------------------------------------------------------------------------------
@@ -337,17 +332,16 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
 def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Make ledgers anew that are damaged or missing.
 
-    A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for `session.events_purge_grace`
-    counts as ended, even without a call to end it. What cannot be repaired is reported and stays.
+    A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for a day counts as ended,
+    even without a call to end it. What cannot be repaired is reported and stays.
     """
-    grace = timedelta(seconds=curated.settings.seconds("session.events_purge_grace"))
     dry, repaired, problems = args.get("dry_run", False), list[str](), list[Json]()
     found = sessions(curated)
     for one in found:
         data, events = one.data(LEDGER), one.data(EVENTS)
         source = read(events or data or b"")
         moment = source.ended_at
-        if data is None and (moment is None or call.now - moment < grace):
+        if data is None and (moment is None or call.now - moment < _GRACE):
             continue  # It may still be running.
         if data is not None and not read(data).fault:
             continue

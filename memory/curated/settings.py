@@ -19,16 +19,11 @@ from .model import ORIGINS, Json
 FILE = "config.toml"
 _CODE = "memory.config"
 _SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
-_SEGMENT = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]|\.(?!\.))*")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def _one_line(value: object) -> bool:
     return isinstance(value, str) and value.isprintable()
-
-
-def _path(value: object) -> bool:
-    return _one_line(value) and ".." not in str(value).split("/") and not str(value).startswith(("/", "~"))
 
 
 def _whole(least: int) -> Callable[[object], bool]:
@@ -50,8 +45,6 @@ def _origins(value: object) -> bool:
 _KINDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "bool": ("true or false", lambda value: isinstance(value, bool)),
     "text": ("a text on one line", _one_line),
-    "path": ("a path beneath $AGH_HOME", _path),
-    "segment": ("the name of one folder", lambda value: _SEGMENT.fullmatch(str(value))),
     "count": ("a whole number from 0 on", _whole(0)),
     "positive": ("a whole number from 1 on", _whole(1)),
     "share": ("a number from 0 to 1", _share),
@@ -62,21 +55,19 @@ _KINDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
 
 
 class Key(NamedTuple):
-    """One key: its `kind`, what it changes (`does`), and whether it is fixed while memdeck runs (`locked`).
+    """One key: its `kind`, and what it changes (`does`).
 
-    `kind` is bool, text, path, segment, count (0 or more), positive, share, span, origins, or choices joined by `|`.
+    `kind` is bool, text, count (0 or more), positive, share, span, origins, or choices joined by `|`.
     """
 
     name: str
     default: object
     kind: str
     does: str
-    locked: bool = False
 
 
 KEYS: tuple[Key, ...] = (
     Key("enabled", True, "bool", "whether memories are written and recalled"),
-    Key("global_dir", "", "path", "the folder of global memories, inside of $AGH_HOME (empty: memory)", True),
     Key("controller.mode", "hybrid", "hybrid|rules|llm", "whether a model is asked where the rules leave it open"),
     Key("controller.default_op_on_fail", "noop", "noop|reject", "what becomes of a question that the model fails"),
     Key("controller.scan_profile", "standard", "standard|strict", "what the content scan rejects"),
@@ -101,14 +92,11 @@ KEYS: tuple[Key, ...] = (
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),
     Key("extractor.enabled", True, "bool", "whether the inbox is consumed"),
     Key("extractor.deadline", "60s", "span", "how long an extraction may take"),
-    Key("extractor.inbox_path", "_inbox", "path", "the folder of candidates"),
-    Key("extractor.dlq_path", "_system/extractor/failures", "path", "the folder of candidates that failed"),
     Key("extractor.command", "", "text", "the command that names candidates; it needs an approval (empty: none)"),
     Key("extractor.model", "", "text", "the model that the question to the command names (empty: none)"),
     Key("extractor.queue.capacity", 1, "positive", "sessions at a time"),
     Key("extractor.queue.coalesce_max", 16, "positive", "turns that are joined at most"),
     Key("dream.enabled", True, "bool", "whether dreaming runs"),
-    Key("dream.agent", "dreaming-curator", "text", "in whose name it runs"),
     Key("dream.min_hours", 24, "count", "hours since the last run"),
     Key("dream.min_sessions", 3, "count", "sessions since the last run"),
     Key("dream.command", "", "text", "the command that writes the synthesis; it needs an approval (empty: none)"),
@@ -121,19 +109,14 @@ KEYS: tuple[Key, ...] = (
     Key("dream.scoring.weights.relevance", 0.35, "share", "weight of the recall signal"),
     Key("dream.scoring.weights.recency", 0.20, "share", "weight of the last recall"),
     Key("dream.scoring.weights.freshness", 0.15, "share", "weight of the first recall"),
-    Key("session.ledger_root", "sessions", "path", "the folder of session ledgers", True),
-    Key("session.events_purge_grace", "24h", "span", "how long events of a session stay"),
-    Key("session.unbound_partition", "_unbound", "segment", "the folder of sessions without a workspace"),
     Key("daily.max_lines", 5000, "positive", "lines of a daily log"),
     Key("daily.cold_archive_days", 30, "count", "days until a daily log is archived"),
-    Key("daily.archive_path", "_system/archive", "path", "the folder of archived daily logs"),
     Key("file.max_lines", 200, "positive", "lines of an index that a prompt gets"),
     Key("file.max_bytes", 25600, "positive", "bytes of an index that a prompt gets"),
     Key("provider.name", "", "text", "the provider of memories (empty: local)"),
     Key("provider.timeout", "2s", "span", "how long a provider may take"),
     Key("provider.failure_threshold", 5, "positive", "failures that open the breaker"),
     Key("provider.cooldown", "30s", "span", "how long the breaker stays open"),
-    Key("workspace.auto_create", True, "bool", "whether the first write gives a workspace an identity"),
 )
 BY_NAME = {key.name: key for key in KEYS}
 UNUSED = frozenset((
@@ -142,9 +125,9 @@ UNUSED = frozenset((
     "recall.signals.metrics_enabled", "decisions.keep_audit_summary", "decisions.max_post_content_bytes",
     "extractor.mode", "extractor.throttle_turns", "extractor.sandbox_inbox_only", "dream.debounce",
     "dream.prompt_version", "dream.check_interval", "session.ledger_format", "session.cold_archive_days",
-    "session.hard_delete_days", "session.max_archive_bytes", "daily.max_bytes", "daily.rotate_format",
-    "daily.dreaming_window", "daily.hard_delete_days", "daily.max_archive_bytes", "daily.sweep_hour",
-    "workspace.toml_path",
+    "session.hard_delete_days", "session.max_archive_bytes", "session.events_purge_grace",
+    "daily.max_bytes", "daily.rotate_format", "daily.dreaming_window", "daily.hard_delete_days",
+    "daily.max_archive_bytes", "daily.sweep_hour", "workspace.toml_path", "workspace.auto_create", "dream.agent",
 ))  # fmt: skip
 """Keys of agh without an effect here: a file that both programs read may have them."""
 
@@ -175,7 +158,7 @@ class CuratedSettings:
             {
                 "key": key.name, "value": _plain(self.values[key.name]), "default": _plain(key.default),
                 "source": f"{FILE}:{self.lines[key.name]}" if key.name in self.lines else "default",
-                "mutable": not key.locked, "does": key.does,
+                "does": key.does,
             }
             for key in KEYS
         ]  # fmt: skip

@@ -23,7 +23,8 @@ from memory.base.programs import retry
 from memory.base.toml_text import config_error, read_toml
 from memory.base.values import read_object
 from memory.curated.files import check_agent, is_agent
-from memory.curated.model import INDEX, SCOPES, TIERS, Root
+from memory.curated.model import FOLDER as MEMORY
+from memory.curated.model import GLOBAL, INDEX, SCOPES, TIERS, WORKSPACE, Root
 from memory.errors import MemdeckError, UsageError
 from memory.review.gate import pass_or_hold
 from memory.storage import PrivateState, Store
@@ -36,7 +37,6 @@ from memory.storage.transaction import Transaction
 from .catalog import Catalog
 from .records import Records
 
-GLOBAL_FOLDER = "memory"
 HOME = "$AGH_HOME"
 """The folder of the person's memories, as messages name it."""
 
@@ -73,27 +73,17 @@ def outside(_root: Path, home: Path, state_home: Path) -> Iterator[Store]:
         yield store
 
 
-def global_root(folder: str) -> Root:
-    """Return the folder of the global scope."""
-    return Root("global", None, None, "global", folder, 0)
-
-
-def workspace_root() -> Root:
-    """Return the folder of the workspace scope."""
-    return Root("workspace", None, None, "workspace", "memory", 1)
-
-
 def agent_root(agent: str, tier: str) -> Root:
     """Return the folder of an agent; UsageError `memory.scope.agent_invalid`."""
     check_agent(agent)
-    return Root("agent", agent, tier, tier, f"agents/{agent}/memory", 2 if tier == "global" else 3)
+    return Root("agent", agent, tier, tier, f"agents/{agent}/{MEMORY}", 2 if tier == "global" else 3)
 
 
-def root_of(scope: str, agent: str | None, tier: str | None, global_folder: Callable[[], str]) -> Root:
-    """Return the folder of a scope, that of an agent where one is named; `global_folder` returns the global one."""
+def root_of(scope: str, agent: str | None = None, tier: str | None = None) -> Root:
+    """Return the folder of a scope, that of an agent where one is named."""
     if agent is not None and tier is not None:
         return agent_root(agent, tier)
-    return global_root(global_folder()) if scope == "global" else workspace_root()
+    return GLOBAL if scope == "global" else WORKSPACE
 
 
 def check_selector(scope: str | None, agent: str | None, tier: str | None) -> str | None:
@@ -122,7 +112,7 @@ def agents_in(store_root: Path) -> tuple[str, ...]:
         names = sorted(os.listdir(store_root / "agents"))
     except OSError:
         return ()
-    return tuple(name for name in names if is_agent(name) and os.path.isdir(store_root / "agents" / name / "memory"))
+    return tuple(name for name in names if is_agent(name) and os.path.isdir(store_root / "agents" / name / MEMORY))
 
 
 # -- the identity of a workspace -------------------------------------------------------------------------------------
@@ -231,38 +221,15 @@ def _holds(path: str, workspace_id: str) -> bool:
 # -- the two sides ---------------------------------------------------------------------------------------------------
 
 
-def archive(transaction: Transaction, source: str, target: str) -> bool:
-    """Move a file; return False where it is missing, and where the target has other content: then both stay."""
-    stored, there = transaction.read(source).base, transaction.read(target).base
-    if stored is None or there not in (None, stored):
-        return False
-    if there is None:
-        transaction.move(source, target, base=stored)
-    else:
-        transaction.remove(source, base=stored)
-    return True
-
-
 class Side:
     """One store with its databases; a workspace's databases are found by its ULID, wherever its folder is now."""
 
-    def __init__(
-        self,
-        name: str,
-        store: Store,
-        state_home: Path | None,
-        person: Path | None,
-        global_folder: Callable[[], str] = lambda: GLOBAL_FOLDER,
-    ) -> None:
-        """Keep the places; nothing is read yet. Without `state_home` the databases are in memory.
-
-        `global_folder` returns the folder of the global scope, beneath the store's root.
-        """
+    def __init__(self, name: str, store: Store, state_home: Path | None, person: Path | None) -> None:
+        """Keep the places; nothing is read yet. Without `state_home` the databases are in memory."""
         self.name = name
         self.store = store
         self._state_home = state_home
         self._person = person
-        self._global_folder = global_folder
         self._claimed: tuple[Claim, bytes | None] | None = None
         self._folder: StateFolder | None = None
         self._open: tuple[str, Records, Catalog] | None = None
@@ -272,10 +239,6 @@ class Side:
     def workspace_id(self) -> str:
         """The ULID of the workspace; empty for the person's side, and before the first write."""
         return "" if self.name == "global" else read_identity(self.store)
-
-    def root(self, scope: str, agent: str | None = None, tier: str | None = None) -> Root:
-        """Return the folder of a scope of this side, that of an agent where one is named."""
-        return root_of(scope, agent, tier, self._global_folder)
 
     @property
     def lasting(self) -> bool:

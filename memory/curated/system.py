@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem, copies_in
 from memory.curated.files import hand_written, index_lines, strangers, suspicious_passages
-from memory.curated.sides import FILE, FOLDER, HOME, CuratedReading, agent_root, agents_in, person_store, workspace_root
+from memory.curated.sides import FILE, FOLDER, HOME, CuratedReading, agent_root, agents_in, person_store
 from memory.errors import MemdeckError, RefusedError
 from memory.search.records import Record, UnreadText, derived_ref
 from memory.storage import Change, FileChange
@@ -21,7 +21,7 @@ from memory.systems.suspects import gate_of
 from memory.workspace import Outcome, Workspace
 
 from .curated import Curated
-from .model import INDEX, Invalid, Memory, OperationCall, Root
+from .model import INDEX, WORKSPACE, Invalid, Memory, OperationCall, Root
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
@@ -115,7 +115,7 @@ class CuratedMemory(System):
 
     def _roots(self) -> tuple[Root, ...]:
         agents = agents_in(self._files.root)
-        return (workspace_root(), *(agent_root(agent, "workspace") for agent in agents))
+        return (WORKSPACE, *(agent_root(agent, "workspace") for agent in agents))
 
     def files(self) -> Iterable[str]:
         """Yield the identity, the memories and the indexes."""
@@ -255,17 +255,12 @@ class CuratedMemory(System):
         return take(self.curated, items, place, OperationCall(now, actor))
 
     def status(self, now: datetime) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return how many memories each scope has, how many sessions are kept, and what cannot be read."""
-        from .sessions import kept_sessions
-
+        """Return how many memories each scope has, and what cannot be read."""
         look = self.look()
         counts: dict[str, int] = {"memories": len(look.memories)}
         for one in look.memories:
             counts[one.root.label] = counts.get(one.root.label, 0) + 1
         number = None if look.error is not None else self.curated.workspace_id()
-        kept = kept_sessions(self.curated, number)["count"] if number else 0
-        if kept:
-            counts["sessions kept"] = kept
         error = None if look.error is None else str(look.error)
         return {"counts": counts, "invalid": len(look.invalid), "workspace_id": number, "error": error}
 
@@ -342,13 +337,11 @@ class CuratedMemory(System):
         return Outcome(_made(done.change, words, call), words, ref)
 
     def doctor_lines(self) -> Iterable[Advice]:
-        """Yield damaged records, how many sessions are kept, and that the model for recall by meaning is missing."""
+        """Yield damaged records, and that the model for recall by meaning is missing."""
         from .providers.calls import LOCAL, active
         from .providers.minilm import INSTALL, is_installed
-        from .sessions import kept_sessions
 
         try:
-            kept = kept_sessions(self.curated)
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]
             missing = self.curated.settings["recall.semantic"] and not is_installed()
             missing = missing and active(self.curated) is LOCAL
@@ -360,11 +353,6 @@ class CuratedMemory(System):
             yield Advice(
                 f"records of decisions were damaged and began anew; the damaged ones are {path}",
                 "the memories are whole; remove the file when you do not need it",
-            )
-        if kept["count"]:
-            yield Advice(
-                f"sessions of agents that are kept: {kept['count']:,} ({kept['bytes']:,} bytes)",
-                "`memdeck curated session prune` removes old ones",
             )
 
 

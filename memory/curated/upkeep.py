@@ -27,11 +27,13 @@ from .dreaming import dream as dreaming
 from .extract.inbox import WAITING, waiting
 from .extract.turns import extract_all, queued
 from .files import listed_names
-from .model import Json, OperationCall
+from .model import FOLDER as MEMORY
+from .model import SYSTEM, Json, OperationCall
 from .records import milliseconds, time_of, utc_day
-from .sides import Side, archive
+from .sides import Side
 
-LOGS = "_system/daily"
+LOGS, ARCHIVED = f"{MEMORY}/{SYSTEM}/daily", f"{MEMORY}/{SYSTEM}/archive/daily"
+"""The folders of the current and of the archived logs, relative to the root of a side's store."""
 _DECIDED = {"add": "added", "update": "updated", "delete": "deleted", "noop": "known already", "reject": "rejected",
             WAITING: "waiting for approval"}  # fmt: skip
 """What became of suggestions, in words for people."""
@@ -39,12 +41,6 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OWN = "memory.daily.%"
 """Events of the logs themselves, because of which each day would have a log."""
 _Row = tuple[str, str, str | None, str | None, int]
-
-
-def _folders(curated: Curated, side: Side) -> tuple[str, str]:
-    """Return the folders of the current and of the archived logs of a side, relative to the store's root."""
-    root = curated.root(side.name).folder
-    return f"{root}/{LOGS}", f"{root}/{curated.settings['daily.archive_path']}/daily"
 
 
 def _day_of(name: str) -> str:
@@ -56,6 +52,19 @@ def _day_of(name: str) -> str:
 def _logs_in(side: Side, folder: str) -> list[str]:
     """Return the logs of a folder, by name; links are skipped."""
     return listed_names(side.store, folder, stat.S_ISREG, _day_of)
+
+
+def _archive(transaction: Transaction, name: str) -> bool:
+    """Move a log to the archive; return False where it is missing, or has other content there: then both stay."""
+    source, target = f"{LOGS}/{name}", f"{ARCHIVED}/{name}"
+    stored, there = transaction.read(source).base, transaction.read(target).base
+    if stored is None or there not in (None, stored):
+        return False
+    if there is None:
+        transaction.move(source, target, base=stored)
+    else:
+        transaction.remove(source, base=stored)
+    return True
 
 
 def counts(side: Side) -> list[Json]:
@@ -98,11 +107,10 @@ def sweep(curated: Curated, side: Side, call: OperationCall, *, dry_run: bool = 
     Return the number of logs, and how many were written and archived. A log whose name is taken in the archive by other
     content stays where it is.
     """
-    logs, archived = _folders(curated, side)
     if side.name == "workspace" and not side.workspace_id:
         return {"logs": 0, "written": 0, "archived": 0}
     horizon = utc_day(call.now - timedelta(days=curated.settings["daily.cold_archive_days"]))
-    here = _logs_in(side, logs)
+    here = _logs_in(side, LOGS)
     written = {_day_of(name) for name in here}
     days = {row["date"] for row in counts(side) if horizon <= row["date"] < utc_day(call.now)} - written
     made = {name: text for day in sorted(days) for name, text in _texts_of(curated, side, day).items()}
@@ -110,9 +118,9 @@ def sweep(curated: Curated, side: Side, call: OperationCall, *, dry_run: bool = 
 
     def plan(transaction: Transaction) -> str:
         for name, text in made.items():
-            if not transaction.read(f"{logs}/{name}").exists:
-                transaction.write(f"{logs}/{name}", text.encode("utf-8", "replace"), base=None)
-        moved = [name for name in old if archive(transaction, f"{logs}/{name}", f"{archived}/{name}")]
+            if not transaction.read(f"{LOGS}/{name}").exists:
+                transaction.write(f"{LOGS}/{name}", text.encode("utf-8", "replace"), base=None)
+        moved = [name for name in old if _archive(transaction, name)]
         return f"wrote {plural(len(made), 'daily log')} and archived {len(moved)}" if made or moved else ""
 
     if (made or old) and not dry_run:
@@ -131,7 +139,7 @@ def ls(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG0
     found: list[Json] = []
     for side in curated.sides_of(args.get("scope")):
         logs, archived = ({_day_of(name): f"{folder}/{name}" for name in reversed(_logs_in(side, folder))}
-                          for folder in _folders(curated, side))  # fmt: skip
+                          for folder in (LOGS, ARCHIVED))  # fmt: skip
         rows = counts(side)
         empty = {"scope": side.name, "agent_name": None, "agent_tier": None, "operation_count": 0}
         rows += [{"date": day, **empty} for day in {*logs, *archived} - {row["date"] for row in rows}]

@@ -173,7 +173,7 @@ def _is_recorded(place: Place) -> bool:
         curated = place.curated()
         try:
             side = curated.sides["global"]
-            made = side.records.look(lambda db: select(side, db, "1", []), [])
+            made = side.records.look(lambda db: select(db, "1", []), [])
         finally:
             curated.close()
         return any(MARK in (one.prior or b"") for one in made)

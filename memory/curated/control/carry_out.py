@@ -19,9 +19,9 @@ from typing import NamedTuple
 from memory.base.scan import rejecting
 from memory.curated.catalog import memories
 from memory.curated.files import BadFile, fault_of, index_line, index_lines, is_memory_name, read, rendered
-from memory.curated.model import INDEX, ORIGINS, Json, Root
+from memory.curated.model import FOLDER, INDEX, ORIGINS, Json, Root
 from memory.curated.records import UNAVAILABLE, add_event, keep_value, milliseconds, value_of
-from memory.curated.sides import Side
+from memory.curated.sides import Side, root_of
 from memory.errors import BusyError, ConflictError, MemdeckError
 from memory.files.refs import short
 from memory.storage import Change
@@ -123,7 +123,7 @@ def recorded(
 def pending(side: Side) -> list[Decision]:
     """Return the decisions that are not carried out yet, the oldest first."""
     where = "applied_at IS NULL AND abandoned IS NULL ORDER BY seq"
-    return side.records.look(lambda db: select(side, db, where, []), [])
+    return side.records.look(lambda db: select(db, where, []), [])
 
 
 def replay(side: Side, now: datetime) -> int:
@@ -199,7 +199,7 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
         return
     with suppress(MemdeckError):
         none: dict[tuple[str, str], _Last] = {}
-        lasts = side.records.look(partial(_known, side), none)
+        lasts = side.records.look(_known, none)
         seen = side.records.look(lambda db: value_of(db, SEEN), None)
         if side.records.warnings:
             return  # First it is told that the records were damaged; they are not made again unnoticed.
@@ -213,14 +213,14 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
             side.records.run(partial(_catch_up, side, roots, profile, transaction, now))
 
 
-def _known(side: Side, db: sqlite3.Connection) -> dict[tuple[str, str], _Last]:
+def _known(db: sqlite3.Connection) -> dict[tuple[str, str], _Last]:
     """Return the last decision on each file."""
     found: dict[tuple[str, str], _Last] = {}
     for number, scope, agent, tier, op, targets, name, after, applied in db.execute(
         "SELECT id, scope, agent_name, agent_tier, op, targets, target_filename, post_content_hash, applied_at"
         f" FROM memory_decisions WHERE {CHANGED} AND abandoned IS NULL ORDER BY seq"
     ):
-        root = side.root(scope, agent, tier)
+        root = root_of(scope, agent, tier)
         for source in json.loads(targets) if op == "update" else ():
             found[root.key, source] = _Last(root, number, ABSENT, applied is not None)
         found[root.key, name] = _Last(root, number, ABSENT if op == "delete" else after, applied is not None)
@@ -247,7 +247,7 @@ def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeReco
     if seen is None and lasts:
         return ()  # Older records name no place in the log: there the files alone tell which decisions are missing.
     marks = ",".join("?" * len(_OWN))
-    paths = [f"{side.store.prefix}{folder}/*.md" for folder in (side.root(side.name).folder, "agents")]
+    paths = [f"{side.store.prefix}{folder}/*.md" for folder in (FOLDER, "agents")]
     found = side.store.history.records(
         f"seq > ? AND actor <> 'outside' AND (operation NOT IN ({marks}) OR proposal IS NOT NULL)"
         " AND seq IN (SELECT seq FROM file WHERE (path GLOB ? OR path GLOB ?) AND path NOT GLOB '*/_*')",
@@ -261,7 +261,7 @@ def _catch_up(
     side: Side, roots: Sequence[Root], profile: str, transaction: Transaction, now: datetime, db: sqlite3.Connection
 ) -> None:
     """Add the missing decisions."""
-    lasts = _known(side, db)
+    lasts = _known(db)
     newest = side.store.history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
     folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}

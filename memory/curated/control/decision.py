@@ -18,7 +18,7 @@ from memory.curated.catalog import body_hash, memories
 from memory.curated.files import BadFile, body_of, check_writable, digest, read, read_file, read_first, slug, spellings
 from memory.curated.model import AUTONOMOUS, ORIGINS, Header, Invalid, Json, Memory, Root
 from memory.curated.records import add_event, keep_value, milliseconds, time_of, value_of
-from memory.curated.sides import Side
+from memory.curated.sides import Side, root_of
 from memory.errors import UsageError
 from memory.search.word_index import Filter, WordIndex, either, quoted
 
@@ -356,12 +356,12 @@ def insert(db: sqlite3.Connection, one: Decision) -> None:
     db.execute(f"INSERT INTO memory_decisions ({', '.join(_COLUMNS)}) VALUES ({marks})", row)
 
 
-def select(side: Side, db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Decision]:
-    """Return the decisions of a side that match a condition (with its order and limit)."""
+def select(db: sqlite3.Connection, where: str, values: Sequence[Any]) -> list[Decision]:
+    """Return the decisions that match a condition (with its order and limit)."""
     found = []
     for row in db.execute(f"{_SELECT} WHERE {where}", list(values)):
         one = dict(zip(("seq", *_COLUMNS), row, strict=True))
-        root = side.root(*(one.pop(key) for key in ("scope", "agent_name", "agent_tier")))
+        root = root_of(*(one.pop(key) for key in ("scope", "agent_name", "agent_tier")))
         one |= {key: json.loads(one[key]) for key in _JSON if one[key] is not None}
         one["targets"] = tuple(one["targets"])
         one["rule_trace"] = tuple(RuleTrace(**trace) for trace in one["rule_trace"])
@@ -376,7 +376,7 @@ def of_root(root: Root) -> tuple[str, list[Any]]:
 
 def decided(side: Side, key: str) -> Decision | None:
     """Return the decision with an idempotency key; None without one, and where the records cannot be read now."""
-    found = side.records.look(lambda db: select(side, db, "idempotency_key = ?", [key]), list[Decision]())
+    found = side.records.look(lambda db: select(db, "idempotency_key = ?", [key]), list[Decision]())
     return found[0] if found else None
 
 
@@ -384,7 +384,7 @@ def prune(side: Side, days: int, now: datetime, *, dry_run: bool) -> tuple[int, 
     """Delete decisions carried out so many days ago (0: none); return how many existed in all, and the deleted ones."""
     limit = milliseconds(now) - days * 86_400_000
     before = side.records.look(lambda db: int(db.execute("SELECT count(*) FROM memory_decisions").fetchone()[0]), 0)
-    gone = [] if not days else side.records.look(lambda db: select(side, db, _OLD, [limit]), list[Decision]())
+    gone = [] if not days else side.records.look(lambda db: select(db, _OLD, [limit]), list[Decision]())
     if not gone or dry_run:
         return before, gone
 

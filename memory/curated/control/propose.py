@@ -29,7 +29,7 @@ from memory.curated.model import Json, OperationCall
 from memory.curated.providers.calls import ask
 from memory.curated.records import milliseconds
 from memory.curated.sides import Side
-from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
+from memory.errors import ConflictError, NotFoundError, RefusedError
 from memory.storage import Change
 from memory.storage.safe_open import Stored
 from memory.storage.transaction import Transaction
@@ -65,12 +65,6 @@ def propose(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_
     side = curated.side_of(candidate.root)
     if dry_run:
         return Proposed(_known(side, candidate) or _decided(curated, side, candidate, None, now), False, True)
-    if side.name == "workspace" and not side.workspace_id and not curated.settings["workspace.auto_create"]:
-        raise MemdeckError(
-            "memory.workspace.missing",
-            "the workspace has no identity, and memory.workspace.auto_create is false",
-            "set it to true for the first write",
-        )
     side.prepare(actor=call.actor, now=now)
     candidate = replace(candidate, workspace_id=side.workspace_id)
     replay(side, now)
@@ -163,7 +157,7 @@ def find(curated: Curated, decision_id: str) -> tuple[Side, Decision]:
     MemdeckError `memory.records.unavailable` where the records cannot be read.
     """
     for side in curated.sides.values():
-        found = side.records.read(partial(select, side, where="id = ?", values=[decision_id]), list[Decision]())
+        found = side.records.read(partial(select, where="id = ?", values=[decision_id]), list[Decision]())
         if found:
             return side, found[0]
     raise NotFoundError(

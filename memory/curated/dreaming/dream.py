@@ -12,7 +12,7 @@ from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
-from memory.curated.files import free_path, read_file, slug
+from memory.curated.files import free_path, read_file
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
 from memory.curated.models import ModelError, read_value
 from memory.curated.records import utc_day
@@ -92,7 +92,7 @@ def _run(
     room = settings["controller.policy.max_content_chars"] - _HEAD
     made = gather(waiting, known.body if isinstance(known, Memory) else "", there, settings, room)
     artefact = free_path(
-        f"{FOLDER}/{day}-{slug(settings['dream.agent'])}",
+        f"{FOLDER}/{day}-dreaming-curator",
         lambda path: side.store.read(f"{root.folder}/{path}").exists,
     )
     run = new_run(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memory.base.clock import say_span
 from memory.curated.curated import Curated
-from memory.curated.model import Json, Memory
+from memory.curated.model import FOLDER, Json, Memory
 from memory.curated.records import milliseconds
 from memory.curated.sessions import ended_since
 from memory.curated.sides import Side
@@ -61,7 +61,7 @@ def weighed(curated: Curated, side: Side, now: datetime, *, force: bool = False)
     """
     free: set[str | None] = {None}
     if force:
-        folder = side.store.root / side.root(side.name).folder
+        folder = side.store.root / FOLDER
         done = runs(side, "status = 'completed'")
         free |= {one["id"] for one in done if not (folder / str(one["target_filename"])).exists()}
     found_rows = side.records.look(lambda db: db.execute(_ROWS).fetchall(), list[Any]())

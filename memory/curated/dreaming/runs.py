@@ -17,7 +17,7 @@ from memory.base.programs import is_alive
 from memory.curated.control.decision import decided
 from memory.curated.model import Json
 from memory.curated.records import add_event, milliseconds, time_of
-from memory.curated.sides import Side
+from memory.curated.sides import Side, root_of
 from memory.errors import NotFoundError
 from memory.storage.changes import new_id
 
@@ -120,7 +120,7 @@ def _put(db: sqlite3.Connection, side: Side, run: Json, op: str, now: datetime, 
     row = (run["id"], run["at"], run["status"], json.dumps(run, ensure_ascii=False))
     db.execute("INSERT OR REPLACE INTO memory_consolidations VALUES (?, ?, ?, ?)", row)
     noted = {"target_id": run["id"], "run_id": run["id"], **facts}
-    add_event(db, side.records.workspace_id, f"memory.dream.run.{op}", now, side.root(side.name), noted)
+    add_event(db, side.records.workspace_id, f"memory.dream.run.{op}", now, root_of(side.name), noted)
 
 
 def settle(side: Side, now: datetime) -> None:

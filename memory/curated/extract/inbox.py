@@ -24,7 +24,7 @@ from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import propose, recent_writes
 from memory.curated.curated import Curated
 from memory.curated.files import check_session, is_segment, listed_names
-from memory.curated.model import DEFAULT_SCOPE, TYPES, Header, Json, OperationCall, Provenance, Root
+from memory.curated.model import DEFAULT_SCOPE, FOLDER, SYSTEM, TYPES, Header, Json, OperationCall, Provenance, Root
 from memory.curated.sides import Side
 from memory.errors import BlockedError, MemdeckError, RefusedError, UsageError
 from memory.storage.fsio import remove_folders
@@ -32,6 +32,8 @@ from memory.storage.transaction import Transaction
 
 UPKEEP = "maintain"
 """The actor that moves lines between the inbox and the failures; the drainer is the actor of the decisions."""
+INBOX, FAILURES = f"{FOLDER}/_inbox", f"{FOLDER}/{SYSTEM}/extractor/failures"
+"""The folders of suggestions that wait, and of those that failed."""
 LARGEST = 4 * 1024 * 1024
 """The largest inbox file that is read, in bytes."""
 WAITING = "waiting"
@@ -63,11 +65,6 @@ class InboxFile(NamedTuple):
         return 0 if self.size > LARGEST else len(list(_lines(self.side.store.read(self.path).data)))
 
 
-def folder_of(curated: Curated, side: Side, key: str) -> str:
-    """Return a folder of the extractor on a side, by the key of its setting, relative to the store's root."""
-    return f"{curated.root(side.name).folder}/{curated.settings[f'extractor.{key}']}"
-
-
 def stamp(now: datetime) -> str:
     """Return a time in the form of file names, which sort like the times."""
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%S.%f}Z"
@@ -77,10 +74,9 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     """Return the waiting files, in the order in which they are consumed; links and other names are skipped."""
     found = []
     for side in curated.sides.values():
-        top = folder_of(curated, side, "inbox_path")
-        for name in listed_names(side.store, top, stat.S_ISDIR, is_segment):
-            for file in listed_names(side.store, f"{top}/{name}", stat.S_ISREG, is_segment):
-                path = f"{top}/{name}/{file}"
+        for name in listed_names(side.store, INBOX, stat.S_ISDIR, is_segment):
+            for file in listed_names(side.store, f"{INBOX}/{name}", stat.S_ISREG, is_segment):
+                path = f"{INBOX}/{name}/{file}"
                 try:
                     seen = os.lstat(side.store.root / path)
                 except OSError:
@@ -90,9 +86,9 @@ def waiting(curated: Curated, session: str | None = None) -> list[InboxFile]:
     return sorted(found, key=lambda one: (one.name, one.session, one.side.name))
 
 
-def put(curated: Curated, side: Side, session: str, name: str, rows: Sequence[Json], call: OperationCall) -> str:
+def put(side: Side, session: str, name: str, rows: Sequence[Json], call: OperationCall) -> str:
     """Put candidates into the inbox of a side as one file and return its path; an existing file of that name stays."""
-    path = f"{folder_of(curated, side, 'inbox_path')}/{check_session(session)}/{name}"
+    path = f"{INBOX}/{check_session(session)}/{name}"
     data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8", "replace")
     side.prepare(actor=call.actor, now=call.now)
 
@@ -125,21 +121,19 @@ def failure(file: InboxFile, line: int, error: MemdeckError, data: bytes, now: d
     }  # fmt: skip
 
 
-def keep_failures(curated: Curated, side: Side, transaction: Transaction, found: Sequence[Json]) -> None:
+def keep_failures(transaction: Transaction, found: Sequence[Json]) -> None:
     """Plan to write records of failures, their secrets masked, in a transaction of the caller."""
-    folder = folder_of(curated, side, "dlq_path")
     for one in found:
         text = json.dumps({**masked(one), "id": one["id"]}, ensure_ascii=False, indent=2) + "\n"
-        transaction.write(f"{folder}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
+        transaction.write(f"{FAILURES}/{one['id']}.json", text.encode("utf-8", "replace"), base=None)
 
 
 def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, Json]]:
     """Return the failure records with their sides, the oldest first; for an invalid file, a record that says so."""
     found = []
     for side in curated.sides.values():
-        folder = folder_of(curated, side, "dlq_path")
-        for name in listed_names(side.store, folder, stat.S_ISREG, lambda name: name.endswith(".json")):
-            path = f"{folder}/{name}"
+        for name in listed_names(side.store, FAILURES, stat.S_ISREG, lambda name: name.endswith(".json")):
+            path = f"{FAILURES}/{name}"
             try:
                 values = json.loads(side.store.read(path).data)
                 record = masked({"reason": "", "stage": "", "session_id": None, **values})
@@ -151,7 +145,7 @@ def failures(curated: Curated, session: str | None = None) -> list[tuple[Side, J
     return sorted(found, key=lambda pair: str(pair[1]["id"]))
 
 
-def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bool:
+def put_back(side: Side, record: Json, *, now: datetime) -> bool:
     """Put a failed line into the inbox again and remove its record, in one step; False where that is impossible."""
     try:
         data = record["content"].encode("utf-8", "surrogatepass")
@@ -160,7 +154,7 @@ def put_back(curated: Curated, side: Side, record: Json, *, now: datetime) -> bo
         return False
     if b"\n" in data.strip():
         return False
-    target = f"{folder_of(curated, side, 'inbox_path')}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
+    target = f"{INBOX}/{session}/{stamp(now)}-{_short(str(record['id']))}.jsonl"
 
     def move(transaction: Transaction) -> str:
         stored = transaction.read(record["path"])
@@ -254,7 +248,7 @@ def _consume(curated: Curated, file: InboxFile, done: Drained, call: OperationCa
         # Another process may have consumed it, or a program added to it, since it was read.
         if transaction.read(file.path).base != stored.base:
             return ""
-        keep_failures(curated, side, transaction, bad)
+        keep_failures(transaction, bad)
         if left:
             transaction.write(file.path, left, base=stored.data)
         else:

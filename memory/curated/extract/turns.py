@@ -183,7 +183,7 @@ def _put(curated: Curated, session: str, name: str, rows: list[Json], call: Oper
     for side in curated.sides.values():
         mine = [row for row in rows if _side_of(curated, row) is side]
         if mine:
-            put(curated, side, session, name, mine, call)
+            put(side, session, name, mine, call)
 
 
 def _side_of(curated: Curated, row: Json) -> Side:
@@ -249,7 +249,7 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
     found = [pair for pair in failures(curated, args.get("session_id")) if wanted in (None, pair[1]["id"])]
     if not found:
         raise NotFoundError("memory.not_found", "there is no such failure", "`memdeck curated extractor list-pending`")
-    retried = sum(put_back(curated, side, one, now=call.now) for side, one in found)
+    retried = sum(put_back(side, one, now=call.now) for side, one in found)
     return {"retried": retried, "failed": len(found) - retried}
 
 

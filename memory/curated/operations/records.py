@@ -16,7 +16,6 @@ from memory.curated.providers.calls import active, status_of
 from memory.curated.recall.meaning import embed_all, embedder
 from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
 from memory.curated.records import milliseconds, time_of
-from memory.curated.sessions import kept_sessions
 from memory.errors import NotFoundError, UsageError
 
 from .memories import selector, when
@@ -50,7 +49,7 @@ def decisions_list(curated: Curated, args: Json, call: OperationCall) -> Json:
     text = f"{' AND '.join(where)} ORDER BY seq DESC LIMIT {limit}"
     found: list[Decision] = []
     for side in curated.sides.values():
-        found += side.records.read(partial(select, side, where=text, values=values), [])
+        found += side.records.read(partial(select, where=text, values=values), [])
     found.sort(key=lambda one: (one.decided_at, one.seq), reverse=True)
     return {"decisions": [one.json() for one in found[:limit]]}
 
@@ -212,7 +211,7 @@ def health(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "invalid_files": len(invalid), "suspicious_files": len(doubtful), "pending_decisions": waiting,
         "decisions": sum(row[0] for row in rows), "operation_count": events,
         "last_operation_at": None if last is None else time_of(last), "copies": copies,
-        "sessions": kept_sessions(curated), "provider": status_of(curated, active(curated), call.now),
+        "provider": status_of(curated, active(curated), call.now),
         **{f"dream_{key}": curated.settings[f"dream.{key}"] for key in ("enabled", "min_hours", "min_sessions")},
         "dream_gates": {one.side: ", ".join(gate["words"] for gate in one.all) for one in dreaming},
         "last_consolidation": dreamt,
@@ -228,6 +227,6 @@ def config(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
             raise NotFoundError("memory.not_found", f"there is no setting {args['key'][:60]!r}")
     return {
         "config": rows,
-        "mutable_paths": [f"memory.{row['key']}" for row in rows if row["mutable"]],
-        "locked_paths": [f"memory.{row['key']}" for row in rows if not row["mutable"]],
+        "mutable_paths": [f"memory.{row['key']}" for row in rows],
+        "locked_paths": [],
     }

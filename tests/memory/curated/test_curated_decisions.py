@@ -86,7 +86,7 @@ def test_a_foreign_edit_before_the_replay_stays(den: Den, monkeypatch: pytest.Mo
     again.finish_interrupted(NOW)
     assert "rice" in place.read_text()
     side = again.sides["global"]
-    (lost,) = side.records.look(lambda db: select(side, db, "abandoned IS NOT NULL", []), [])
+    (lost,) = side.records.look(lambda db: select(db, "abandoned IS NOT NULL", []), [])
     assert lost.post is not None
     assert b"soy" in lost.post
     assert pending(again.sides["global"]) == []

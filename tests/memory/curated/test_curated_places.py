@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -190,7 +189,7 @@ def test_underscore_forms_are_found(den: Den) -> None:
         ("[memory.controller.policy]\nallow_origins = []\n", 2),
         ("[memory.controller]\nmode = 'magic'\n", 2),
         ("[memory.controller.llm]\ntimeout = 'soon'\n", 2),
-        ("[memory]\nglobal_dir = '../x'\n", 2),
+        ("[memory]\nglobal_dir = 'notes'\n", 2),
         ("[memory.unknown.table]\nx = 1\n", 2),
         ("memory = 3\n", 1),
     ],
@@ -218,19 +217,3 @@ def test_memory_that_is_switched_off_is_not_written(den: Den) -> None:
     with pytest.raises(MemdeckError) as error:
         write(den, den.open(), "user", "Coffee", "likes oat milk")
     assert error.value.code == "memory.disabled"
-
-
-def test_an_identity_is_made_only_where_that_is_allowed(den: Den) -> None:
-    """With `auto_create = false` a workspace without an identity gets none, and nothing is written."""
-    den.settings("[memory.workspace]\nauto_create = false\n")
-    with pytest.raises(MemdeckError) as error:
-        write(den, den.open(), "project", "Port", "The port is 8080", scope="workspace")
-    assert error.value.code == "memory.workspace.missing"
-    assert not (den.workspace / ".agh").exists()
-
-
-def test_the_global_folder_can_be_another_one(den: Den, tmp_path: Path) -> None:
-    """`global_dir` names another folder beneath the person's."""
-    den.settings("[memory]\nglobal_dir = 'notes'\n")
-    write(den, den.open(), "user", "Coffee", "likes oat milk")
-    assert (den.person / "notes/user_coffee.md").exists()
