@@ -199,7 +199,7 @@ def tour(steps: Sequence[Step] = TOUR, size: tuple[int, int] = SIZE, *, patience
             [*memdeck, "demo", shop, "--no-open", "--now", NOW], env=environ, check=True, stdout=subprocess.DEVNULL
         )
         return record(
-            [*memdeck, shop, "--pane", "brief", "--now", NOW], environ, steps, size, ready="ALERTS", patience=patience
+            [*memdeck, shop, "--pane", "brief", "--now", NOW], environ, steps, size, ready="FAILING", patience=patience
         )
 
 

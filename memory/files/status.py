@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from heapq import nsmallest
 from itertools import islice
 from operator import itemgetter
+from typing import NamedTuple
 
 from memory.base.cron import BadCron, next_runs
 from memory.base.problems import Problem
@@ -34,11 +35,26 @@ class NextRun:
     ref: str | None
 
 
+class Attention(NamedTuple):
+    """How many monitors fail, how many are stale, and how much needs the user's approval: three different things."""
+
+    failing: int
+    stale: int
+    approval: int
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Each count that is not 0 in words, by its name: `1 failing`, `2 stale`, `3 need approval`."""
+        words = {"approval": f"need{'s' if self.approval == 1 else ''} approval"}
+        return {name: f"{count:,} {words.get(name, name)}" for name, count in self._asdict().items() if count}
+
+
 @dataclass(frozen=True)
 class Brief:
-    """The result of `brief`: tasks by due date, the newest entries, alerts, and counts per file.
+    """The result of `brief`: tasks by due date, the newest entries, monitors, and counts per file.
 
-    `alerts` are the monitors whose last result was not healthy, or that are stale.
+    `failing` are the monitors whose last result was not healthy, `stale` those without a result of their last two
+    intervals, whatever it was.
 
     `next_runs` and `problems` are computed on first use.
     """
@@ -50,21 +66,27 @@ class Brief:
     due_week: Sequence[Task]
     in_progress: Sequence[Task]
     last_entries: tuple[JournalEntry, ...]
-    alerts: tuple[Monitor, ...]
+    failing: tuple[Monitor, ...]
+    stale: tuple[Monitor, ...]
     counts: Mapping[str, Mapping[str, int]]
+    resting: Container[str | None] = frozenset()
+    """The refs of monitors that may not run."""
 
     @cached_property
     def next_runs(self) -> tuple[NextRun, ...]:
         """The next runs of recurring tasks, monitors, heartbeat and maintenance, soonest first, at most `MAX_RUNS`."""
-        return tuple(_next_runs(self.snapshot, self.now))
+        return tuple(_next_runs(self.snapshot, self.now, self.resting))
 
-    def first_run(self, resting: Container[str | None]) -> NextRun | None:
-        """Return the soonest run, without those of monitors with these refs."""
-        return next((run for run in self.next_runs if run.kind != "monitor" or run.ref not in resting), None)
+    def without(self, resting: Container[str | None]) -> Brief:
+        """Return the overview where monitors of these refs may not run: they are no next run, and stale only if they
+        were measured before.
+        """
+        stale = tuple(one for one in self.stale if one.last_check is not None or one.ref not in resting)
+        return replace(self, stale=stale, resting=resting)
 
-    def alerting(self, resting: Container[str | None]) -> tuple[Monitor, ...]:
-        """Return the alerts without the monitors of these refs that were never measured: they may not run yet."""
-        return tuple(one for one in self.alerts if one.last_check is not None or one.ref not in resting)
+    def attention(self, approvals: int) -> Attention:
+        """Return the counts that the header, Brief and `status` tell, with the number of pending approvals."""
+        return Attention(len(self.failing), len(self.stale), approvals)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
@@ -80,7 +102,8 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
-    tasks = snapshot.tasks
+    tasks, monitors = snapshot.tasks, snapshot.monitors.monitors
+    stale = tuple(one for one in monitors if one.stale(now, zone))
     groups: dict[str | None, list[tuple[datetime, Task]]] = {"overdue": [], "today": [], "week": []}
     for task in tasks.open:
         due = task.due_moment(zone)  # None where a task only recurs: then it is among the next runs
@@ -97,7 +120,8 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
         due_week,
         tasks.in_section("in-progress"),
         tuple(snapshot.journal.entries(limit=LAST_ENTRIES)),
-        tuple(one for one in snapshot.monitors.monitors if one.healthy is False or one.stale(now, zone)),
+        tuple(one for one in monitors if one.healthy is False and one not in stale),
+        stale,
         _counts(snapshot, {name: tasks.count(name) for name in SECTIONS}),
     )
 
@@ -126,7 +150,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[s
     }
 
 
-def _next_runs(snapshot: Snapshot, now: datetime) -> Iterator[NextRun]:
+def _next_runs(snapshot: Snapshot, now: datetime, resting: Container[str | None]) -> Iterator[NextRun]:
     zone, config = snapshot.zone, snapshot.config
     groups: dict[str, list[tuple[str, str | Task | Monitor]]] = {}
     heartbeat = config.setting("expression")
@@ -135,7 +159,8 @@ def _next_runs(snapshot: Snapshot, now: datetime) -> Iterator[NextRun]:
     if schedule := config.get("maintenanceSchedule"):
         groups.setdefault(schedule, []).append(("maintenance", "Maintenance"))
     for interval, monitor in snapshot.monitors.intervals:
-        groups.setdefault(interval, []).append(("monitor", monitor))
+        if monitor.ref not in resting:
+            groups.setdefault(interval, []).append(("monitor", monitor))
     for task in snapshot.tasks.open:
         if task.recurring:
             groups.setdefault(task.recurring, []).append(("task", task))

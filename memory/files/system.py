@@ -142,14 +142,15 @@ class WorkspaceMemory(System):
         return records_of_memory_files(self._workspace.snapshot(), self._workspace.memory)
 
     def status(self, now: datetime) -> Mapping[str, object]:
-        """Return counts by file, how many tasks are due, overdue and in progress, and how many monitors alert."""
+        """Return counts by file, tasks that are due, overdue and in progress, and monitors that fail or are stale."""
         found = brief(self._workspace.snapshot().readable(), now)
         return {
             "counts": dict(found.counts),
             "overdue": len(found.overdue),
             "due_today": len(found.due_today),
             "in_progress": len(found.in_progress),
-            "alerts": len(found.alerts),
+            "failing": len(found.failing),
+            "stale": len(found.stale),
         }
 
 
@@ -185,7 +186,7 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
     for plan in snapshot.plans.plans:
         if plan.status == "running":
             yield _of(plan_record(plan), "running", "the plan is running")
-    for monitor in found.alerts:
+    for monitor in (*found.failing, *found.stale):
         state = ", ".join(monitor.status_at(now, snapshot.zone))
         yield Contribution("files", monitor.ref, monitor.name, state, "it is not healthy", 1.0, "alerts")
     for entry in snapshot.journal.entries(limit=_MOST_NEWS):

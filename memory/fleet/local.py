@@ -13,6 +13,7 @@ from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.files.status import brief, next_overdue
 from memory.fleet.model import FleetHit, Progress, WorkspaceOverview
 from memory.monitoring.messages import Addresses, ping_at_end
+from memory.monitoring.overview import resting_in
 from memory.monitoring.run import keep_watch
 from memory.monitoring.schedule import look_ahead, maintain_if_due
 from memory.monitoring.schedule import overdue as late_upkeep
@@ -102,12 +103,9 @@ class LocalWorkspaces:
         decided = approvals_of(workspace, trust_of(workspace, self.config_home), self.environ)
         if "files" in workspace.system_names():
             snapshot = workspace.snapshot().readable()
-            found = brief(snapshot, now)
-            blocked = {one.ask.name for one in decided if one.ask.role != "remediate" and not one.decision.allowed}
-            alerts = found.alerting({one.ref for one in snapshot.monitors.monitors if one.name in blocked})
-            monitors = sum(one.stale(now, snapshot.zone) for one in alerts)
-            overdue, failing = len(found.overdue), len(alerts) - monitors
-            stale, until = monitors + len(late_upkeep(workspace, now)), next_overdue(found)
+            found = brief(snapshot, now).without(resting_in(snapshot, decided))
+            overdue, failing = len(found.overdue), len(found.failing)
+            stale, until = len(found.stale) + len(late_upkeep(workspace, now)), next_overdue(found)
             if any(one.interval for one in snapshot.monitors.monitors):
                 until = min(until, now + timedelta(seconds=STALE_SECONDS))
         if problems is None:

@@ -143,7 +143,7 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
     lines = [f"warning: {visible(warning)}" for warning in report.warnings]
     for rule in report.rules:
         if rule.said:
-            lines.append(visible(f"{rule.rule}: {rule.said}"))
+            lines.append(visible(f"{_called(rule)}: {rule.said}"))
             continue
         lines.append(_counts(rule, report.dry_run))
         if rule.moves and rule.why:
@@ -160,10 +160,15 @@ def _some(lines: list[str], total: int) -> list[str]:
     return lines if len(lines) == total else [*lines, f"    and {total - len(lines):,} more"]
 
 
+def _called(rule: RuleReport) -> str:
+    """Return the name of a rule as people read it."""
+    return rule.rule.replace("-", " ")
+
+
 def _counts(rule: RuleReport, dry_run: bool) -> str:
     verb = "would move" if dry_run else "moved"
     moved = rule.archived + rule.cleared
-    text = f"{rule.rule}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
+    text = f"{_called(rule)}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
     count = f"{rule.before:,} = {rule.kept:,} kept + {rule.archived:,} archived + {rule.cleared:,} cleared"
     skipped = f", {len(rule.skipped):,} skipped" if rule.skipped else ""
     return f"{text} ({count}{skipped})"

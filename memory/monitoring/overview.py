@@ -5,7 +5,7 @@ programs; and what waits or is muted.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -76,7 +76,7 @@ class MonitorStanding:
 
     @property
     def bad(self) -> bool:
-        """Whether it needs attention: it cannot run, is stale, or was not well when it was measured last."""
+        """Whether it fails or is stale: it cannot run, or was not well when it was measured last, or long ago."""
         if self.broken or self.stale:
             return True
         if self.alert.known and self.alert.state != "blocked":
@@ -351,7 +351,7 @@ class Notice:
 
 
 def notice(
-    workspace: Workspace, snapshot: Snapshot, now: datetime, decided: Iterable[tuple[str, Ask, ConsentDecision]]
+    workspace: Workspace, snapshot: Snapshot, now: datetime, decided: Collection[tuple[str, Ask, ConsentDecision]]
 ) -> Notice:
     """Return the asks that wait for an approval and the muted monitors, without reading any result.
 
@@ -360,14 +360,10 @@ def notice(
     monitors = {monitor.name: monitor for monitor in reversed(snapshot.monitors.monitors)}
     # A waiting task is the only open one with its title.
     tasks = {task.title: task for task in snapshot.tasks.open}
-    waiting, resting = [], set()
+    waiting = []
     for system, ask, decision in decided:
-        if decision.allowed:
-            continue
         monitor = monitors.get(ask.name) if ask.file == MONITORS else None
         task = tasks.get(ask.name) if ask.role == "action" else None
-        if monitor is not None and ask.role != "remediate":
-            resting.add(monitor.ref)
         if decision.waits:
             ref = next((one.ref for one in (monitor, task) if one is not None), "")
             place = ask.file if system == "files" else system
@@ -377,4 +373,14 @@ def notice(
         with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
             mutes = {key: until for key, until in ledger.mutes().items() if until > now}
     muted = [(one, mutes[key]) for one in snapshot.monitors.monitors if (key := key_of(one.name)) in mutes]
-    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), frozenset(resting))
+    return Notice(tuple(waiting), tuple(muted), mutes.get("*"), resting_in(snapshot, decided))
+
+
+def resting_in(snapshot: Snapshot, decided: Iterable[tuple[str, Ask, ConsentDecision]]) -> frozenset[str]:
+    """Return the refs of monitors that may not run, by the decisions about the asks of all systems."""
+    names = {
+        ask.name
+        for _, ask, decision in decided
+        if ask.file == MONITORS and ask.role != "remediate" and not decision.allowed
+    }
+    return frozenset(one.ref for one in snapshot.monitors.monitors if one.name in names)

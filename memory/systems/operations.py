@@ -16,11 +16,11 @@ from memory.files import MEMORY_FILES
 from memory.files.check import line_findings, write_plainly
 from memory.files.fields.dress import READ
 from memory.files.fields.values import moment_or_none
-from memory.files.status import Brief, NextRun, brief
+from memory.files.status import Attention, Brief, brief
 from memory.files.tasks.model import Task
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.overview import standings
+from memory.monitoring.overview import resting_in, standings
 from memory.monitoring.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
@@ -124,10 +124,9 @@ class _Status:
     last: datetime | None
     latest: datetime | None
     late: Sequence[Overdue]
+    attention: Attention
     alerts: Sequence[dict[str, Any]]
-    runs: Sequence[NextRun]
     proposals: int
-    approvals: int
     removed: Sequence[OutsideRemoval]
     problems: Sequence[Problem]
 
@@ -144,17 +143,22 @@ class _Status:
                 "week": [task.json() for task in found.due_week],
             },
             "in_progress": [task.json() for task in found.in_progress],
-            "monitors": {"total": len(found.snapshot.monitors.monitors), "alerts": self.alerts},
+            "monitors": {
+                "total": len(found.snapshot.monitors.monitors),
+                "failing": self.attention.failing,
+                "stale": self.attention.stale,
+                "alerts": self.alerts,
+            },
             "next_runs": [
                 {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
-                for run in self.runs
+                for run in found.next_runs
             ],
             "systems": self.systems,
             "last_maintenance": format_utc(self.last) if self.last else None,
             "upkeep": [one.json() for one in self.late],
             "clock": {"latest": format_utc(self.latest)} if self.latest else None,
             "review": {"waiting": self.proposals},
-            "approvals": {"waiting": self.approvals},
+            "approvals": {"waiting": self.attention.approval},
             "taken_back": [one.json() for one in self.removed],
             "problems": [problem_json(problem) for problem in self.problems],
         }
@@ -176,9 +180,9 @@ class _Status:
         if self.proposals:
             words = f"{self.proposals:,} {_noun('proposals', self.proposals)} of agents: `memdeck review list`"
             yield from ("", paint.notice(words))
-        if self.approvals:
-            words = f"{self.approvals:,} wait{'s' if self.approvals == 1 else ''} for an approval: `memdeck trust list`"
-            yield from ("", paint.notice(words))
+        attention = self.attention.words
+        if approval := attention.pop("approval", ""):
+            yield from ("", paint.notice(f"{approval}: `memdeck trust list`"))
         gone = [
             (one.id[:16], format_local(one.time, zone), ", ".join(one.files), one.words) for one in self.removed[:_SOME]
         ]
@@ -194,9 +198,9 @@ class _Status:
             rows = [(task.ref_hex, task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
             yield from _part(paint, heading, rows, len(tasks), range(len(rows)) if alerting else ())
         rows = [(short(m["ref"]), _status(m), _local(m["lastCheck"], zone), m["name"]) for m in self.alerts[:_SOME]]
-        yield from _part(paint, "Monitors that alert", rows, len(self.alerts), range(len(rows)))
-        shown = [(format_local(run.instant, zone), run.label) for run in self.runs[:_SOME]]
-        yield from _part(paint, "Next runs", shown, len(self.runs))
+        yield from _part(paint, f"Monitors: {', '.join(attention.values())}", rows, len(self.alerts), range(len(rows)))
+        shown = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
+        yield from _part(paint, "Next runs", shown, len(found.next_runs))
         problems = [(p.place, p.level, p.message) for p in self.problems[:_SOME]]
         errors = [index for index, problem in enumerate(self.problems[:_SOME]) if problem.level == "error"]
         yield from _part(paint, "Problems", problems, len(self.problems), errors)
@@ -213,7 +217,8 @@ def status(context: Context) -> Result:
     workspace, now = context.workspace, context.now
     found = brief(context.snapshot.readable(), now)
     # What cannot be read counts as empty here: `doctor` reports the problems of the folder.
-    waiting = _or_none(lambda: waiting_in(approvals_of(workspace, context.trust, context.environ)))
+    decided = _or_none(lambda: approvals_of(workspace, context.trust, context.environ)) or ()
+    found = found.without(resting_in(found.snapshot, decided))
     lost = [one.problem() for one in lost_files(workspace)]
     told = _Status(
         root=str(workspace.root),
@@ -223,10 +228,9 @@ def status(context: Context) -> Result:
         last=_or_none(workspace.state.last_maintenance),
         latest=_or_none(lambda: ahead_of(workspace, now)),
         late=overdue(workspace, now),
+        attention=found.attention(len(waiting_in(decided))),
         alerts=_alerts(context, found),
-        runs=_runs(context, found),
         proposals=_or_none(Inbox(workspace.together).count) or 0,
-        approvals=len(waiting or ()),
         removed=context.removals(),
         problems=lost + [problem for problem in found.problems if problem.level != "note"],
     )
@@ -249,23 +253,11 @@ def _is_short(workspace: Workspace) -> bool:
     return size <= _SHORT
 
 
-def _runs(context: Context, found: Brief) -> list[NextRun]:
-    """Return what runs next; monitors that are not approved do not run."""
-    runs = list(found.next_runs)
-    if not any(run.kind == "monitor" for run in runs):
-        return runs
-    known = _or_none(lambda: standings(context.workspace, found.snapshot, context.now, context.trust))
-    blocked = {one.monitor.ref for one in known or () if one.blocked}
-    return [run for run in runs if run.kind != "monitor" or run.ref not in blocked]
-
-
 def _alerts(context: Context, found: Brief) -> list[dict[str, Any]]:
-    """Return the monitors that alert: by the record, and by the file if the record does not know them."""
-    return [
-        one.json()
-        for one in standings(context.workspace, found.snapshot, context.now, context.trust)
-        if one.stale or (one.alert.alerting if one.alert.known else one.monitor.healthy is False)
-    ]
+    """Return the state of the monitors that fail or are stale."""
+    known = standings(context.workspace, found.snapshot, context.now, context.trust)
+    wanted = {one.ref for one in (*found.failing, *found.stale)}
+    return [one.json() for one in known if one.monitor.ref in wanted]
 
 
 def _systems(context: Context) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) 
     alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
     yield from paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
     if waiting:
-        yield f"{waiting:,} wait{'s' if waiting == 1 else ''} for an approval"
+        yield f"{waiting:,} need{'s' if waiting == 1 else ''} approval"
     kept_back = sum(row["role"] == TOLD and row["state"] == "pending" for row in rows)
     if kept_back:
         yield f"{kept_back:,} suspicious {'text is' if kept_back == 1 else 'texts are'} not told to agents"

@@ -97,7 +97,7 @@ def test_it_works_beside_the_application(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
     command = memdeck("demo", str(tmp_path / "shop"), "--agent", "--now", "2024-01-15T10:50:00Z")
     with Terminal(tmp_path, command, (120, 36), environ) as terminal:
-        terminal.wait_for("ALERTS")
+        terminal.wait_for("FAILING")
         terminal.press("2")
         terminal.wait_for(INCIDENT[:14])
         assert agents(tmp_path)

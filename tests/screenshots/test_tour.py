@@ -31,7 +31,7 @@ def test_the_cast_can_be_played() -> None:
     assert times == sorted(times)
     assert 30 < times[-1] < 90
     text = "".join(text for _, text in events)
-    for words in ("ALERTS", "Rotate the API keys", "Heartbeat Check", "~/src/shop"):
+    for words in ("FAILING", "Rotate the API keys", "Heartbeat Check", "~/src/shop"):
         assert words in text
     assert "/tmp" not in text
     assert events[-1][1].count("\x1b[?1049l") == 1

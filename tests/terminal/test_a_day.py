@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.terminal, needs_tmux]
 
 SIZES = [(120, 36), (80, 24), (40, 10)]
 PANES = (
-    ("1", "ALERTS"),
+    ("1", "FAILING"),
     ("3", "Heartbeat Check"),
     ("4", "User Preferences"),
     ("5", "Told to agents when"),

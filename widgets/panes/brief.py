@@ -152,9 +152,8 @@ class BriefPane(RecordPane):
         known, more = self._known, self._more
         if known is None or known[:2] != (snapshot, now):
             known = self._known = (snapshot, now, brief(snapshot, now))
-        found, zone = known[2], snapshot.zone
+        found, zone = known[2].without(more.notice.resting), snapshot.zone
         old = [task for task in found.in_progress if _days(task, now, zone) >= STALE_DAYS]
-        runs = [one for one in found.next_runs if one.kind != "monitor" or one.ref not in more.notice.resting]
         problems: dict[str, list[Problem]] = {level: [] for level in ("error", "warning", "note")}
         for one in more.problems:
             problems[one.level].append(one)
@@ -164,7 +163,8 @@ class BriefPane(RecordPane):
 
         yield "draft", "DRAFTS", self._drafts, partial(_draft, now=now, zone=zone)
         yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
-        yield "alert", "ALERTS", found.alerting(more.notice.resting), partial(_alert, now=now, zone=zone)
+        yield "alert", "FAILING", found.failing, partial(_monitor, "alert", now=now, zone=zone)
+        yield "unmeasured", "STALE", found.stale, partial(_monitor, "unmeasured", now=now, zone=zone)
         yield "waiting", "NEEDS APPROVAL", more.notice.waiting, _waiting
         yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", zone)), task("overdue")
         yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", zone)), task("today")
@@ -175,7 +175,7 @@ class BriefPane(RecordPane):
         yield "journal", "JOURNAL", found.last_entries, partial(_entry, now=now, zone=zone)
         yield "muted", "MUTED", more.notice.muted, partial(_muted, now=now, zone=zone)
         yield "beside", "OTHER MEMORY", more.others, _beside
-        yield "run", "NEXT RUNS", runs, partial(_run, now=now, zone=zone)
+        yield "run", "NEXT RUNS", found.next_runs, partial(_run, now=now, zone=zone)
         yield "week", "THIS WEEK", found.due_week, task("week")
         yield "warning", "WARNINGS", problems["warning"], _problem
         yield "upkeep", "NEXT MAINTENANCE", more.upkeep, _upkeep
@@ -327,9 +327,9 @@ def _removal(one: OutsideRemoval, *, now: datetime, zone: tzinfo) -> Record:
                 "alert")  # fmt: skip
 
 
-def _alert(one: Any, *, now: datetime, zone: tzinfo) -> Record:
+def _monitor(part: str, one: Any, *, now: datetime, zone: tzinfo) -> Record:
     when, about = since(one.last_check, now, zone), ", ".join(one.status_at(now, zone))
-    return _row("alert", one, one.name, one.file, one.ref, when, about, "alert", "alert")
+    return _row(part, one, one.name, one.file, one.ref, when, about, "alert" if part == "alert" else "warn", "alert")
 
 
 def _waiting(one: Any) -> Record:

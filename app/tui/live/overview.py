@@ -115,7 +115,8 @@ class OverviewPart(Part):
     def _overview(self, snapshot: Snapshot, now: datetime, outside: Outside) -> Overview:
         """Summarise the workspace; what takes too long in a large one is left out."""
         workspace = self.workspace
-        found, notice = brief(snapshot, now), Schedule.of(self.app).notice(snapshot, now)
+        notice = Schedule.of(self.app).notice(snapshot, now)
+        found = brief(snapshot, now).without(notice.resting)
         latest = None
         with suppress(MemdeckError, OSError):
             latest = ahead_of(workspace, now)
@@ -152,21 +153,24 @@ class OverviewPart(Part):
         self, found: Brief, notice: Notice, now: datetime, zone: tzinfo, waiting: int, errors: int
     ) -> Iterator[Alert]:
         """Yield the usual alerts of the header, the most important first, each with where it leads."""
-        number = len(found.alerting(notice.resting))
+        counts = found.attention(len(notice.waiting))
+        words, others = counts.words, waiting - counts.approval
         muted = "all muted" if notice.all_muted else f"{len(notice.muted)} muted"
         shown: tuple[tuple[bool, str, str, Tone], ...] = (
             (bool(found.overdue), "overdue", f"{len(found.overdue)} overdue", "alert"),
-            (number > 0, "alert", f"{self.app.glyphs.alert} {number} alert{'s' if number > 1 else ''}", "warn"),
-            (waiting > 0, "waiting", f"{waiting} waiting", "warn"),
+            ("failing" in words, "alert", f"{self.app.glyphs.alert} {words.get('failing')}", "alert"),
+            ("stale" in words, "unmeasured", words.get("stale", ""), "warn"),
+            ("approval" in words, "waiting", words.get("approval", ""), "warn"),
+            (others > 0, "waiting", f"{others} waiting", "warn"),
             (bool(notice.muted) or notice.all_muted is not None, "muted", muted, "muted"),
             (errors > 0, "problem", f"{errors} problem{'s' if errors > 1 else ''}", "warn"),
         )
-        for holds, leads, words, tone in shown:
+        for holds, leads, said, tone in shown:
             if holds:
-                yield Alert((Piece(words, tone),), leads)
-        if (run := found.first_run(notice.resting)) is not None:
-            words = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
-            yield Alert((Piece(f"next: {run.label[:40]} {words}", "muted"),), "run")
+                yield Alert((Piece(said, tone),), leads)
+        if (run := next(iter(found.next_runs), None)) is not None:
+            when = short_moment(Moment("", run.instant.astimezone(zone).date(), run.instant), now, zone)
+            yield Alert((Piece(f"next: {run.label[:40]} {when}", "muted"),), "run")
 
     def _news(self) -> tuple[News, ...]:
         """Return what others changed since the last time the application was left; empty at the first start."""

@@ -198,9 +198,9 @@ async def test_what_waits_for_approval_is_not_next(tmp_path: Path, safe: bool) -
     workspace = make_workspace(tmp_path, monitors(DISK))
     app = make_app(workspace, keeps_watch=True, safe=safe, pane="monitors")
     async with running(app) as pilot:
-        await until(pilot, lambda: "1 waiting" in screen_text(app), "the header says what waits")
+        await until(pilot, lambda: "1 needs approval" in screen_text(app), "the header says what waits")
         assert "next: Disk" not in screen_text(app)
-        assert "1 alert" not in screen_text(app)
+        assert "stale" not in screen_text(app).splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -54,21 +54,21 @@ def headings(pane: BriefPane) -> list[tuple[str, str]]:
     return [(row.title, row.note) for row in pane.line_list.rows if isinstance(row, Heading)]
 
 
-async def test_a_stale_monitor_is_an_alert() -> None:
-    """A monitor that was healthy and has no result for two of its intervals is among the alerts."""
+async def test_a_stale_monitor_is_told_as_such() -> None:
+    """A monitor that was healthy and has no result for two of its intervals is told as such."""
     pane = BriefPane()
     old = {"monitors.md": FILES["monitors.md"].replace("2024-01-15T10:25", "2024-01-15T09:25")}  # type: ignore[arg-type]
     async with showing(pane, FILES | old, (100, 40)) as (_, app):
-        assert headings(pane)[0] == ("ALERTS", "2")
+        assert headings(pane)[:2] == [("FAILING", "1"), ("STALE", "1")]
         assert "stale" in shown(app)
 
 
 async def test_what_needs_a_person_stands_first() -> None:
-    """Alerts and overdue tasks come first, then what runs, what happened and what comes; empty groups are left out."""
+    """What fails and is overdue comes first, then what runs, what happened and what comes; no group is empty."""
     pane = BriefPane()
     async with showing(pane, FILES, (100, 40)) as (_, app):
         assert headings(pane) == [
-            ("ALERTS", "1"),
+            ("FAILING", "1"),
             ("OVERDUE", "1"),
             ("TODAY", "1"),
             ("IN PROGRESS", "1"),

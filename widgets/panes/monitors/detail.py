@@ -30,7 +30,7 @@ def is_unknown(picture: MonitorStanding | None) -> bool:
 
 
 def alerts(monitor: Monitor, picture: MonitorStanding | None) -> bool:
-    """Whether a monitor was not well at its last check, is stale, or cannot run; one that was blocked still alerts."""
+    """Whether a monitor was not well at its last check, is stale, or cannot run; one that is blocked may."""
     return monitor.healthy is False if picture is None else picture.bad
 
 
