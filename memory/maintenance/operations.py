@@ -20,7 +20,7 @@ from .rules import JOURNAL_RULES, TASK_RULES
 from .run import maintain as run
 
 BLOCKED = 3
-_dry_run = option("--dry-run", is_flag=True, help="Only say what would move.")
+_dry_run = option("--dry-run", is_flag=True, help="Say what would move, and move nothing.")
 _force = option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
 
 
@@ -35,7 +35,7 @@ _force = option("--force", is_flag=True, help="Write even if the clock seems to 
 )
 @argument("folder", metavar="[DIR]", required=False)
 @_dry_run
-@option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is no error.")
+@option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is not an error.")
 @_force
 @option("--quiet", is_flag=True, help="Print one dated line, and nothing if nothing happened; for cron and systemd.")
 def maintain(
@@ -56,7 +56,7 @@ def maintain(
     channels.toml, names an address that each run calls at its end.
     """
     if folder is not None and context.folder is not None and os.path.abspath(folder) != os.path.abspath(context.folder):
-        raise UsageError("usage.arguments", "DIR and --workspace name two folders", "give one of them")
+        raise UsageError("usage.arguments", "DIR and --workspace name different folders", "give only one of them")
     context.folder = folder or context.folder
     # The actor is maintenance, however it was started, unless a name is given.
     actor = context.named_actor or "maintain"

@@ -145,13 +145,12 @@ def render(report: Report, limit: int | None = SHOWN) -> list[str]:
         if rule.said:
             lines.append(visible(f"{_called(rule)}: {rule.said}"))
             continue
-        lines.append(_counts(rule, report.dry_run))
-        if rule.moves and rule.why:
-            lines.append(f"    {rule.why}:")
+        lines.append(_head(rule, report.dry_run))
         moves = [f"    {move.date:<10}  {visible(move.title)} -> {move.to}" for move in islice(rule.moves, limit)]
         lines += _some(moves, len(rule.moves))
         skips = [f"    stays: {visible(skip.title)} ({visible(skip.reason)})" for skip in rule.skipped[:limit]]
         lines += _some(skips, len(rule.skipped))
+        lines.append(f"    {_counts(rule)}")
     total = _total(report)
     return [*lines, total] if total else lines
 
@@ -165,13 +164,19 @@ def _called(rule: RuleReport) -> str:
     return rule.rule.replace("-", " ")
 
 
-def _counts(rule: RuleReport, dry_run: bool) -> str:
-    verb = "would move" if dry_run else "moved"
-    moved = rule.archived + rule.cleared
-    text = f"{_called(rule)}: {verb} {moved:,} of {rule.before:,} in {rule.file}"
+def _head(rule: RuleReport, dry_run: bool) -> str:
+    """Return what a rule moves: `tasks.md: would archive 4 of 24 tasks, completed more than 7 days ago:`."""
+    noun, verb = rule.what or _NOUNS[rule.rule]
+    done = f"{verb} {rule.archived + rule.cleared:,} of {plural(rule.before, noun)}"
+    text = f"{rule.file}: {f'would {as_request(done)}' if dry_run else done}"
+    return f"{text}, {rule.why}:" if rule.moves and rule.why else text
+
+
+def _counts(rule: RuleReport) -> str:
+    """Return the sum that proves that nothing was lost."""
     count = f"{rule.before:,} = {rule.kept:,} kept + {rule.archived:,} archived + {rule.cleared:,} cleared"
     skipped = f", {len(rule.skipped):,} skipped" if rule.skipped else ""
-    return f"{text} ({count}{skipped})"
+    return f"{_called(rule)}: {count}{skipped}"
 
 
 def _total(report: Report) -> str:
@@ -179,7 +184,7 @@ def _total(report: Report) -> str:
     moves = summary(report.rules, dry_run=report.dry_run) if report.moved or not report.acted else ""
     if not report.dry_run:
         return moves
-    return f"dry run, nothing is written: {moves}" if moves else "dry run, nothing is written"
+    return f"dry run, nothing was written: {moves}" if moves else "dry run, nothing was written"
 
 
 _NOUNS = {

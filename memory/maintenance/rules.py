@@ -156,7 +156,7 @@ def section_date(section: Section) -> date | str:
         return "it is under no date"
     text = read_date(section.title)
     if text is None:
-        return f"its section {section.title[:40]!r} is no date"
+        return f"its section {section.title[:40]!r} is not a date"
     try:
         return date.fromisoformat(text)
     except ValueError:

@@ -47,7 +47,7 @@ def test_hostile_titles_are_made_visible(tmp_path: Path) -> None:
     assert not set(text) & {"\x1b", "\x07", "\u202e", "\x9b"}
 
 
-@pytest.mark.parametrize(("dry_run", "last"), [(False, "recall: 2 events"), (True, "dry run, nothing is written")])
+@pytest.mark.parametrize(("dry_run", "last"), [(False, "recall: 2 events"), (True, "dry run, nothing was written")])
 def test_a_run_that_moves_nothing_and_acts_is_not_idle(dry_run: bool, last: str) -> None:
     """Where a rule did, or would do, something beside moving entries, no line says that there was nothing to do."""
     rule = RuleReport("recall", "state.json", 0, 0, 0, 0, said="2 events", acts=True)

@@ -88,7 +88,7 @@ def test_journal_entries_without_a_usable_date_stay() -> None:
     assert moved(found) == ["f"]
     assert stays(found) == [
         ("lost", "it is under no date"),
-        ("a", "its section 'Notes' is no date"),
+        ("a", "its section 'Notes' is not a date"),
         ("b", "its date 2023-02-30 does not exist"),
         ("c", "it is dated in the future"),
         ("d", "it is dated in the future"),
