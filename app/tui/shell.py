@@ -131,16 +131,17 @@ class Shell(LateTimers, App[int]):
     TITLE = "memdeck"
 
     CSS = """
-    Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; }
-    Toast.-information { border-left: outer $border; }
-    .-slim Toast { width: 60; max-width: 100%; }
+    Toast { width: auto; max-width: 60; padding: 0 1; margin-top: 0; background: $panel; border: round $border; }
+    Toast.-warning { border: round $warning; }
+    Toast.-error { border: round $error; }
+    .-slim Toast { width: 60; max-width: 100%; border: none; border-left: outer $border; }
     ToastRack { margin-bottom: 1; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame.-within { border: ascii $border; }
     .-ascii Frame.-within:nocolor { border: heavy $border; }
     .-ascii .dialog { border: ascii $border; }
     .-ascii .-flat > .dialog { border: none; }
-    .-ascii Toast { border-left: ascii $border; }
+    .-ascii Toast { border: ascii $border; }
     """
 
     main_screen: MainScreen
