@@ -188,7 +188,7 @@ def file_too_large(path: str, size: int, most: int) -> RefusedError:
 
 def made_anew(error: MemdeckError) -> MemdeckError:
     """Return a refusal of one of memdeck's own files or folders with the hint to remove it: nothing is lost with it."""
-    return type(error)(error.code, error.message, "remove it: memdeck makes it anew", **error.details)
+    return type(error)(error.code, error.message, "remove it: memdeck recreates it", **error.details)
 
 
 def file_kind(mode: int) -> str:

@@ -127,7 +127,7 @@ REGISTRY: tuple[SystemName, ...] = (
             ),
             VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
             VerbName(
-                "config", _FILES + "config.operations:config", "List, get, set and unset the workspace's settings."
+                "config", _FILES + "config.operations:config", "List, get, set and unset settings of the workspace."
             ),
         ),
         panes=(
@@ -302,7 +302,7 @@ def installed(own: Sequence[SystemName]) -> tuple[tuple[SystemName, ...], tuple[
             broken.append(BrokenSystem(name, package, f"it does not load: {type(error).__name__}: {error}"))
             continue
         if not isinstance(found, SystemName):
-            broken.append(BrokenSystem(name, package, f"it is no SystemName but {type(found).__name__}"))
+            broken.append(BrokenSystem(name, package, f"it is not a SystemName but {type(found).__name__}"))
         elif why := _refusal(found, known):
             broken.append(BrokenSystem(name, package, why))
         else:
@@ -359,13 +359,13 @@ def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
         return "its panes are not all PaneEntry"
     for word in (found.name, *found.kinds, *(verb.name for verb in found.verbs), *(pane.id for pane in found.panes)):
         if not isinstance(word, str) or not re.fullmatch(_NAME, word):
-            return f"{word!r} is no name: small letters, digits, - and _"
+            return f"{word!r} is not a name: small letters, digits, - and _"
     for place in (found.place, *(verb.place for verb in found.verbs), *(pane.place for pane in found.panes)):
         if not isinstance(place, str) or not re.fullmatch(_PLACE, place):
-            return f"{place!r} is no place such as package.module:Name"
+            return f"{place!r} is not a place such as package.module:Name"
     parts = found.mark.split("/") if isinstance(found.mark, str) else [""]
     if any(part in ("", ".", "..") for part in parts):
-        return f"its mark {found.mark!r} is no path in a workspace"
+        return f"its mark {found.mark!r} is not a path in a workspace"
     for other in known:
         if found.name == other.name:
             return f"there is a system {other.name} already"

@@ -222,9 +222,9 @@ class Detail(LineView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,o", "follow", "follow", id="detail.follow", tooltip="Follow the link", show=False),
-        Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Mark the next link", show=False),
+        Binding("n,right,l", "link(1)", "next link", id="detail.next_link", tooltip="Select the next link", show=False),
         Binding(
-            "N", "link(-1)", "link before", id="detail.previous_link", tooltip="Mark the previous link", show=False
+            "N", "link(-1)", "previous link", id="detail.previous_link", tooltip="Select the previous link", show=False
         ),
         Binding("left,h", "leave", "list", id="detail.leave", tooltip="Go back to the list", show=False),
     ]
@@ -331,7 +331,7 @@ class Detail(LineView):
         return action not in ("follow", "link") or bool(self.links)
 
     def action_link(self, step: int) -> None:
-        """Mark the next link or (-1) the one before, and bring it into view."""
+        """Select the next link or (-1) the one before, and bring it into view."""
         self._current = (self._current + step) % len(self.links)
         row = next(iter(self.rows_of_focus()), 0)
         top, height = round(self.scroll_y), max(1, self.scrollable_content_region.height)
@@ -344,7 +344,7 @@ class Detail(LineView):
         self._current = 0 if step > 0 else max(0, len(self.links) - 1)
 
     def step(self, step: int) -> bool:
-        """Mark the next link or (-1) the one before; False: there is no further one."""
+        """Select the next link or (-1) the one before; False: there is no further one."""
         if not 0 <= self._current + step < len(self.links):
             return False
         self.action_link(step)

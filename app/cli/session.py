@@ -141,7 +141,7 @@ class Session:
         except ValueError:
             raise UsageError(
                 "usage.now",
-                f"--now does not take {text!r}",
+                f"invalid time for --now: {text!r}",
                 "write a time such as 2026-12-01T10:30:00Z or 2026-12-01 10:30",
             ) from None
         if not 1900 <= now.year <= 9998:  # every zone can represent these years
@@ -175,7 +175,7 @@ class Session:
         """
         name = self.actor_option or os.environ.get("MEMDECK_ACTOR") or ""
         if len(name) > 80 or not name.isprintable() or name != name.strip():
-            raise UsageError("usage.actor", f"{name[:80]!r} cannot be an actor", "write a name such as agent:builder")
+            raise UsageError("usage.actor", f"{name[:80]!r} is not a valid actor", "use a name such as agent:builder")
         return f"agent:{self.client}" if name and self.client and not is_agent(name) else name
 
     @cached_property

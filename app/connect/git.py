@@ -22,7 +22,7 @@ from .parts import stay_inside
 
 _SECONDS = 20.0
 _NAME = "memdeck"
-_ELSEWHERE = "set git up everywhere with --global"
+_ELSEWHERE = "set up git everywhere with --global"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _places(folder: Path, everywhere: bool) -> tuple[str, Path]:
         raise UsageError(
             "git.no_repository",
             f"{folder} is in no git repository",
-            "go to one, or set git up everywhere with --global",
+            "go to one, or set up git everywhere with --global",
         )
     own, link = folder / common, _repository(folder) / ".git"
     if link.is_symlink():

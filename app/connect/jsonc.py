@@ -83,7 +83,7 @@ class JsonFile:
         return UsageError(
             "connect.json",
             f"{self.name}:{line}: {why or end}",
-            "mend the file, nothing was changed",
+            "fix the file, nothing was changed",
             file=self.name,
             line=line,
         )

@@ -85,7 +85,7 @@ def _text(path: Path, data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(
-            "connect.not_text", f"{path}:{line}: it is no UTF-8", "mend the file, nothing was changed", file=str(path)
+            "connect.not_text", f"{path}:{line}: it is not UTF-8", "fix the file, nothing was changed", file=str(path)
         ) from None
 
 
@@ -226,7 +226,7 @@ class TomlTable:
             raise UsageError(
                 "connect.toml",
                 f"{self.path}:{line}: {said[:200]}",
-                "mend the file, nothing was changed",
+                "fix the file, nothing was changed",
                 file=str(self.path),
                 line=line,
             ) from None

@@ -89,7 +89,7 @@ _NOTES: tuple[tuple[str, float, str], ...] = (
     ("staging-build.md", 3.4, "38 of 40 minutes of the nightly build are spent on one download.\n"),
     ("order-table.md", 6.4, "Backfill stopped at key 4,310,000.\n"),
     ("spring-campaign.md", 9.0, "Alice asked for the numbers of the spring campaign.\n"),
-    ("old-flags.md", 16.0, "Three flags have been on for everybody since summer.\n"),
+    ("old-flags.md", 16.0, "Three flags have been on for everyone since summer.\n"),
 )
 
 

@@ -175,5 +175,5 @@ def _read_now(text: str, workspace: object, environ: Mapping[str, str]) -> datet
         return found.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise UsageError(
-            "usage.now", f"--now does not take {text!r}", "write a time such as 2026-12-01T10:30:00Z"
+            "usage.now", f"invalid time for --now: {text!r}", "write a time such as 2026-12-01T10:30:00Z"
         ) from error

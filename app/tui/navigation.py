@@ -164,7 +164,7 @@ class Navigation(Part):
     # Between the parts of a pane
 
     def to_entry(self) -> None:
-        """Go from the list to the entry, or from the sidebar to the list."""
+        """Go to the entry, or from the sidebar to the list."""
         pane = self.app.shown_pane
         if self.app.main_screen.sidebar.has_focus:
             pane.focus_list()
@@ -175,11 +175,11 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def next_part(self) -> None:
-        """Go from the list to its entry, through the links there, and back to the list."""
+        """Go to the entry, its links, and back."""
         self._walk_parts(1)
 
     def previous_part(self) -> None:
-        """Go through the links of the entry in reverse order, and back to the list."""
+        """Go through the links backwards."""
         self._walk_parts(-1)
 
     def _walk_parts(self, step: int) -> None:
@@ -208,11 +208,11 @@ class Navigation(Part):
 
     def back(self) -> None:
         """Go back to where you were."""
-        self._walk(self._back, self._forward, "Nothing was open before this.")
+        self._walk(self._back, self._forward, "There is no earlier pane.")
 
     def forward(self) -> None:
         """Go forward again."""
-        self._walk(self._forward, self._back, "Nothing was open after this.")
+        self._walk(self._forward, self._back, "There is no later pane.")
 
     def _walk(self, source: deque[Place], target: deque[Place], nothing: str) -> None:
         if not source:
@@ -274,13 +274,13 @@ class Navigation(Part):
             self.app.changed(then=show)
 
     def changes_of_entry(self) -> None:
-        """Show the changes of the entry under the cursor, with author and time; each can be taken back there."""
+        """Show who changed this entry, and when."""
         pane = self.app.shown_pane
         kind, mark, digits = pane.copied_ref(pane.current()).partition("#")
         if mark:
             self.more("changes", f"entry:{kind}#{digits[:10]}")
         else:
-            self.app.say("This has no history of its own.")
+            self.app.say("This row has no history.")
 
     def problem(self) -> None:
         """Go to the first problem in the files."""

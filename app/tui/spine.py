@@ -331,7 +331,7 @@ class Spine(Shell):
         pane.go_to(ref)
         if before and not pane.filter and not outcome.secrets:
             words = outcome.summary[:1].upper() + outcome.summary[1:]
-            self.say(f"{words}.\nIt does not fit the filter “{before}”, which was cleared.")
+            self.say(f"{words}.\nIt does not match the filter “{before}”, which was cleared.")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -380,9 +380,9 @@ class Spine(Shell):
         self._unseen = True
         words = outcome.summary if outcome.change.files else "Nothing changed."
         words = words[:1].upper() + words[1:]
-        back = f". {self.key_of('change.undo')} takes it back." if asked.taken_back and outcome.change.files else ""
+        back = f". {self.key_of('change.undo')} undoes it." if asked.taken_back and outcome.change.files else ""
         if outcome.secrets:
-            self.say("\n".join((words, *outcome.secrets[:3])), title="Looks like a secret", severity="warning")
+            self.say("\n".join((words, *outcome.secrets[:3])), title="This looks like a secret", severity="warning")
         else:
             self.say(f"{words}{back}")
         self.state.wrote()

@@ -42,7 +42,7 @@ class State:
         self.jobs: list[Any] = []
         """The running jobs, the oldest first."""
         self.left_drafts: tuple[Draft, ...] = ()
-        """Forms that were never saved, newest first."""
+        """Forms that were not saved, newest first."""
         self.count = 0
         """How many changes of others were not seen in Changes yet."""
         self.removals: tuple[OutsideRemoval, ...] = ()

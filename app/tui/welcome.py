@@ -41,7 +41,7 @@ def start_screen(path: str, environ: Mapping[str, str], now: datetime) -> Pick:
     """Return the question what to do in a folder without memory; the user's workspaces can be opened from here."""
     options = [
         PickOption(CREATE, "Create it here", "seven files in .aiter/memory", key="c"),
-        PickOption(DEMO, "Look at a demo", "a sample in a temporary folder", key="d"),
+        PickOption(DEMO, "Look at a demo", "opens a sample in a temporary folder", key="d"),
     ]
     for one in _workspaces(environ, now)[:MOST]:
         where = ", ".join(filter(None, (attention(one), short_path(str(one.path.parent), environ.get("HOME")))))

@@ -92,7 +92,7 @@ def time_bound(text: str, now: datetime, zone: tzinfo, *, end: bool) -> datetime
     """
     moment = read_moment(parse_when(text, now, zone, past=True), zone)
     if moment is None:
-        raise BadMoment(f"{text!r} is no time", "write it like 2026-12-01 14:00")
+        raise BadMoment(f"{text!r} is not a time", "write it like 2026-12-01 14:00")
     if moment.instant is not None:
         return moment.instant + timedelta(seconds=59 if text.count(":") < 2 else 0, microseconds=999_999) * end
     day = moment.date + timedelta(days=1) if end else moment.date
@@ -228,7 +228,7 @@ class _Reader:
                 if found[0].weekday() != weekday:
                     raise BadMoment(
                         f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {_WEEKDAYS[found[0].weekday()].title()}",
-                        "leave the weekday out, or mend one of the two",
+                        "leave the weekday out, or fix one of the two",
                     )
                 return found
         if self.past:

@@ -236,7 +236,7 @@ class _Reader:
         return Recurrence(cron, describe(cron), note)
 
     def _unknown(self) -> BadRecurrence:
-        return BadRecurrence(f"{self.text[:60]!r} is no recurrence")
+        return BadRecurrence(f"{self.text[:60]!r} is not a recurrence")
 
     def _fail(self) -> Recurrence:
         raise self._unknown()

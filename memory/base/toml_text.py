@@ -114,7 +114,7 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise config_error(code, "this is no UTF-8 text", file, line) from None
+        raise config_error(code, "this is not UTF-8 text", file, line) from None
     text = text.removeprefix("\ufeff")
     long_key = _LONG_KEY.search(text)
     if long_key is not None:
@@ -145,4 +145,4 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
 
 def config_error(code: str, message: str, file: str, line: int, hint: str = "") -> ConfigError:
     """Return an error about a line (from 1) of a file."""
-    return ConfigError(code, f"{file}:{line}: {message}", hint or "mend that line", file=file, line=line)
+    return ConfigError(code, f"{file}:{line}: {message}", hint or "fix that line", file=file, line=line)

@@ -51,7 +51,7 @@ transfer switch, module component, monitor watch observe, night nightly, office 
 responsible maintainer who, page site website, parameter argument, person user human, private internal confidential,
 process procedure workflow, project repository, protect secure security, provider vendor supplier, pull fetch, push
 upload, rate frequency, reason cause because, reboot restart, recent new latest, reduce decrease lower shrink, region
-zone area, rename retitle, repair fix mend, replace substitute, report summary, revert undo rollback restore, review
+zone area, rename retitle, repair fix fix, replace substitute, report summary, revert undo rollback restore, review
 inspect audit, road street, role permission right, rule policy guideline, safe vault, sale shop store, salary wage pay,
 schema structure, script program, search find lookup, send transmit deliver post, sensor probe meter, server backend,
 shift duty oncall, shorten truncate cut, size capacity volume, stage step phase, staging test, standup daily, table

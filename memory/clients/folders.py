@@ -213,7 +213,7 @@ class FolderWriter:
 
         def build(transaction: Transaction) -> Change:
             self._index(transaction, top, lambda data: with_lines(without(data, dead), lines))
-            return transaction.commit(f"mended {count} of {index}")
+            return transaction.commit(f"fixed {count} of {index}")
 
         return self._change("clients.mend", build)
 

@@ -210,7 +210,7 @@ def with_values(data: bytes, values: Mapping[str, str]) -> bytes:
 
 def _plain_type(value: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", value):
-        raise UsageError("clients.type", f"{value[:40]!r} is no type", f"use one of {', '.join(TYPES)}")
+        raise UsageError("clients.type", f"{value[:40]!r} is not a type", f"use one of {', '.join(TYPES)}")
     return value
 
 

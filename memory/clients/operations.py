@@ -83,7 +83,7 @@ def list_memories(context: Context, client: str | None, kind: str | None, match:
 @clients.look("show", "MEMORY.md", "3fa94c1 -o json")
 @_ref
 def show(context: Context, ref: str) -> Result:
-    """Show one memory whole: its fields, and its text as the client gets it."""
+    """Show one memory in full: its fields, and its text as the client reads it."""
     _, memory = found_in(_system(context).look().folders, ref)
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -109,7 +109,7 @@ def folders(context: Context) -> Result:
                 line = paint.line(f"{path}: {gauge.words()}", "  ")
                 yield line if gauge.state == "ok" else paint.notice(line)
         if not found:
-            yield "no client keeps memories about this workspace"
+            yield "no client has memories about this workspace"
 
     return listing("folders", lambda: map(folder_json, found), lines)
 
@@ -159,7 +159,7 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
     """Allow memdeck to change the memories of CLIENT: its folder for this project, or the one that you name.
 
     memdeck then writes the files that you or your agents change, and a folder .memdeck for its lock beside them. The
-    answer is kept in the private state folder. Each change is logged and can be taken back.
+    answer is kept in the private state folder. Each change is logged and can be undone.
     """
     folder = folder_named(_system(context).look().folders, client)
     folder.store.allow(context.now, allowed=not revoke)
@@ -172,8 +172,8 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
 @_client
 @option("--agent", metavar="NAME", help="The subagent whose memory it is, in a folder of subagents.")
 @option("--type", "kind", metavar="T", default=TYPES[2], help=f"{', '.join(TYPES)} (default: {TYPES[2]}).")
-@option("--description", metavar="D", default="", help="One sentence; the client chooses memories by it.")
-@option("--text", metavar="TEXT", type=Input(), help="What it says; - reads standard input (default: the title).")
+@option("--description", metavar="D", default="", help="One sentence, by which the client chooses memories.")
+@option("--text", metavar="TEXT", type=Input(), help="The text; - reads standard input (default: the title).")
 def add(
     context: Context, title: str, client: str | None, agent: str | None, kind: str, description: str, text: str | None
 ) -> Result:
@@ -192,12 +192,12 @@ def add(
 def edit(
     context: Context, ref: str, title: str | None, description: str | None, kind: str | None, text: str | None
 ) -> Result:
-    """Change a memory of a client; all else in it stays byte for byte."""
+    """Change a memory of a client; the rest stays byte for byte."""
     folder, memory = found_in(_system(context).look().folders, ref)
     given = {"name": title, "description": description, "type": kind}
     values = {key: value for key, value in given.items() if value is not None}
     if not values and text is None:
-        raise UsageError("clients.nothing", "nothing to change", "name --title, --description, --type or --text")
+        raise UsageError("clients.nothing", "nothing to change", "give --title, --description, --type or --text")
     change = _writer(context, folder).edit(memory.path, values, text, lambda _: None)
     return _did(context, folder, memory.path, change)
 
@@ -215,7 +215,7 @@ def remove(context: Context, ref: str) -> Result:
 )
 @argument("files", metavar="[FILE]...", nargs=-1)
 @option("--list", "listing", is_flag=True, help="Only list what clients deleted.")
-@option("--keep", is_flag=True, help="Instead: leave it deleted, and be reminded of it no more.")
+@option("--keep", is_flag=True, help="Leave it deleted, without further reminders.")
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:
     """Bring back memories that clients deleted: all of the last week, or FILEs, with their lines in the index."""
     lost = _system(context).look().lost(None if files else context.now)
@@ -247,7 +247,7 @@ def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool)
     looks=lambda values: values["dry_run"],
     examples=("memdeck clients rejoin --dry-run", "memdeck clients rejoin"),
 )
-@option("--dry-run", is_flag=True, help="Only say what would be copied.")
+@option("--dry-run", is_flag=True, help="Say what would be copied, and copy nothing.")
 def rejoin(context: Context, dry_run: bool) -> Result:
     """Copy the memories of a project that was renamed or moved to where Claude Code looks for them now.
 
@@ -262,7 +262,7 @@ def rejoin(context: Context, dry_run: bool) -> Result:
     )
     context.made = None if dry_run or not count else words
     document = {"was": [one.was for one in moved], "to": where, "files": count}
-    return said(document, words if moved else "no memories of an earlier folder of this project")
+    return said(document, words if moved else "found no memories of an earlier folder of this project")
 
 
 @verb("export", serves="look", examples=("memdeck export", "memdeck export --from facts,memory"))

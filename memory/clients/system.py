@@ -178,7 +178,7 @@ class ClientMemories(System):
                 if not mend.problems or (names is not None and folder.shown(mend.path) not in names):
                     continue
                 if not folder.store.allowed:
-                    words = f"not mended before `memdeck clients allow {folder.source.name}`"
+                    words = f"not fixed before `memdeck clients allow {folder.source.name}`"
                     mended.append(Problem("note", folder.shown(mend.path), 0, "clients.consent", words))
                     continue
                 if not dry_run:

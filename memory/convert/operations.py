@@ -77,7 +77,7 @@ def convert_entries(
 def _target(workspace: Workspace, name: str) -> System:
     known = [one.name for one in registered()]
     if name not in known:
-        raise UsageError("convert.target", f"{name[:60]!r} is no memory system", f"use one of {', '.join(known)}")
+        raise UsageError("convert.target", f"{name[:60]!r} is not a memory system", f"use one of {', '.join(known)}")
     return workspace.guarded(name)
 
 
@@ -87,12 +87,14 @@ def _entries(
     if name not in [one.name for one in registered()]:
         formats = ", ".join(f"{one}:PATH" for one in FORMATS)
         systems = ", ".join(one.name for one in registered())
-        raise UsageError("convert.source", f"{name[:60]!r} is nothing to convert from", f"use {systems}, or {formats}")
+        raise UsageError(
+            "convert.source", f"{name[:60]!r} is not a source to convert from", f"use {systems}, or {formats}"
+        )
     where = open_workspace(Path(path)) if path else workspace
     if name == target and where.root.resolve() == workspace.root.resolve():
-        raise UsageError("convert.same", f"{name} would be converted into itself", "name another source or target")
+        raise UsageError("convert.same", f"{name} cannot be converted into itself", "name another source or target")
     if name not in where.present():
-        raise UsageError("convert.absent", f"{where.root} holds no {name}", "name another source")
+        raise UsageError("convert.absent", f"{where.root} has no {name}", "name another source")
     return where.guarded(name).items()
 
 
@@ -112,7 +114,7 @@ _SHOWN = 5
 )
 @argument("source", metavar="FROM")
 @argument("target", metavar="TO")
-@option("--dry-run", is_flag=True, help="Write nothing, only say what would be converted.")
+@option("--dry-run", is_flag=True, help="Say what would be converted, and write nothing.")
 @option(
     "--into", default="", metavar="PLACE", help="The agent of typed memory, the scope of curated memory, or a client."
 )
@@ -152,6 +154,6 @@ def _lines(paint: Paint, report: ConversionReport, dry_run: bool) -> Iterator[st
     for (field, reason), count in counted.most_common():
         yield paint.line(f"  without {field} ({count:,}): {reason}")
     if len(report.changes) == 1:
-        yield f"change {report.changes[0]}: `memdeck undo` takes it back"
+        yield f"change {report.changes[0]}: `memdeck undo` reverts it"
     elif report.changes:
         yield f"{len(report.changes):,} changes"

@@ -27,7 +27,7 @@ def read_text(path: Path) -> str:
     try:
         data = read_start(path, LARGEST + 1)
     except RefusedError:
-        raise _unreadable(path, "it is no file") from None
+        raise _unreadable(path, "it is not a file") from None
     except OSError as error:
         raise _unreadable(path, error.strerror or "it cannot be read") from None
     if len(data) > LARGEST:
@@ -51,13 +51,13 @@ def read_json(path: Path) -> Any:
     except json.JSONDecodeError as error:
         raise UsageError("convert.unreadable", f"{path}:{error.lineno}: {error.msg}", "export it as JSON") from None
     except (ValueError, RecursionError):
-        raise UsageError("convert.unreadable", f"{path}:1: a number or the nesting is too large", "mend it") from None
+        raise UsageError("convert.unreadable", f"{path}:1: a number or the nesting is too large", "fix it") from None
 
 
 def markdown_files(folder: Path, ending: str = ".md") -> Iterator[Path]:
     """Yield the Markdown files below a folder in the order of their paths; hidden ones and links are left out."""
     if not os.path.isdir(folder):
-        raise _unreadable(folder, "it is no folder")
+        raise _unreadable(folder, "it is not a folder")
     found = []
     for top, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -194,7 +194,7 @@ class Curated:
             raise RefusedError(
                 "memory.file_invalid",
                 f"{bad[0].filename}:{bad[0].line}: {bad[0].reason}",
-                "mend the file; memdeck never overwrites it",
+                "fix the file; memdeck never overwrites it",
                 **bad[0].details(),
             )
         if not found:

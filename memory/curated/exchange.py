@@ -49,7 +49,7 @@ def take(curated: Curated, items: Sequence[Item], place: str, call: OperationCal
     """
     scope = place or "workspace"
     if scope not in SCOPES or scope == "agent":
-        raise UsageError("convert.scope", f"{scope[:40]!r} is no scope for it", "use workspace or global")
+        raise UsageError("convert.scope", f"{scope[:40]!r} is not a scope for it", "use workspace or global")
     root = curated.root(scope)
     planned: list[tuple[Item, Candidate]] = []
     skipped: list[Skipped] = []

@@ -132,7 +132,7 @@ def read(data: bytes, root: Root) -> tuple[Header, str]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise BadFile(data.count(b"\n", 0, error.start) + 1, "memory.file.encoding", "this is no UTF-8") from None
+        raise BadFile(data.count(b"\n", 0, error.start) + 1, "memory.file.encoding", "this is not UTF-8") from None
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     if not _FENCE.fullmatch(lines[0]):
@@ -169,7 +169,7 @@ def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root)
         if key not in KEYS:
             raise bad(key, f"the front matter has no key {key[:40]!r}")
         if key != "provenance" and value is not None and not isinstance(value, str):
-            raise bad(key, f"{key} is no text")
+            raise bad(key, f"{key} is not text")
     texts = {key: str(value) for key, value in values.items() if key != "provenance" and value is not None}
     for key in _NEEDED:
         if not texts.get(key, "").strip():
@@ -193,14 +193,14 @@ def _header(values: Mapping[str, object], places: Mapping[str, int], root: Root)
 def _provenance_fault(value: object) -> str:
     """Return why a provenance is refused, empty where it is accepted."""
     if not isinstance(value, Mapping):
-        return "provenance is no mapping"
+        return "provenance is not a mapping"
     for key, inner in value.items():
         if key not in PROVENANCE:
             return f"provenance has no key {key[:40]!r}"
         if key == "source_sessions" and (not isinstance(inner, list) or not all(isinstance(one, str) for one in inner)):
-            return "source_sessions is no list of texts"
+            return "source_sessions is not a list of strings"
         if key != "source_sessions" and not isinstance(inner, str):
-            return f"{key} is no text"
+            return f"{key} is not text"
     actor = value.get("source_actor") or None
     if actor not in (None, *ORIGINS):
         return f"source_actor is {actor[:40]!r}, not one of {', '.join(ORIGINS)}"
@@ -211,7 +211,7 @@ def check_writable(header: Header) -> None:
     """Raise BadFile for a header that cannot be written, because a text of it is no line, or reading refuses it."""
     for key in KEYS[:-1]:
         if _CONTROL.search(getattr(header, key) or ""):
-            raise BadFile(1, f"memory.file.{key}", f"{key} is no text on one line")
+            raise BadFile(1, f"memory.file.{key}", f"{key} is not text on one line")
     root = Root(header.scope, header.agent, header.agent_tier, "", "", 0)
     read(text_of(header, "").encode(), root)
 

@@ -138,7 +138,7 @@ def read(data: bytes) -> SessionLedger:
         elif kind == "session_event" and isinstance(values.get("sequence"), int):
             events.append(values)
         else:
-            faults.append(f"line {number} is no event")
+            faults.append(f"line {number} is not an event")
     if not meta:
         faults.append("the first line does not describe the session")
     if meta.get("type") == "ledger_meta" and meta.get("checksum") != checksum(data):
@@ -172,7 +172,7 @@ def _events_of(text: str) -> list[Json]:
         values = read_object(line)
         if not set(values) <= _KEYS or not isinstance(values.get("event_type"), str):
             keys = f"keys: {', '.join(sorted(_KEYS))}"
-            words = f"line {number} is no event: JSON with event_type"
+            words = f"line {number} is not an event: JSON with event_type"
             raise UsageError("memory.session.event", words, keys, line=number)
         found.append(values)
     if not found:
@@ -330,7 +330,7 @@ def prune(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def repair(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make ledgers anew that are damaged or missing.
+    """Rebuild ledgers that are damaged or missing.
 
     A damaged ledger is kept as `ledger.damaged.jsonl`. A session without new events for a day counts as ended,
     even without a call to end it. What cannot be repaired is reported and stays.

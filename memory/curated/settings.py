@@ -180,7 +180,7 @@ def settings_of(data: bytes, file: str) -> CuratedSettings:
     toml = read_toml(data, file, code=_CODE)
     table = toml.values.get("memory", {})
     if not isinstance(table, Mapping):
-        raise config_error(_CODE, "memory is no table", file, toml.line_of("memory"))
+        raise config_error(_CODE, "memory is not a table", file, toml.line_of("memory"))
     values = dict(DEFAULTS.values)
     lines: dict[str, int] = {}
     for name, value in _flat(table):

@@ -159,13 +159,13 @@ def _identity_of(data: bytes, shown: str) -> str:
         if key not in _KEYS:
             raise config_error(_CODE, f"unknown key {key[:60]!r}", shown, toml.line_of(key))
         if not isinstance(value, (str, datetime)):
-            raise config_error(_CODE, f"{key} is no text", shown, toml.line_of(key))
+            raise config_error(_CODE, f"{key} is not text", shown, toml.line_of(key))
     for key in _KEYS:
         if key not in toml.values:
             raise config_error(_CODE, f"{key} is missing", shown, 1)
     number = str(toml.values["workspace_id"])
     if not _ULID.fullmatch(number):
-        raise config_error(_CODE, "workspace_id is no ULID", shown, toml.line_of("workspace_id"))
+        raise config_error(_CODE, "workspace_id is not a ULID", shown, toml.line_of("workspace_id"))
     return number
 
 

@@ -168,7 +168,7 @@ class CuratedMemory(System):
                 path = f"{FOLDER}/{one.root.folder}/{one.filename}"
                 found.append(Problem("error", path, one.line, one.code, one.reason))
             for root in self._roots():
-                top, words = f"{FOLDER}/{root.folder}", "is no memory: nothing reads it"
+                top, words = f"{FOLDER}/{root.folder}", "is not a memory: nothing reads it"
                 found += (Problem("warning", f"{top}/{name}", 0, "memory.file.unread", f"{name} {words}")
                           for name in strangers(self._files, root))  # fmt: skip
                 found += (Problem("warning", f"{top}/{INDEX}", line + 1, "line.unread", f"{file} is not there")
@@ -351,7 +351,7 @@ class CuratedMemory(System):
             yield Advice("recall.semantic is on, but its model is not installed", INSTALL)
         for path in damaged:
             yield Advice(
-                f"records of decisions were damaged and began anew; the damaged ones are {path}",
+                f"records of decisions were damaged and started again; the damaged ones are {path}",
                 "the memories are whole; remove the file when you do not need it",
             )
 

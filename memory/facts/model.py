@@ -204,7 +204,7 @@ def read_settings(data: bytes | None) -> FactLimits:
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _bad(data, "is no JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
+        raise _bad(data, "is not JSON that can be read", "", line=getattr(error, "lineno", 0)) from None
     memory = (values.get("memory") or {}) if isinstance(values, dict) else None
     if not isinstance(memory, dict):
         raise _bad(data, 'has no object "memory"', "memory")
@@ -219,7 +219,7 @@ def read_settings(data: bytes | None) -> FactLimits:
     return FactLimits(**found)
 
 
-def _bad(data: bytes, what: str, key: str, hint: str = "mend it", line: int = 0) -> ConfigError:
+def _bad(data: bytes, what: str, key: str, hint: str = "fix it", line: int = 0) -> ConfigError:
     """Return the error for a key, or for JSON that cannot be read, with its line where that can be found."""
     line = line or data.count(b"\n", 0, max(data.find(f'"{key}"'.encode()), 0)) + 1
     return ConfigError("facts.settings", f"{_WHERE}:{line}: it {what}", hint, file=_WHERE, line=line, field=key)
@@ -303,9 +303,9 @@ def read_line(line: str, number: int) -> Fact | UnreadLine:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
-        return UnreadLine(number, "it is no JSON")
+        return UnreadLine(number, "it is not JSON")
     if not isinstance(values, dict):
-        return UnreadLine(number, "it is no JSON object")
+        return UnreadLine(number, "it is not a JSON object")
     fact_id = values.get("id")
     if not isinstance(fact_id, str) or not fact_id:
         return UnreadLine(number, "it has no id")

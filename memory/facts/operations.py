@@ -42,7 +42,9 @@ def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Res
     When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
     """
     answer = _store(context).store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
-    pruned = [f"let go, to make room: {', '.join(fact.id for fact in answer.gone[:20])}"] if answer.gone else []
+    pruned = (
+        [f"deleted the oldest to make room: {', '.join(fact.id for fact in answer.gone[:20])}"] if answer.gone else []
+    )
     return _answered(context, answer, *(f"stored {one}" for one in answer.ids), *pruned)
 
 
@@ -101,7 +103,7 @@ def delete(context: Context, fact_id: str) -> Result:
     "inject", "'Which database do we use?'", 'echo "$PROMPT" | memdeck facts inject -', "'Which database?' --explain"
 )
 @argument("message", metavar="[MESSAGE|-]", required=False, type=Input())
-@option("--explain", is_flag=True, help="Say which facts were chosen and why, and what fell off.")
+@option("--explain", is_flag=True, help="Show which facts were chosen and why, and which were left out.")
 def inject(context: Context, message: str | None, explain: bool) -> Result | None:
     """Print the facts that matter for a message as the block for a prompt, and nothing else.
 
@@ -135,7 +137,7 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
     rows = []
     for one in found.candidates:
         score = f"{len(one.words)} + {one.bonus:.4f}" if one.words else "-"
-        state = "injected" if one.fits else "fell off"
+        state = "injected" if one.fits else "left out"
         rows.append((state, one.fact.id, score, f"{one.total:,}", ", ".join(one.words), one.fact.title))
     if rows:
         yield ""

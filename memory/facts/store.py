@@ -289,13 +289,13 @@ def _fact(item: Item) -> tuple[NewFact, list[Loss]]:
     losses = losses_of(item, _KNOWN, "a fact has text, tags, scope and time")
     scope = item.fields.get("scope", DEFAULT_SCOPE)
     if scope not in SCOPES:
-        losses.append(Loss(item.what, "scope", f"{scope[:40]!r} is none of {', '.join(SCOPES)}"))
+        losses.append(Loss(item.what, "scope", f"{scope[:40]!r} is not one of {', '.join(SCOPES)}"))
         scope = DEFAULT_SCOPE
     ts = item.created
     if not ts and item.fields.get("created", "").strip():
-        losses.append(Loss(item.what, "created", f"{item.fields['created'][:40]!r} is no time"))
+        losses.append(Loss(item.what, "created", f"{item.fields['created'][:40]!r} is not a time"))
     if ts and not time_key(ts):
-        losses.append(Loss(item.what, "created", f"{ts[:40]!r} is no time with an offset"))
+        losses.append(Loss(item.what, "created", f"{ts[:40]!r} is not a time with an offset"))
         ts = ""
     key = time_key(ts) if ts else ""
     if len(item.tags) > MOST_TAGS:

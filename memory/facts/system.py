@@ -190,7 +190,7 @@ def _problems(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
     time, a mark below the highest id. Notes: what exceeds the limits of the format.
     """
     found = [
-        Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is no fact: {one.why}")
+        Problem("error", SHOWN, one.line + 1, "fact.unread", f"the line is not a fact: {one.why}")
         for one in reading.unread
     ]
     first: dict[str, Fact] = {}

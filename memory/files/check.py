@@ -63,7 +63,7 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
         line, title = task.line + 1, repr(task.title[:40])
         if count := task.heading is not None and under.pop(task.at[0], 0):
             what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
-            where = f"under {task.heading[:40]!r}, which is no section of tasks" if task.heading else "in no section"
+            where = f"under {task.heading[:40]!r}, which is not a section of tasks" if task.heading else "in no section"
             message = f"{what} {where}, and read as pending, or as completed where the box is checked"
             yield Problem("note" if task.is_item else "error", name, line, "task.unknown_section", message)
         if not task.title.strip() and task.heading is None:
@@ -91,7 +91,7 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
         day = section.memo(plain_day).name
         if day is None and len(section):
             noun = "entry is" if len(section) == 1 else "entries are"
-            message = f"{len(section)} {noun} under {section.title[:40]!r}, which is no date"
+            message = f"{len(section)} {noun} under {section.title[:40]!r}, which is not a date"
             yield Problem("error", name, line, "journal.section", message)
         elif day is not None and date_of(day) is None:
             yield Problem("error", name, line, "journal.date", f"the date {day} does not exist")
@@ -169,7 +169,7 @@ def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterat
             if setting.line in found:
                 continue
             first = config.setting(setting.key)
-            message = f"{setting.key} stands in line {first.line + 1 if first else 0} too; the first counts"
+            message = f"{setting.key} is in line {first.line + 1 if first else 0} too; the first counts"
             yield Problem("warning", name, setting.line + 1, "config.twice", message)
             continue
         wrong = value_problem(setting.key, setting.value)

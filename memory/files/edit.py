@@ -330,7 +330,7 @@ def refuse_unwritable(name: str, document: Document) -> None:
     if conflict_at(data) is not None:
         raise MemdeckError(
             "file.conflict_markers",
-            f"git's conflict markers stand in {name}",
+            f"git's conflict markers are in {name}",
             "resolve them in an editor; until then memdeck only reads the file",
             file=name,
         )

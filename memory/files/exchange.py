@@ -251,7 +251,7 @@ class DraftDocuments:
         else:
             priority = said.get("priority", "").upper() or None
             if priority is not None and priority not in PRIORITIES:
-                words = f"{said['priority'][:40]!r} is none of {', '.join(PRIORITIES)}"
+                words = f"{said['priority'][:40]!r} is not one of {', '.join(PRIORITIES)}"
                 losses.append(Loss(item.what, "priority", words))
                 priority = None
             entry = Entry.compose(heading(priority, item.title), "", newline)
@@ -268,7 +268,7 @@ class DraftDocuments:
                     losses.append(Loss(item.what, key, error.message))
             entry = _with_body(entry, item, losses) if item.text else entry
         if "heading" in said:
-            losses.append(Loss(item.what, "heading", "a task stands under Pending, In Progress or Completed"))
+            losses.append(Loss(item.what, "heading", "a task is under Pending, In Progress or Completed"))
         if _is_known(entry, self._tasks) or not self._is_new("task", section, bare(entry)):
             return _THERE
         document, place = with_section(self._document(TASKS), section)

@@ -215,7 +215,7 @@ def _twice(link: str, key: str, items: Iterable[Any]) -> Iterator[Problem]:
     field = _FIELDS.get(link, "")
     for item in others:
         where = f"{_place(first)[0]}:{_line(first, field)}"
-        message = f"the {_UNIQUE[link]} {key[:40]!r} stands in {where} too"
+        message = f"the {_UNIQUE[link]} {key[:40]!r} is in {where} too"
         yield Problem("warning", _place(item)[0], _line(item, field), "link.twice", message)
 
 

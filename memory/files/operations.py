@@ -141,7 +141,7 @@ def text_alone(noun: str, beside: Iterable[object], others: str = "fields") -> N
 def something(changes: Iterable[object]) -> None:
     """Raise UsageError `usage.nothing` when there is nothing to change."""
     if not any(changes):
-        raise UsageError("usage.nothing", "nothing to change was given", "see --help for what can be")
+        raise UsageError("usage.nothing", "no change was given", "see --help for the fields")
 
 
 def in_words(text: str, now: datetime, zone: tzinfo) -> str:

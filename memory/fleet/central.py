@@ -150,7 +150,9 @@ class CentralFleet(Fleet):
             words = "SELECT asked_by = session_user FROM job WHERE id = %s AND verb = 'revert' AND approved IS NULL"
             row = database.execute(words, (number,)).fetchone()
             if row is None:
-                raise NotFoundError("fleet.no_approval", f"nothing waits under {number}", "see memdeck fleet approvals")
+                raise NotFoundError(
+                    "fleet.no_approval", f"nothing is pending under {number}", "see memdeck fleet approvals"
+                )
             if row[0]:
                 raise RefusedError(
                     "fleet.four_eyes", "who asked for a revert does not approve it", "another login has to"
@@ -218,5 +220,5 @@ def _is_silent(age: int | None) -> bool:
 
 
 def _away(host: str, age: int | None) -> dict[str, str]:
-    heard = "was never heard of" if age is None else f"has been silent for {age:,} seconds"
+    heard = "was never seen" if age is None else f"has been silent for {age:,} seconds"
     return {"code": "fleet.host_away", "message": f"{host} {heard}"}

@@ -90,7 +90,7 @@ class EmbeddedFleet(Fleet):
         UsageError `workspace.no_folder`.
         """
         if not os.path.isdir(folder):
-            raise UsageError("workspace.no_folder", f"{str(folder)!r} is no folder", "name a folder")
+            raise UsageError("workspace.no_folder", f"{str(folder)!r} is not a folder", "name a folder")
         found = []
         for seen, (here, folders, _) in enumerate(os.walk(os.path.realpath(folder)), 1):
             folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED)

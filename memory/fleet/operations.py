@@ -26,7 +26,7 @@ _AWAY = "fleet.host_away"
 
 fleet = Group(
     "fleet",
-    """All workspaces of a person, or of many hosts: list, search, look at, check and maintain them.
+    """List, search, check and maintain all your workspaces, on one host or many.
 
     With a database (--database, or MEMDECK_DATABASE) list, search, status, check and maintain go to the catalogue of
     all hosts; docs/fleet.md shows how one is set up.
@@ -76,7 +76,7 @@ def fleet_of(context: Context, database: str | None) -> EmbeddedFleet | CentralF
 @option(
     "--publish",
     type=Choice(("full", "names", "none")),
-    help="What an agent tells a catalogue of it: all (full, the default), titles only (names), nothing (none).",
+    help="What an agent publishes of it: everything (full, the default), titles only (names), nothing (none).",
 )
 def add(context: Context, folder: str | None, publish: str | None) -> Result:
     """List the workspace that contains DIR (default: the current folder)."""
@@ -87,13 +87,15 @@ def add(context: Context, folder: str | None, publish: str | None) -> Result:
 
 @under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop", "memdeck fleet remove --gone"))
 @_dir
-@option("--gone", is_flag=True, help="All whose memory no longer exists.")
+@option("--gone", is_flag=True, help="Remove all workspaces whose memory no longer exists.")
 def remove(context: Context, folder: str | None, gone: bool = False) -> Result:
-    """Take the workspace that contains DIR off the list; its files stay, and opening it does not list it again."""
+    """Remove the workspace that contains DIR from the list; its files stay, and opening it does not list it again."""
     if gone and folder is not None:
-        raise UsageError("usage.arguments", "DIR and --gone say two things", "give one of them")
+        raise UsageError("usage.arguments", "DIR and --gone cannot be used together", "give only one of them")
     if gone:
-        return _told(context, embedded(context).remove_gone(), "not listed any more", "none is gone")
+        return _told(
+            context, embedded(context).remove_gone(), "not listed any more", "all listed workspaces still exist"
+        )
     path = embedded(context).remove(_folder(context, folder))
     return _told(context, [path] if path is not None else [], "not listed any more", "it was not listed")
 
@@ -117,7 +119,7 @@ def list_fleet(context: Context, database: str | None) -> Result:
 def scan(context: Context, folder: str | None) -> Result:
     """List all workspaces beneath DIR (default: the current folder); links and hidden folders are not followed."""
     new = embedded(context).scan(_folder(context, folder), context.now, context.progress("folders"))
-    return _told(context, new, "listed", "nothing new beneath it")
+    return _told(context, new, "listed", "nothing new below it")
 
 
 @under(fleet, "search", examples=("memdeck fleet search deploy staging", "memdeck fleet search 'redis' -o json"))
@@ -180,7 +182,7 @@ def _host_row(host: FleetHost) -> tuple[str, ...]:
 def _heard(one: FleetHost | WorkspaceOverview) -> str:
     """Return how long ago a host was heard of, and whether that is too long."""
     if one.age is None:
-        return "never heard of"
+        return "never seen"
     return f"silent for {say_span(one.age) or 'a moment'}" if one.silent else say_ago(one.age)
 
 
@@ -214,7 +216,7 @@ def check(context: Context, database: str | None) -> Result:
 
 
 @under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
-@option("--dry-run", is_flag=True, help="Only say what would move.")
+@option("--dry-run", is_flag=True, help="Say what would move, and move nothing.")
 @on_database
 def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
     """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""
@@ -262,7 +264,7 @@ def _named(context: Context, host: str, path: Path | str) -> str:
 
 def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOverview]) -> Iterator[str]:
     if not rows:
-        yield "no workspace is listed; see memdeck fleet scan"
+        yield "no workspaces are listed; find some with memdeck fleet scan"
         return
     many = any(row.age is not None for row in rows)
     head = ("workspace", "overdue", "failing", "stale", "need approval", "problems", "last maintenance")
@@ -302,11 +304,11 @@ def _failures(context: Context, results: Sequence[WorkResult], total: int) -> li
 )
 @on_database
 @option("--host", "hosts", multiple=True, metavar="NAME=LOGIN", help="A host, and the login of its agent.")
-@option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may look at everything.")
-@option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may give jobs, too.")
-@option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may approve reverts, too.")
+@option("--reader", "readers", multiple=True, metavar="LOGIN", help="A login that may read everything.")
+@option("--operator", "operators", multiple=True, metavar="LOGIN", help="A login that may also give jobs.")
+@option("--approver", "approvers", multiple=True, metavar="LOGIN", help="A login that may also approve reverts.")
 @option("--drop", multiple=True, metavar="NAME", help="A host that no longer exists; it is forgotten.")
-@option("--rebuild", is_flag=True, help="Make the catalogue anew; every agent publishes again.")
+@option("--rebuild", is_flag=True, help="Rebuild the catalogue; every agent publishes again.")
 def init(
     context: Context,
     database: str | None,
@@ -326,7 +328,7 @@ def init(
     for one in hosts:
         name, equals, login = one.partition("=")
         if not (name and equals and login):
-            raise UsageError("usage.arguments", f"--host does not take {one!r}", "write --host NAME=LOGIN")
+            raise UsageError("usage.arguments", f"invalid value for --host: {one!r}", "write --host NAME=LOGIN")
         logins[name] = login
     grants = [
         (role, login)
@@ -348,7 +350,7 @@ def revert(context: Context, place: str, change: str, database: str | None) -> R
     if not (host and colon and path):
         raise UsageError("usage.arguments", f"{place[:80]!r} names no workspace", "write HOST:PATH")
     number = central(context, database).ask_revert(host, Path(path), change)
-    return said({"approval": number}, f"waits for an approval: memdeck fleet approve {number}")
+    return said({"approval": number}, f"needs approval: memdeck fleet approve {number}")
 
 
 @under(fleet, "approvals", examples=("memdeck fleet approvals",))
@@ -365,12 +367,12 @@ def approvals(context: Context, database: str | None) -> Result:
 def approve(context: Context, number: int, database: str | None) -> Result:
     """Approve a revert that another login asked for; its host does it."""
     central(context, database).approve(number)
-    return said({"approval": number}, "approved; its host does it")
+    return said({"approval": number}, "approved; its host will do it")
 
 
 def _approval_lines(paint: Paint, rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     if not rows:
-        yield "nothing was asked for"
+        yield "no reverts were requested"
     for row in rows:
         result = row["result"]
         state = "waiting" if row["approved_by"] is None else "approved" if result is None else "done"
@@ -391,7 +393,7 @@ _METRICS = {
     "fleet_workspace_overdue": "Overdue tasks.",
     "fleet_workspace_failing": "Monitors whose last result was not healthy.",
     "fleet_workspace_stale": "Monitors without a result, and what no longer runs regularly.",
-    "fleet_workspace_waiting": "What waits for an approval.",
+    "fleet_workspace_waiting": "What needs approval.",
     "fleet_workspace_problems": "Errors in the memory files.",
     "fleet_workspace_broken": "Whether a workspace could not be read.",
 }

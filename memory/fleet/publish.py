@@ -233,7 +233,7 @@ class Publisher:
     def _check_generation(self) -> None:
         """Raise BusyError `fleet.anew` if the catalogue was made anew; in a transaction, that has to wait from now."""
         if self._one("SELECT generation FROM catalogue") != self._generation:
-            raise BusyError("fleet.anew", "the catalogue was made anew", "everything is published again")
+            raise BusyError("fleet.anew", "the catalogue was rebuilt", "everything is published again")
 
     def _one(self, words: str, values: Sequence[Any] = ()) -> int:
         row = self._connection.execute(words.encode(), values).fetchone()

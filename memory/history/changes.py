@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
-    """Return what a change did, entry by entry; empty where its bytes are no longer kept."""
+    """Return what a change did, entry by entry; empty where its content is no longer kept."""
     files = [(file_name(file.path), history.regions(record, file)) for file in record.files]
     return change_views(files, record.actor, record.operation)
 

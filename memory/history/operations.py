@@ -26,7 +26,7 @@ from .outside import keep_removal
 ID_LENGTH = 16  # the time, and enough characters after it to be unique
 _LIMIT = 50
 
-changes = Group("changes", "Show and take back what was changed, by whom and when.")
+changes = Group("changes", "List, show and revert changes: what changed, when and by whom.")
 _id = argument("change_id", metavar="ID")
 
 
@@ -45,8 +45,10 @@ _id = argument("change_id", metavar="ID")
 @option(
     "--since", metavar="TIME", type=Bound(), help="Only changes at or after: 2026-12-01, '2026-12-01 14:00', yesterday."
 )
-@option("--until", metavar="TIME", type=Bound(end=True), help="Only changes up to; a day alone counts whole.")
-@option("--limit", type=Whole(least=0), default=_LIMIT, help=f"At most so many (default: {_LIMIT}; 0: all).")
+@option(
+    "--until", metavar="TIME", type=Bound(end=True), help="Only changes up to this time; a date includes its whole day."
+)
+@option("--limit", type=Whole(least=0), default=_LIMIT, help=f"The newest N (default: {_LIMIT}; 0: all).")
 def list_changes(
     context: Context,
     file: str | None,
@@ -101,7 +103,7 @@ def _notice(context: Context) -> None:
 )
 @_id
 def show(context: Context, change_id: str) -> Result:
-    """Show one change entry by entry; ID is its id or the beginning of it."""
+    """Show one change, entry by entry. ID is its id or the beginning of it."""
     _notice(context)
     # The actor filters a listing; here it is the user who looks at one change.
     record, log = logs.find_change(context.workspace.together, change_id, "cli")
@@ -122,7 +124,7 @@ def _told(
     if record.undone_by:
         yield paint.line(f"taken back by {record.undone_by}", "  ")
     if not record.kept:
-        yield paint.notice(paint.line("its bytes are no longer kept", "  "))
+        yield paint.notice(paint.line("its content is no longer kept", "  "))
     yield from view_lines(paint, views, origins=True)
 
 
@@ -157,12 +159,12 @@ def view_lines(paint: Paint, views: Iterable[ChangeView], *, origins: bool = Fal
 @option(
     "--removed",
     is_flag=True,
-    help="Only bring back the entries that another program removed; its other changes stay.",
+    help="Only restore the entries that another program removed; its other changes stay.",
 )
 def revert(context: Context, change_id: str, removed: bool) -> Result:
-    """Take back one change by any author; later changes by others stay.
+    """Revert one change by any author; later changes by others stay.
 
-    Where the same was changed since, nothing is written, and it says what these entries became.
+    Where the same text was changed since, nothing is written, and the error says what happened to each entry.
     """
     done = logs.revert(context.workspace.together, change_id, actor=context.actor, now=context.now, removed=removed)
     return _took_back(context, done)
@@ -171,7 +173,7 @@ def revert(context: Context, change_id: str, removed: bool) -> Result:
 @under(changes, "keep", serves="person", examples=("memdeck changes keep 01HM5Z0C8WJ4QXKD",))
 @_id
 def keep(context: Context, change_id: str) -> Result:
-    """Accept the removal of entries by another program, and end the reminders of it."""
+    """Accept that another program removed entries, and end the reminders."""
     change = context.workspace.store.history.get(change_id).id
     words = keep_removal(context.workspace, change, actor=context.actor, now=context.now)
     return said({"kept": {"change": change}}, f"left as it is: {words}")
@@ -181,10 +183,10 @@ def keep(context: Context, change_id: str) -> Result:
 def undo(context: Context) -> Result:
     """Undo the newest change made in your name, from any program; later changes by others stay.
 
-    The command line and the application are one person: what you did there counts too, what you accepted of an agent,
-    and what you wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and takes
-    back only its own. A change whose entries maintenance has archived since cannot be taken back directly: undo says
-    how, and the next undo takes back an older change.
+    Your changes are those from the command line and the application, the proposals that you accepted, and what you
+    wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and undoes only its own
+    changes. If maintenance has archived the changed entries since, undo says how to revert the change, and the next
+    undo reverts an older one.
     """
     return _took_back(context, logs.undo(context.workspace.together, actor=context.actor, now=context.now))
 

@@ -158,7 +158,7 @@ def bring_back_in(log: SharedLog, change_id: str, *, actor: str, now: datetime) 
 
     done = _carry_out(found, merged, actor, now, REVERT, f"brought back {titles[0]!r}{more}")
     if not done.files:
-        log.history.note(KEEP, "it is back already", actor=actor, now=now, undoes=record.id)
+        log.history.note(KEEP, "it is already back", actor=actor, now=now, undoes=record.id)
     return done
 
 

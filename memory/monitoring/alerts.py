@@ -175,13 +175,13 @@ def read_options(monitor: Monitor) -> AlertOptions:
         value = text(key) or "1"
         if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= _MOST:
             return int(value)
-        wrong(key, f"{value[:30]!r} is no whole number from 1 to {_MOST}")
+        wrong(key, f"{value[:30]!r} is not a whole number from 1 to {_MOST}")
         return 1
 
     remind = text("remind")
     every = None if remind is None else read_span(remind)
     if remind is not None and every is None:
-        wrong("remind", f"{remind[:30]!r} is no time such as 4h or 1d")
+        wrong("remind", f"{remind[:30]!r} is not a time such as 4h or 1d")
     windows: tuple[Window, ...] = ()
     try:
         windows = parse_windows(text("maintenance") or "")
@@ -269,7 +269,7 @@ def _window(text: str) -> Window:
                 return Window(time(hour, minute), timedelta(minutes=length), _days(first, last))
     raise UsageError(
         "window.invalid",
-        f"{text[:40]!r} is no window of time",
+        f"{text[:40]!r} is not a window of time",
         "write 22:00-07:00, SUN 02:00-04:00 or MON-FRI 18:00-08:00",
     )
 

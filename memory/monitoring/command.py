@@ -138,7 +138,7 @@ def run_placed(
     if folder != PRIVATE:
         place = os.path.realpath(os.path.join(root, folder))
         if not os.path.isdir(place) or (place != top and not place.startswith(top.rstrip("/") + "/")):
-            raise UsageError("monitor.folder", f"{folder[:60]!r} is no folder of the workspace", "write folder: .")
+            raise UsageError("monitor.folder", f"{folder[:60]!r} is not a folder of the workspace", "write folder: .")
         return run(folder=place)
     with run_folder(state, workspace_of) as place:
         for name in names:

@@ -131,14 +131,14 @@ class Addresses:
             raise ConfigError(f"channels.{error.code}", f"{file} {error}", hint, file=str(file)) from None
         except ConfigError as error:
             # The parser's message may quote the file, which is secret.
-            raise _invalid(file, f"it is no TOML that can be read (at line {error.details['line']})") from None
+            raise _invalid(file, f"it is not TOML that can be read (at line {error.details['line']})") from None
         known: dict[str, dict[str, tuple[str, ...]]] = {"channels": {}, "pings": {}}
         for table, found in known.items():
             rows = values.get(table, {})
             for name, value in (rows if isinstance(rows, dict) else {}).items():
                 urls = tuple(value) if isinstance(value, list) else (value,)
                 if not urls or not all(isinstance(url, str) and url for url in urls):
-                    raise _invalid(file, f"{name[:60]!r} is no address and no list of addresses")
+                    raise _invalid(file, f"{name[:60]!r} is neither an address nor a list of addresses")
                 found[name] = urls
         return known
 

@@ -122,7 +122,7 @@ def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
     ),
 )
 @argument("names", metavar="[NAME]...", nargs=-1, type=Ref(("monitors",)))
-@option("--all", "everything", is_flag=True, help="All monitors, whether they are due or not.")
+@option("--all", "everything", is_flag=True, help="All monitors, even those that are not due.")
 def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
     """Run the monitors that are due, or those named, with their alerts, remediations and messages.
 
@@ -131,7 +131,7 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
     """
     _refuse_safe(context)
     if names and everything:
-        raise UsageError("usage.arguments", "names and --all say two things", "give one of them")
+        raise UsageError("usage.arguments", "names and --all cannot be used together", "give only one of them")
     found = watch(context, names=list(names) or None, everything=everything, heartbeat=False)
     document = {
         "workspace": str(context.workspace.root),
@@ -158,11 +158,11 @@ def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
 )
 @argument("name", metavar="[NAME]", required=False, type=Ref(("monitors",)))
 @option("--for", "span", metavar="TIME", help="How long, such as 30m, 2h or 1d (default: 1h).")
-@option("--off", is_flag=True, help="Let it be heard again.")
+@option("--off", is_flag=True, help="Unmute it.")
 def mute(context: Context, name: str | None, span: str | None, off: bool) -> Result:
-    """Send no message about a monitor (default: any) for a while; it is checked all the same."""
+    """Mute a monitor (default: all) for a while: it is still checked, but sends no messages."""
     if off and span:
-        raise UsageError("usage.arguments", "--off and --for say two things", "give one of them")
+        raise UsageError("usage.arguments", "--off and --for cannot be used together", "give only one of them")
     until = None if off else context.now + _span(span or "1h")
     monitor = None if name is None else find_monitor(context.snapshot, name)
     ledger = context.opened(ledger_of(context.workspace))
@@ -198,7 +198,7 @@ def _painted(paint: Paint, found: Watch) -> Iterator[str]:
 def _span(text: str) -> timedelta:
     found = read_span(text)
     if found is None:
-        raise UsageError("usage.time", f"{text[:30]!r} is no span of time", "write 30m, 2h or 1d")
+        raise UsageError("usage.time", f"{text[:30]!r} is not a span of time", "write 30m, 2h or 1d")
     return found
 
 
@@ -211,16 +211,16 @@ def _span(text: str) -> timedelta:
     ),
 )
 @argument("name")
-@option("--type", type=Choice(tuple(DEFAULTS)), required=True, help="What it looks at.")
+@option("--type", type=Choice(tuple(DEFAULTS)), required=True, help="What it watches.")
 @option("--url", metavar="URL", help="The address that an http monitor fetches.")
 @option("--command", metavar="C", help="The command of a command monitor; kept as text.")
 @option(
-    "--folder", metavar="DIR", help="Where its commands run: . is the workspace (default: an empty private folder)."
+    "--folder", metavar="DIR", help="Where its commands run: . for the workspace (default: an empty private folder)."
 )
 @option("--interval", metavar="CRON", help="How often: five cron fields, such as '*/5 * * * *'.")
 @option("--threshold", metavar="T", help="When it alerts: 'status != 200', 'exit code != 0', 'value > 90'.")
 @option("--priority", "alertPriority", metavar="P", help="Priority of its alerts: high, normal or low.")
-@option("--remediate", "autoRemediate", metavar="C", help="The command that may mend it (autoRemediate); kept as text.")
+@option("--remediate", "autoRemediate", metavar="C", help="The command that may fix it (autoRemediate); kept as text.")
 @option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), **fields: str | None) -> Edit:
     """Add a monitor; its command does not run until a person approves it."""
@@ -250,7 +250,7 @@ def edit(
     unset: Sequence[str] = (),
     text: str | None = None,
 ) -> Edit:
-    """Change fields of a monitor; each changes its own line and no other."""
+    """Change fields of a monitor; each field changes only its own line."""
     values = pairs(changes)
     something((values, unset, text is not None))
     if text is not None:
@@ -266,16 +266,16 @@ def remove(call: Call, ref: str) -> Edit:
     return MONITOR_EDITS.removed(call.snapshot, ref, now=call.now)
 
 
-notify = Group("notify", "Where messages about monitors go.")
+notify = Group("notify", "Messages about monitors.")
 
 
 @under(
     notify, "test", serves="person", examples=("memdeck notify test", "memdeck notify test --channel channel-def456")
 )
-@option("--channel", metavar="ID", help="Only this channel of the workspace (default: as an alert would go).")
+@option("--channel", metavar="ID", help="Only this channel (default: the channels of an alert).")
 @option("--priority", type=Choice(("low", "normal", "high")), default="normal", help="Priority of the message.")
 def test(context: Context, channel: str | None, priority: str) -> Result:
-    """Send a message to the channels of this workspace, as an alert would go, and say which one took it."""
+    """Send a test message as an alert would be sent, and say which channel took it."""
     _refuse_safe(context)
     route = read_route(context.snapshot, addresses_of(context))
     wanted = [one for one in route.channels if channel in (None, one.id, one.name)]

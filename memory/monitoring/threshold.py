@@ -327,7 +327,9 @@ def _quantity(token: _Token) -> Quantity:
     found = _NUMBER.fullmatch(token.text)
     assert found is not None
     if found[2] and unit_of(found[2]) is None:
-        raise BadThreshold(f"{found[2][:20]!r} is no unit", token.column, "units: ms s m h d, %, KB MB GB, KiB MiB GiB")
+        raise BadThreshold(
+            f"{found[2][:20]!r} is not a unit", token.column, "units: ms s m h d, %, KB MB GB, KiB MiB GiB"
+        )
     literal = Quantity(read_number(found[1]), found[2])
     if not math.isfinite(literal.amount):
         raise BadThreshold(f"{found[1][:20]} is too large a number", token.column, "write a smaller one")

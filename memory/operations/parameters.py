@@ -40,7 +40,7 @@ class Kind:
         UsageError `usage.value` for a wrong word, `api.argument` or `api.text` for JSON of another type.
         """
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise UsageError("api.argument", f"{name} is no text and no number", "send a text", argument=name)
+            raise UsageError("api.argument", f"{name} is neither text nor a number", "send a text", argument=name)
         return str(value)
 
     def meant(self, value: Any, context: Context) -> Any:  # noqa: ARG002
@@ -214,7 +214,7 @@ class Values(Kind):
     def read(self, value: Any, name: str) -> Mapping[str, Any]:
         """Return the object."""
         if not isinstance(value, Mapping):
-            raise UsageError("api.argument", f"{name} is no object", 'send {"name": "value"}', argument=name)
+            raise UsageError("api.argument", f"{name} is not an object", 'send {"name": "value"}', argument=name)
         return value
 
 

@@ -34,7 +34,7 @@ class PromptChoices(NamedTuple):
         place, _, number = ref.partition("#")
         if not place or not number or len(ref) > _LONGEST or not ref.isprintable() or kind not in DONE:
             hint = "write the ref of an entry, as memdeck prompt shows it"
-            raise UsageError("prompt.choice", f"{ref[:80]!r} is no ref", hint)
+            raise UsageError("prompt.choice", f"{ref[:80]!r} is not a ref", hint)
         if len(self.chosen) >= _MOST and ref not in self.chosen:
             raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
         others = {one: known for one, known in self.chosen.items() if one != ref}
@@ -81,5 +81,5 @@ _SETTINGS = Settings(
     },
     code="prompt.choices",
     what="what you pinned and muted",
-    remedy="mend the file, or remove it and choose anew; agents are told nothing meanwhile",
+    remedy="fix the file, or remove it and choose again; agents are told nothing meanwhile",
 )

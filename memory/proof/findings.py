@@ -223,5 +223,5 @@ _CONFIRMED: Settings[Mapping[str, Sequence[str]]] = Settings(
     lambda known: {"confirmed": known},
     code="proof.confirmed",
     what="what you called still true",
-    remedy="mend the file, or remove it and confirm anew",
+    remedy="fix the file, or remove it and confirm again",
 )

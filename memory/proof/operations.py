@@ -80,7 +80,7 @@ def _renamed(entries: EntryAccess, ref: str, names: Mapping[str, str], actor: st
 @argument("ref", metavar="REF")
 @option("--by", metavar="REF", help="The entry that says what holds now.")
 def supersede(context: Context, ref: str, by: str | None) -> Result:
-    """Remove an entry that no longer holds, of any system; `memdeck undo` brings it back.
+    """Remove an entry of any system that no longer holds; `memdeck undo` brings it back.
 
     The change log says which entry replaces it. It is named by its ref or its title.
     """

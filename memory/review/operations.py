@@ -28,9 +28,9 @@ _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
     "--state",
     type=Choice(("waiting", "accepted", "rejected", "all")),
     default="waiting",
-    help="Which (default: those that wait).",
+    help="Which proposals (default: pending).",
 )
-@option("--limit", type=Whole(least=0), default=50, help="At most so many (default: 50; 0: all).")
+@option("--limit", type=Whole(least=0), default=50, help="The newest N (default: 50; 0: all).")
 def list_proposals(context: Context, state: State | Literal["all"], limit: int) -> Result:
     """List what agents want to change, newest first. With --actor NAME only the proposals of that agent."""
     inbox = Inbox(context.workspace.together)
@@ -50,7 +50,7 @@ def list_proposals(context: Context, state: State | Literal["all"], limit: int) 
     return listing(
         "proposals",
         lambda: (one.row() for one in found),
-        lambda paint: paint.columns(rows, empty="nothing waits"),
+        lambda paint: paint.columns(rows, empty="nothing is pending"),
         [f"warning: {warning}" for warning in inbox.warnings],
     )
 
@@ -102,10 +102,10 @@ def _told(
 @option(
     "--take",
     type=Choice(("proposal", "file")),
-    help="Where the same was changed since: whose side counts.",
+    help="Which side wins where both changed the same.",
 )
 def accept(context: Context, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> Result:
-    """Make the changes that agents proposed, each as one change in the agent's name.
+    """Apply the changes that agents proposed, each as one change in the agent's name.
 
     `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
     is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
@@ -132,9 +132,9 @@ def _all_of(inbox: Inbox, proposal_ids: Sequence[str]) -> list[str]:
 
 @under(review, "reject", serves="decision", examples=("memdeck review reject 01HM5Z0C8WJ4QXKD --note 'still needed'",))
 @_ids
-@option("--note", metavar="TEXT", default="", help="Why; the agent reads it.")
+@option("--note", metavar="TEXT", default="", help="The reason, which the agent reads.")
 def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result:
-    """Decide that proposals are not made; the files stay as they are."""
+    """Reject proposals; the files stay as they are."""
     inbox = Inbox(context.workspace.together)
     done = [
         inbox.reject(number, reviewer=context.actor, now=context.now, note=note)
@@ -184,7 +184,7 @@ def edit(context: Context, proposal_id: str, text: str) -> Result:
 @argument("name", metavar="ACTOR", required=False)
 @argument("kind", metavar="KIND", required=False)
 @argument("decision", metavar="DECISION", required=False)
-@option("--unset", is_flag=True, help="Take a rule away.")
+@option("--unset", is_flag=True, help="Remove a rule.")
 def policy(context: Context, name: str | None, kind: str | None, decision: str | None, unset: bool) -> Result:
     """Show the rules for agents, or set one: which changes of ACTOR are applied, left to your review, or refused.
 
@@ -196,7 +196,7 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
     if name is None:
         rules = read_policy(state)
     elif kind is None or (decision is None) != unset:
-        words = "a rule has an actor, a kind and a decision; --unset takes an actor and a kind"
+        words = "a rule needs an actor, a kind and a decision; --unset needs an actor and a kind"
         raise UsageError("usage.arguments", words, "see memdeck review policy --help")
     else:
         rules = set_rule(state, name, kind, decision, now=context.now)
@@ -206,7 +206,7 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
 
 
 def _policy_lines(paint: Paint, rules: Policy) -> Iterator[str]:
-    yield "What an agent does, where no rule says otherwise:"
+    yield "What happens where no rule applies:"
     yield from paint.columns((kind, *decision_and_words) for kind, decision_and_words in KINDS.items())
     if rules:
         yield "Rules:"

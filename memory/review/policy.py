@@ -76,13 +76,13 @@ def set_rule(state: PrivateState, actor: str, kind: str, decision: str | None, *
 
 def _rule(actor: str, kind: str, decision: str) -> Rule:
     if not is_agent(actor) or len(actor) > 80 or not actor.isprintable():
-        raise UsageError("review.rule", f"{actor[:80]!r} is no agent", "write agent:NAME, or agent:* for all")
+        raise UsageError("review.rule", f"{actor[:80]!r} is not an agent", "write agent:NAME, or agent:* for all")
     if kind != ANY and kind not in KINDS:
-        raise UsageError("review.rule", f"{kind[:40]!r} is no kind of change", f"write {', '.join(KINDS)} or *")
+        raise UsageError("review.rule", f"{kind[:40]!r} is not a kind of change", f"write {', '.join(KINDS)} or *")
     for one in DECISIONS:
         if one == decision:
             return Rule(actor, kind, one)
-    raise UsageError("review.rule", f"{decision[:40]!r} is no decision", f"write {', '.join(DECISIONS)}")
+    raise UsageError("review.rule", f"{decision[:40]!r} is not a decision", f"write {', '.join(DECISIONS)}")
 
 
 def _parse(document: dict[str, Any]) -> Policy:
@@ -97,5 +97,5 @@ _SETTINGS = Settings[Policy](
     lambda policy: {"rules": [rule._asdict() for rule in policy]},
     code="review.policy",
     what="the rules for agents",
-    remedy="mend the file, or remove it and set them anew; agents change nothing meanwhile",
+    remedy="fix the file, or remove it and set them again; agents change nothing meanwhile",
 )

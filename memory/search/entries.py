@@ -223,7 +223,7 @@ def text_of(key: str, value: Any) -> str:
         return str(value)
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return ", ".join(value)
-    raise UsageError("entry.value", f"{key[:40]!r} is no text, number or list of texts", "send text")
+    raise UsageError("entry.value", f"{key[:40]!r} is neither text, a number nor a list of strings", "send text")
 
 
 def texts_of(values: Mapping[str, Any]) -> dict[str, str]:

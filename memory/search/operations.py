@@ -19,7 +19,7 @@ DEFAULT_LIMIT = 20
 _PLACES = ", ".join(kind for system in REGISTRY for kind in system.kinds)
 _UPDATE_SECONDS = 10.0
 """Seconds that an answer may wait for the index; after them it says that more may come."""
-SOME, NONE = "these hold some of the words", "nothing holds all the words; these hold some"
+SOME, NONE = "these have some of the words", "no entry has all the words; these have some"
 """The line above partial matches, with and without full matches above it."""
 
 
@@ -34,18 +34,16 @@ SOME, NONE = "these hold some of the words", "nothing holds all the words; these
     ),
 )
 @argument("query", nargs=-1, required=True)
-@option("--in", "places", metavar="KINDS", help=f"Only these, with commas between them: {_PLACES}.")
+@option("--in", "places", metavar="KINDS", help=f"Only these, separated by commas: {_PLACES}.")
 @option("--limit", type=Whole(0), default=DEFAULT_LIMIT, metavar="N", help="The best N (default: 20, 0 is all).")
-@option("--explain", is_flag=True, help="Say on stderr how the answer came about.")
+@option("--explain", is_flag=True, help="Explain the ranking on stderr.")
 def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> Result:
-    """Find entries that contain the words, in any case, in the files and in the archive; the best come first.
+    """Find entries that contain the words, in all memory and the archive; the best come first.
 
-    Entries with all words come first; entries with some of them follow below a line, so a question can be asked as
-    it is. A score is the share of the query that an entry has. Words may have another form or go on (deploy
-    finds deployed and deployment); "words in quotes" are adjacent and whole; -word is left out; in:, tag:,
-    before: and after: narrow it. These hold below the line as well. Where a word is in no entry, similar ones are
-    taken, and the answer says so.
-    A file that cannot be read is left out and named on stderr.
+    Entries with all words come first; entries with some of them follow below a line, so you can ask a question. The
+    score is the share of the query that an entry has. A word also finds its other forms (deploy finds deployed and
+    deployment); "words in quotes" are a phrase; -word excludes; in:, tag:, before: and after: narrow the search. If no
+    entry has a word, similar words are searched, and the answer says so. Files that cannot be read are named on stderr.
     """
     started = time.monotonic()
     asked = _read(context, query).within(kinds_of(places))

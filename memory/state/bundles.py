@@ -61,7 +61,9 @@ def init(
     then. UsageError `state.provider`.
     """
     if provider not in model.PROVIDERS:
-        raise UsageError("state.provider", f"{provider[:60]!r} is no provider", f"one of {', '.join(model.PROVIDERS)}")
+        raise UsageError(
+            "state.provider", f"{provider[:60]!r} is not a provider", f"one of {', '.join(model.PROVIDERS)}"
+        )
     refuse_foreign(store.files.read)
 
     def build(writing: StateWriting) -> StateChange:
@@ -147,7 +149,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         state = writing.memory.state
         if base is not None and state["bundle"][key] != base:
             raise ConflictError(
-                "document.conflict", f"{section} was changed meanwhile", "look at it again", files=[model.STATE]
+                "document.conflict", f"{section} changed meanwhile", "look at it again", files=[model.STATE]
             )
         bundle = {**state["bundle"], key: value}
         refuse("bundle", bundle)

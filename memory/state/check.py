@@ -349,7 +349,7 @@ def _archive(memory: StateFiles) -> Found:
         path = f"{model.ARCHIVE}/{name}"
         known = name in memory.batches or path == model.EXPIRED or name.startswith(".")
         if not known and memory.holds(path):
-            yield _warn(f"archive:name:{name}", "it is no batch of the archive", path)
+            yield _warn(f"archive:name:{name}", "it is not a batch of the archive", path)
     for batch in memory.batches:
         folder = f"{model.ARCHIVE}/{batch}"
         try:

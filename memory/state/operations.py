@@ -40,7 +40,7 @@ from .status import checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 
 _NO_SOURCES = "no sources; `memdeck state add` adds one"
-_TAKES_BACK = "`memdeck undo` takes it back"
+_TAKES_BACK = "`memdeck undo` reverts it"
 
 state = Group(
     "state",
@@ -50,7 +50,7 @@ state = Group(
     README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
     """,
 )
-_dry_run = option("--dry-run", is_flag=True, help="Only say what would be done.")
+_dry_run = option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 _yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
@@ -78,10 +78,10 @@ def _store(context: Context) -> StateStore:
 
 
 @state.change("init", "")
-@option("--provider", default="claude", metavar="P", help="Whose agent works here: claude (the default) or codex.")
-@option("--force", is_flag=True, help="Archive the existing state and begin again.")
+@option("--provider", default="claude", metavar="P", help="The agent that works here: claude (the default) or codex.")
+@option("--force", is_flag=True, help="Archive the existing state and start again.")
 def init(context: Context, provider: str, force: bool) -> Result:
-    """Make the state from the repository as it is: manifests, entry points, README, tree, test commands, git.
+    """Create the state from the repository: manifests, entry points, README, tree, test commands, git.
 
     No model is asked and nothing of the repository is run. If any part of the state exists, this
     names it and changes nothing.
@@ -117,7 +117,7 @@ def _written(context: Context, done: StateChange, notes: Sequence[str] = ()) -> 
             return
         bundle, point = done.state["bundle"], done.state["maintenance"]["latestCheckpointId"]
         if done.archived is not None:
-            yield paint.line(f"the former state is in {done.archived}")
+            yield paint.line(f"the previous state is in {done.archived}")
         yield paint.line(bundle["project"]["summary"])
         yield f"{point}, bundle {done.state['bundleHash'][:12]}"
         yield paint.line(f"docs/agent-memory/README.md shows it, {bundle['project']['recommendedEntryFile']} names it")
@@ -128,7 +128,7 @@ def _written(context: Context, done: StateChange, notes: Sequence[str] = ()) -> 
 
 @state.change("update", "")
 def update(context: Context) -> Result:
-    """Renew the state from the repository as it is; the work of recalls and people in it stays."""
+    """Update the state from the repository; what recalls and people wrote stays."""
     store = _store(context)
     return _written(context, bundles.update(store, analyse(store.root), actor=context.actor, now=context.now))
 
@@ -143,7 +143,7 @@ def status(context: Context) -> Result:
 def _status_lines(paint: Paint, found: Json) -> Iterator[str]:
     waiting = ", ".join(f"{count:,} {scope}" for scope, count in found["unrecalled"].items() if scope != "all")
     changed, against = ", ".join(found["drift"]["changedSections"]), found["drift"]["checkpoint"]
-    drift = f"{changed} differ from {against}" if changed else f"none against {against}"
+    drift = f"{changed} differ from {against}" if changed else f"no drift from {against}"
     work = found["work"] or {"branch": "", "commits": []}
     yield from paint.columns(
         [
@@ -196,7 +196,9 @@ def show(context: Context, section: str | None) -> Result:
 
 @state.change("edit", "next-steps --json steps.json")
 @argument("section")
-@option("--json", "source", type=Content("state.edit"), metavar="FILE|-", help="Take it from this file, or from stdin.")
+@option(
+    "--json", "source", type=Content("state.edit"), metavar="FILE|-", help="Read it from this file, or - for stdin."
+)
 def edit(context: Context, section: str, source: SentFile | None) -> Result:
     """Edit a section of the bundle as JSON in $EDITOR; it is checked before anything is written.
 
@@ -211,7 +213,7 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
         try:
             value = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            raise UsageError("state.json", f"{what} is not JSON: {error}", "mend it and try again") from None
+            raise UsageError("state.json", f"{what} is not JSON: {error}", "fix it and try again") from None
         return _written(context, bundles.edit(store, section, value, base=base, actor=context.actor, now=context.now))
 
     if source is not None:
@@ -224,7 +226,7 @@ def edit(context: Context, section: str, source: SentFile | None) -> Result:
 
 @state.look("export", "> ~/state.json")
 def export(context: Context) -> Result:
-    """Print the whole of it as one JSON document: state, events, checkpoints, sources and settings."""
+    """Print everything as one JSON document: state, events, checkpoints, sources and settings."""
     memory = _store(context).memory()
     points = [memory.checkpoint(name) for name in memory.checkpoint_ids]
     parts = {"events": list(memory.events), "sources": memory.sources, "config": nested(memory.config)}
@@ -259,7 +261,7 @@ def diff(context: Context, before: str, after: str) -> Result:
     changed = [one for one in found if one["changed"]]
 
     def lines(paint: Paint) -> Iterator[str]:
-        yield from _diff_lines(paint, changed) if changed else [f"nothing is apart between {before} and {after}"]
+        yield from _diff_lines(paint, changed) if changed else [f"{before} and {after} are the same"]
 
     return Result(lambda: {"before": before, "after": after, "sections": found}, lines, lambda: found)
 
@@ -329,14 +331,14 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     usual = scope == "source all, section all, policy balanced"
     yield plural(count, "event") + ("" if usual else f"  ({scope})")
     if found["waiting"]:
-        yield f"{found['waiting']:,} more wait for the next recall: one takes the oldest {count:,}"
+        yield f"{found['waiting']:,} more wait; each recall takes the oldest {count:,}"
     yield from _group_lines(paint, found["groups"], found["groupCount"])
     yield "what changes:" if found["engine"] == "deterministic" else paint.line(f"what {found['engine']} changes:")
     for noun, verb, titles in titles_of(found["summary"]):
         yield from first([f"{noun} {verb}: {title}" for title in titles], lambda words: paint.line(words, "  "))
     yield from first(shown.told(), lambda words: paint.notice(paint.line(words, "  ")))
     sections = ", ".join(found["summary"]["changedSections"])
-    yield f"changed sections: {sections}" if sections else "the bundle stays as it is"
+    yield f"changed sections: {sections}" if sections else "the bundle does not change"
     if found["summary"]["protectedSections"]:
         yield f"protected: {', '.join(found['summary']['protectedSections'])}"
     if found["left"]:
@@ -426,12 +428,12 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
 
 @state.change("validate", "", "--repair")
 @option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
-@option("--repair", is_flag=True, help="Show what can be mended, ask, and mend it.")
+@option("--repair", is_flag=True, help="Show what can be fixed, ask, and fix it.")
 @_yes
 def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
-    """Look at everything: each finding with its code, and pass, warn or fail; exit code 4 when anything fails.
+    """Check everything: each finding has a code, and pass, warn or fail; exit code 4 if anything fails.
 
-    A repair keeps what was damaged in the archive, and `memdeck undo` takes it back.
+    A repair keeps what was damaged in the archive, and `memdeck undo` reverts it.
     """
     system = _system(context)
     if repair:

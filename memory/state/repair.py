@@ -190,7 +190,7 @@ class _Repair:
         except MemdeckError:
             last = self.sound[-1] if self.sound else None
             old, (found, whose, recalled) = {}, _rescued(stored.data, last, self.at)
-            action = f"write a state anew, with {whose}{'' if recalled else NOT_RECALLED}"
+            action = f"write a new state, with {whose}{'' if recalled else NOT_RECALLED}"
         bundle = self._without_gone(found["bundle"])
         sources = None if self.sources is None else len(self.sources)
         maintenance = fitting(found["maintenance"], self.events, sources, self.memory.archived_numbers())

@@ -79,7 +79,7 @@ def _next(status: Json, threshold: int, removes: bool, changed: list[str]) -> tu
     for applies, command, words in told:
         if applies:
             return f"memdeck state {command}", words
-    return None, "nothing waits" + ("" if status["sources"] else "; `memdeck state add` names where sessions are")
+    return None, "nothing is pending" + ("" if status["sources"] else "; `memdeck state add` names where sessions are")
 
 
 def _by_scope(events: Sequence[Json]) -> dict[str, int]:

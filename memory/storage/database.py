@@ -258,7 +258,7 @@ class Database:
             self._warn(f"{self.kind.called} {reason} and cannot be moved aside: {error}")
         else:
             where = self.folder.path / aside
-            self._warn(f"{self.kind.called} {reason}; history begins anew, the old one is {where}")
+            self._warn(f"{self.kind.called} {reason}; a new history begins, the old one is {where}")
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:

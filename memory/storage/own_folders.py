@@ -224,7 +224,7 @@ class StateFolder:
                 "state.not_private",
                 f"the state folder {folder} is inside the workspace and is not as memdeck makes it: a repository may "
                 "have brought it along",
-                "look at it, then remove it; memdeck makes it anew",
+                "look at it, then remove it; memdeck recreates it",
                 folder=str(folder),
             )
         if found.st_mode & 0o022:

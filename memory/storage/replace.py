@@ -34,7 +34,7 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
         if (None if found is None else path.read_bytes()) != base:
             raise _changed(path)
         if not path.parent.is_dir():
-            raise RefusedError("file.not_folder", f"{path.parent} is no folder", file=str(path))
+            raise RefusedError("file.not_folder", f"{path.parent} is not a folder", file=str(path))
         with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
             fsio.put(path.name, folder, data, like=found, mode=0o644)
     except OSError as error:

@@ -423,7 +423,7 @@ class EntryAccess:
         more = {key: one for key, one in given.items() if key not in known and key != "fields"}
         try:
             if not isinstance(fields, Mapping):
-                raise UsageError("entry.arguments", "fields is no object", 'send {"name": "value"}')
+                raise UsageError("entry.arguments", "fields is not an object", 'send {"name": "value"}')
             return self.add(**known, fields={**more, **fields}, actor=actor)
         except MemdeckError as error:
             return error_json(error)
@@ -690,7 +690,7 @@ def kind_of_ref(ref: str) -> str:
     scope, mark, rest = ref.strip().rpartition("#")
     if not (scope and mark and rest) or len(ref) > 300:
         raise UsageError(
-            "entry.ref", f"{ref[:60]!r} is no ref", "take one from search or read, such as tasks#3fa94c1b2d"
+            "entry.ref", f"{ref[:60]!r} is not a ref", "take one from search or read, such as tasks#3fa94c1b2d"
         )
     if scope in ALIASES or scope in all_kinds():
         return ALIASES.get(scope, scope)
@@ -705,7 +705,7 @@ def check_text(name: str, text: Any) -> None:
     `LONGEST` characters.
     """
     if not isinstance(text, str):
-        raise UsageError("entry.text", f"{name[:40]} is no text", "send a text")
+        raise UsageError("entry.text", f"{name[:40]} is not text", "send a text")
     if len(text) > LONGEST:
         raise UsageError("entry.text", f"{name[:40]} is longer than {LONGEST:,} characters", "send less")
     if _CONTROL.search(text):
@@ -734,7 +734,7 @@ def _check(name: str, value: Any, depth: int) -> None:
             else:
                 _check(name, key, depth + 1)
     elif isinstance(value, float) and value != value:
-        raise UsageError("entry.value", f"{name[:40]} is no number", "send a number")
+        raise UsageError("entry.value", f"{name[:40]} is not a number", "send a number")
     elif isinstance(value, int) and abs(value) > 10**15:
         raise UsageError("entry.value", f"{name[:40]} is too large", "send a smaller number")
 
@@ -762,5 +762,5 @@ def read_cursor(cursor: str | None) -> tuple[int, str | None]:
         return 0, None
     found = _CURSOR.fullmatch(cursor)
     if found is None:
-        raise UsageError("entry.cursor", f"{cursor[:40]!r} is no cursor", "send back the one of the page before")
+        raise UsageError("entry.cursor", f"{cursor[:40]!r} is not a cursor", "send back the one of the page before")
     return int(found[1]), found[2]

@@ -49,8 +49,8 @@ LEVELS = ("error", "warning", "note")
     default="note",
     help="Print nothing below this level (default: note).",
 )
-@option("--fix", is_flag=True, help="Rewrite lines of other forms in their plain form; one undo takes it back.")
-@option("--dry-run", is_flag=True, help="With --fix: only say what would be written.")
+@option("--fix", is_flag=True, help="Rewrite lines of other forms in their plain form; one undo reverts it.")
+@option("--dry-run", is_flag=True, help="With --fix: say what would be written, and write nothing.")
 def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_run: bool) -> Result:
     """Parse memory files, compare them with their own bytes, and report problems as file:line.
 
@@ -62,7 +62,7 @@ def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_r
     """
     names = [_name(context, file) for file in files] or None
     if dry_run and not fix:
-        raise UsageError("usage", "--dry-run belongs to --fix", "add --fix, or leave it out")
+        raise UsageError("usage", "--dry-run works only with --fix", "add --fix, or leave it out")
     if fix:
         return _fix(context, names, dry_run=dry_run)
     problems = check_all(context.workspace, names, now=context.now)
@@ -90,7 +90,7 @@ def _fix(context: Context, names: Sequence[str] | None, *, dry_run: bool) -> Res
         if not fixed:
             yield "nothing to fix"
         else:
-            yield "nothing was changed" if dry_run else "written; `memdeck undo` takes it back"
+            yield "nothing was changed" if dry_run else "written; `memdeck undo` reverts it"
 
     return listing("fixed", lambda: map(problem_json, fixed), lines)
 

@@ -107,7 +107,7 @@ def closed_host_reason(host: str) -> str:
     if _is_address(name):
         return "" if is_open_address(name) else f"{host[:60]} is not a public address"
     if ":" in name:
-        return "the host is no address and no name"
+        return "the host is neither an address nor a name"
     labels = name.split(".")
     # One library reads them as a number, such as 2130706433 or 0x7f.1, and another as a name.
     if _NUMBER.fullmatch(labels[-1]):

@@ -211,10 +211,10 @@ class Trust:
         self._file.read()  # raises if nothing can be stored
         decision = self.decide(ask)
         if not decision.id:
-            raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "mend it in the file first")
+            raise RefusedError("trust.refused", f"{_about(ask)}: {decision.why}", "fix it in the file first")
         if shown is not None and decision.id != shown:
             raise ConflictError(
-                "trust.changed", f"{_about(ask)} or a file that it names was changed meanwhile", "look at it again"
+                "trust.changed", f"{_about(ask)} or a file that it names changed meanwhile", "look at it again"
             )
         place, when = self._place(), _stamp(now)
         record = ConsentRecord(decision.id, verdict, ask, decision.pinned.scripts, place, who, when)

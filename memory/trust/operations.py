@@ -21,13 +21,13 @@ _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")
 
 trust = Group("trust", "Approve, deny and revoke what memory files may run; nothing runs before that.")
 an_id = argument("ask_id", metavar="ID", required=False)
-all_checks = option("--workspace", "whole", is_flag=True, help="Outgoing checks of public addresses, all of them.")
+all_checks = option("--workspace", "whole", is_flag=True, help="All outgoing checks of public addresses.")
 
 
 @trust.look("list", "", "--blocked -o json")
-@option("--blocked", is_flag=True, help="Only what does not run as it is.")
+@option("--blocked", is_flag=True, help="Only what is blocked.")
 def list_trust(context: Context, blocked: bool) -> Result:
-    """List everything that memory files ask to run or to connect to, and whether it may.
+    """List what memory files want to run or connect to, and whether it is approved.
 
     It also lists texts that look suspicious: agents are told of one only after a person approves exactly its bytes.
     """
@@ -67,7 +67,7 @@ def asks_of(context: Context, kept: Trust) -> tuple[Ask, ...]:
 
 
 def _unused(record: ConsentRecord) -> dict[str, Any]:
-    why = f"{record.verdict} by {record.who}, and asked for no more"
+    why = f"{record.verdict} by {record.who}, and not asked about again"
     decision = ConsentDecision("approved", why, record.id)
     return {**blocked_json(record.ask, decision), "state": "unused", "record": record.id}
 
@@ -98,7 +98,7 @@ def _lines(paint: Paint, kept: Trust, rows: list[dict[str, Any]], waiting: int) 
         (row["state"], row["id"] or "", row["role"], row["name"], text) for row, text in zip(rows, texts, strict=True)
     ]
     alerts = {index: 0 for index, row in enumerate(rows) if row["state"] in ("refused", "withdrawn")}
-    yield from paint.columns(table, indent="", alerts=alerts, empty="nothing asks to run")
+    yield from paint.columns(table, indent="", alerts=alerts, empty="nothing wants to run")
     if waiting:
         yield f"{waiting:,} need{'s' if waiting == 1 else ''} approval"
     kept_back = sum(row["role"] == TOLD and row["state"] == "pending" for row in rows)
@@ -139,7 +139,7 @@ def deny(context: Context, ask_id: str) -> Result:
 @an_id
 @all_checks
 def revoke(context: Context, ask_id: str | None, whole: bool) -> Result:
-    """Take an approval or a denial back."""
+    """Revoke an approval or a denial."""
     one_of(ask_id, whole)
     kept = context.trust
     if whole:

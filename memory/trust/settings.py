@@ -82,7 +82,7 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
         table = tables.get("trust", {})
         hosts = table.get("private_hosts", []) if isinstance(table, dict) else None
         if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
-            raise ValueError("private_hosts under [trust] is no list of texts")
+            raise ValueError("private_hosts under [trust] is not a list of strings")
         engine, timeout, environment = _engine(tables.get("state", {}))
     except NotOwn as error:
         return TrustSettings(problems=(f"{path} {error}; nothing in it counts",))
@@ -99,13 +99,13 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
 def _engine(table: object) -> tuple[str, float, tuple[str, ...]]:
     """Return command, seconds and variables of the engine; ValueError for invalid values."""
     if not isinstance(table, dict):
-        raise ValueError("[state] is no table")
+        raise ValueError("[state] is not a table")
     engine, timeout = table.get("engine", ""), table.get("engine_timeout", 120)
     environment = table.get("engine_environment", [])
     if not isinstance(engine, str):
-        raise ValueError("engine under [state] is no text")
+        raise ValueError("engine under [state] is not text")
     if not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not 0 < timeout <= 3600:
-        raise ValueError("engine_timeout under [state] is no number of seconds up to 3600")
+        raise ValueError("engine_timeout under [state] is not a number of seconds up to 3600")
     if not isinstance(environment, list) or not all(isinstance(name, str) for name in environment):
-        raise ValueError("engine_environment under [state] is no list of texts")
+        raise ValueError("engine_environment under [state] is not a list of strings")
     return engine.strip(), float(timeout), tuple(environment)

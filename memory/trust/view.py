@@ -22,7 +22,7 @@ from .records import OWN, ConsentDecision
 Sign = Literal["-", "+", " "]
 _ROLES = {
     "check": "Run this command to check {}?",
-    "remediate": "Run this command to mend {} when its check fails?",
+    "remediate": "Run this command to fix {} when its check fails?",
     "action": "Run this action of the task {}?",
     "file": "Look at this path outside of the workspace to check {}?",
     "url": "Connect to this address to check {}?",

@@ -70,11 +70,11 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     toml = read_toml(data or b"", NAME)
     for name, value in toml.values.items():
         if name not in SECTIONS and _is_section(value):
-            words, hint = f"[{name[:60]}] is no section of an Aidefile", f"the sections are {', '.join(SECTIONS)}"
+            words, hint = f"[{name[:60]}] is not a section of an Aidefile", f"the sections are {', '.join(SECTIONS)}"
             raise config_error("typed.section", words, NAME, toml.line_of(name), hint)
     section = toml.values.get("memory", {})
     if not isinstance(section, Mapping):
-        raise config_error("typed.value", "memory is no section", NAME, toml.line_of("memory"))
+        raise config_error("typed.value", "memory is not a section", NAME, toml.line_of("memory"))
     top = os.path.realpath(folder)
 
     def wrong(key: str, message: str, code: str = "typed.value", hint: str = "") -> ConfigError:

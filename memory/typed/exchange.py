@@ -89,5 +89,5 @@ def _block(item: Item) -> bytes:
     raw = block_of(item.title, f"\n{body}", "convert.block")
     back = item_of_block("", item.title, body, "")
     if (back.kind, back.text.strip("\r\n")) != (item.kind, item.text.strip("\r\n")):
-        raise UsageError("convert.block", "its text would be read as something else", "mend it there")
+        raise UsageError("convert.block", "its text would be read as something else", "fix it there")
     return raw

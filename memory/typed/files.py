@@ -136,7 +136,7 @@ def refuse_foreign(folder: Path, path: str) -> None:
     ):
         raise RefusedError(
             "typed.not_memory",
-            f"{path[:80]!r} is no Markdown file of the agent's memory",
+            f"{path[:80]!r} is not a Markdown file of the agent's memory",
             f"name one in {_HOME}/, {aidefile.procedural.real}/ or {aidefile.episodic.real}/",
             path=path,
         )
@@ -150,7 +150,7 @@ def look_at(agent: Agent) -> AgentLook:
     """
     try:
         if not agent.folder.is_dir():
-            raise MemdeckError("typed.no_folder", f"{agent.folder} is no folder", "mend its path in the registry")
+            raise MemdeckError("typed.no_folder", f"{agent.folder} is not a folder", "fix its path in the registry")
         aidefile = aidefile_of(agent.folder)
     except MemdeckError as error:
         return AgentLook(agent, error=error)

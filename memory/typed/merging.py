@@ -167,7 +167,7 @@ def block_of(title: str, body: str, code: str) -> bytes:
     """Return a `##` block; UsageError with the code where it would not be read back as one block."""
     raw = encode(f"{heading_line(title, 2)}\n{body}")
     if section_of(raw, code).title != title:
-        raise UsageError(code, "its title would be read as another one", "mend it there")
+        raise UsageError(code, "its title would be read as another one", "fix it there")
     return raw
 
 

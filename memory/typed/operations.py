@@ -97,7 +97,7 @@ def _done(context: Context, store: Store, change: Change, document: dict[str, An
 @typed.look("status", "", "--agent builder -o json")
 @_one_agent
 def status(context: Context, agent: str | None) -> Result:
-    """Say per agent how large each type is, the oldest file, tokens against compact_after, and the next prune."""
+    """Show for each agent the size of each type, the oldest file, tokens against compact_after, and the next prune."""
     approvals = state_home(context.environ)
     found = [status_of(look_at(one), context.now, approvals) for one in _agents(context, agent, here=True)]
     return listing("agents", lambda: (one.json() for one in found), lambda paint: _status_lines(paint, found))
@@ -134,7 +134,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
 
 
 @typed.change("prune", "--dry-run", "", "--agent ada")
-@option("--dry-run", is_flag=True, help="Only say what would be deleted.")
+@option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
 @_one_agent
 def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
     """Delete episodic files older than 7 days and procedural ones older than 90, of every registered agent.
@@ -192,7 +192,7 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
 def fail(context: Context, agent: str, status_: str, task: str, tokens: int, issue: str) -> Result:
     """Note in the agent's failures.md that a run failed.
 
-    A note that cannot be written is said on stderr and is no error: it must not fail what the note is about.
+    A note that cannot be written is said on stderr and is not an error: it must not fail what the note is about.
     """
     (one,) = _agents(context, agent)
     try:
@@ -320,7 +320,7 @@ def _moved(
 @_of_agent
 @_ignoring_lock
 def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_lock: bool) -> Result:
-    """Delete a file if it was last changed longer ago than AGE; a missing file is no error."""
+    """Delete a file if it was last changed longer ago than AGE; a missing file is not an error."""
     store, (inside,) = _of_paths(context, agent, path)
     gone = ops.expire(inside, max_age, **_how(context, store, ignore_lock=ignore_lock))
     context.made = f"deleted {inside}" if gone else None

@@ -205,7 +205,7 @@ def write_failure(
         return None
     folder = (agent if isinstance(agent, Agent) else find_agent(os.fspath(agent), home(os.environ))).folder
     if not folder.is_dir():
-        raise NotFoundError("typed.no_folder", f"{folder} is no folder", "name the agent's folder")
+        raise NotFoundError("typed.no_folder", f"{folder} is not a folder", "name the agent's folder")
     path = f"{aidefile_of(folder).procedural.real}/{failures.FILE}"
     note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
     store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))

@@ -133,7 +133,7 @@ def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) ->
         if not file.too_old(now):
             kept += 1
         elif not file.path.casefold().endswith(MARKDOWN):
-            skipped.append(LeftOut(file.path, "it is no Markdown"))
+            skipped.append(LeftOut(file.path, "it is not Markdown"))
         elif file.path in held:
             skipped.append(LeftOut(file.path, f"locked by {held[file.path]}"))
         elif reason := _refusal(agent, file):
@@ -173,10 +173,10 @@ def folder_refusal(look: AgentLook) -> RefusedError | None:
         if any(part.startswith(".") and part.strip(".") for part in (*written.split("/"), *real.split("/"))):
             why = "and a folder whose name begins with a dot is never pruned"
         elif real != usual and inside and not any(path.endswith(MARKDOWN) for path in inside):
-            why = "which holds no Markdown, so it is no memory and is not pruned"
+            why = "which holds no Markdown, so it is not a memory and is not pruned"
         else:
             continue
-        return RefusedError("typed.folder", f"{key} is {written[:80]!r}, {why}", "mend [memory] in the Aidefile")
+        return RefusedError("typed.folder", f"{key} is {written[:80]!r}, {why}", "fix [memory] in the Aidefile")
     return None
 
 

@@ -49,7 +49,7 @@ def preview(folder: Path, file: MemoryFile) -> str:
     if text is None:
         return "(this file cannot be read)"
     if "\0" in text:
-        return "(this file is no text)"
+        return "(this file is not text)"
     return text if file.size <= _PREVIEW else f"{text}\n…"
 
 

@@ -62,7 +62,7 @@ def read_registry(home: Path | None) -> tuple[Agent, ...]:
     listed = toml.values.get("agents", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         line = toml.line_of("agents")
-        raise config_error("typed.registry", "agents is no list of sections", shown, line, "write [[agents]]")
+        raise config_error("typed.registry", "agents is not a list of sections", shown, line, "write [[agents]]")
     agents: dict[str, Agent] = {}
     for number, one in enumerate(listed):
         name, path = one.get("name"), one.get("path")

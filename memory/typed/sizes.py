@@ -29,7 +29,7 @@ def read_size(value: object) -> int:
     elif isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())) and len(value) <= 20:
         number = int(found[1].replace("_", "")) * _FACTORS[found[2].lower()]
     if number <= 0:
-        raise ValueError(f"{value!r} is no size")
+        raise ValueError(f"{value!r} is not a size")
     return number
 
 
@@ -43,7 +43,7 @@ def read_age(value: object) -> timedelta:
     elif isinstance(value, str) and len(value) <= 20 and (found := _AGE.fullmatch(value.strip())):
         seconds = int(found[1]) * _SECONDS[(found[2] or "s").lower()]
     if not 0 <= seconds <= _MOST_SECONDS:
-        raise ValueError(f"{value!r} is no age")
+        raise ValueError(f"{value!r} is not an age")
     return timedelta(seconds=seconds)
 
 

@@ -323,7 +323,7 @@ def test_workspaces_that_are_gone_are_cleared_in_one_step(team: Team) -> None:
     assert place("fleet", "status").out.count("fleet.gone") == 2
     assert place("fleet", "remove", "--gone").out.count("not listed any more: ") == 2
     assert [one["path"] for one in place.json("fleet", "list")["workspaces"]] == [str(place.work)]
-    assert place("fleet", "remove", "--gone").out == "none is gone\n"
+    assert place("fleet", "remove", "--gone").out == "all listed workspaces still exist\n"
 
 
 def test_an_agent_maintains_by_the_schedule_of_each_workspace(team: Team) -> None:

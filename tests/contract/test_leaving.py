@@ -154,4 +154,4 @@ def test_what_was_typed_is_offered_again(large: Place) -> None:
         terminal.hang_up()
         terminal.ended()
     with opened(large) as terminal:
-        terminal.wait_for("was never saved")
+        terminal.wait_for("was not saved")

@@ -187,7 +187,7 @@ def test_a_lost_event_is_recorded_and_no_failure_for_ever(state: Place) -> None:
     assert state("state", "validate", "--repair", "--yes").code == 0
     assert state("state", "validate").code == 0
     state.write(EVENTS, state.read(EVENTS) + lines[2] + b"\n")
-    assert state("state", "validate", "--repair", "--yes").code == 0, "a repeated line is mended and nothing is left"
+    assert state("state", "validate", "--repair", "--yes").code == 0, "a repeated line is fixed and nothing is left"
 
 
 def test_an_update_lets_paths_go_that_are_gone(state: Place) -> None:

@@ -82,7 +82,7 @@ def break_hook(place: Place, tmp_path: Path, old: str, new: str, *files: str) ->
     for file in files or ("system.py",):
         source = site / "toy_notes" / file
         text = source.read_text()
-        assert re.search(old, text), f"{old!r} stands in {file}"
+        assert re.search(old, text), f"{old!r} is in {file}"
         source.write_text(re.sub(old, new, text, count=1))
     place.environ["PYTHONPATH"] = os.pathsep.join([str(site), str(HOUSE)])
 

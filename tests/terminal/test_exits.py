@@ -94,7 +94,7 @@ def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
         terminal.process.kill()
         terminal.process.wait(PATIENCE)
     with opened(shop) as terminal:
-        terminal.wait_for("was never saved")
+        terminal.wait_for("was not saved")
         terminal.type("w")
         terminal.wait_for("Edit task")
         terminal.wait_for("XYZ")

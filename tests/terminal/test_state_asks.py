@@ -71,7 +71,7 @@ def test_a_yes_recalls(shop: Repository) -> None:
     with run(shop, "recall") as terminal:
         terminal.wait_for("Apply it? [y/N]")
         terminal.type("y\n")
-        terminal.wait_for("`memdeck undo` takes it back")
+        terminal.wait_for("`memdeck undo` reverts it")
         terminal.ended()
     assert [one["title"] for one in shop.memory.bundle["gotchas"]] == ["Lock"]
     assert shop.codes() == []

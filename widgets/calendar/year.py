@@ -129,9 +129,9 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "open", id="year.take", tooltip="Go to the entries of the day"),
-        Binding("left,h", "step(-7)", "week before", id="year.left", tooltip="A week earlier", show=False),
+        Binding("left,h", "step(-7)", "previous week", id="year.left", tooltip="A week earlier", show=False),
         Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
-        Binding("up,k", "step(-1)", "day before", id="year.up", tooltip="A day earlier", show=False),
+        Binding("up,k", "step(-1)", "previous day", id="year.up", tooltip="A day earlier", show=False),
         Binding("down,j", "step(1)", "next day", id="year.down", tooltip="A day later", show=False),
         Binding("n", "busy(1)", "next with entries", id="year.next", tooltip="The next day that has entries"),
         Binding(

@@ -356,4 +356,4 @@ class GoPrefix(Mixin):
 
 def go_binding(prefix: str) -> Binding:
     """The binding of `g` with the id `<prefix>.go`."""
-    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip="Pressed twice: go to the first row")
+    return Binding("g", "go", "go to", show=False, id=f"{prefix}.go", tooltip="Press twice to go to the first row")

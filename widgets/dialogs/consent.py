@@ -105,7 +105,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         Binding("n,enter", "answer('skip')", "no", id="consent.no", tooltip="Leave it as it is"),
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
         Binding("d", "deny", "never", id="consent.deny", tooltip="Deny it and do not ask again"),
-        Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this question and all later ones"),
+        Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this and all later questions"),
     ]
 
     def __init__(self, view: ConsentView, *, place: str = "") -> None:
@@ -155,7 +155,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
             self.dismiss(APPROVE)
         else:
             note = self.query_one(".consent--note", SafeText)
-            note.say("Read to the end first; this shows more of it.")
+            note.say("Read to the end first: this key scrolls on.")
             note.add_class("-said")
             lines.action_scroll_page(1)
 

@@ -229,7 +229,7 @@ class Preview(Dialog, ModalScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Apply this plan"),
+        Binding("enter", "apply", "apply", id="preview.apply", tooltip="Apply the plan"),
         Binding("escape,q", "leave", "cancel", id="preview.leave", tooltip="Change nothing"),
     ]
 

@@ -274,7 +274,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         Binding("t", "choose('theirs')", "theirs", id="three_way.theirs", tooltip="Take theirs for this field"),
         Binding("b", "choose('base')", "before", id="three_way.base", tooltip="Take the text before both changes"),
         Binding("e", "edit", "edit", id="three_way.edit", tooltip="Type something else for this field"),
-        Binding("enter,ctrl+s", "save", "save", id="three_way.save", tooltip="Write the choices"),
+        Binding("enter,ctrl+s", "save", "save", id="three_way.save", tooltip="Save your choices"),
         Binding("escape", "leave", "cancel", id="three_way.leave", tooltip="Write nothing"),
         Binding("M", "all('mine')", "all mine", id="three_way.all_mine", tooltip="Take mine everywhere"),
         Binding("T", "all('theirs')", "all theirs", id="three_way.all_theirs", tooltip="Take theirs everywhere"),
@@ -331,7 +331,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
     def _say_left(self) -> None:
         left = self.view.open_questions
         words = (
-            "1 field to choose" if left == 1 else f"{left} fields to choose" if left else "Enter writes your choices."
+            "1 field to choose" if left == 1 else f"{left} fields to choose" if left else "Enter saves your choices."
         )
         note = self.query_one(".dialog--left", SafeText)
         note.say(words)
@@ -365,7 +365,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
                 self.view.answer("edited", values["text"])
                 self._say_left()
 
-        self.app.push_screen(Form(f"Instead of both: {one.label}", (spec,)), typed)
+        self.app.push_screen(Form(f"Your own text: {one.label}", (spec,)), typed)
 
     def action_save(self) -> None:
         """Return the answers, once every field has one."""

@@ -148,7 +148,7 @@ class SafeInput(Input):
 
     @dataclass
     class Pasted(Message):
-        """Several lines were pasted where one can be typed; they are joined unless the message is stopped."""
+        """Several lines pasted where one can be typed; they are joined unless the message is stopped."""
 
         editor: SafeInput
         lines: Sequence[str]

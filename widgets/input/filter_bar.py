@@ -52,7 +52,7 @@ class FilterBar(Widget):
             "accept",
             "choose",
             id="filter.accept",
-            tooltip="Keep the filter, go to the list",
+            tooltip="Keep the filter and go to the list",
             priority=True,
         ),
     ]

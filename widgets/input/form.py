@@ -57,13 +57,11 @@ class Form(Dialog, ModalScreen[Values | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "enter", "save_one", "save", id="form.save_one", tooltip="Save the only field", priority=True, group=SAVE
-        ),
-        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save the values", priority=True, group=SAVE),
+        Binding("enter", "save_one", "save", id="form.save_one", tooltip="Save", priority=True, group=SAVE),
+        Binding("ctrl+s,f2", "save", "save", id="form.save", tooltip="Save", priority=True, group=SAVE),
         Binding("escape", "leave", "cancel", id="form.leave", tooltip="Leave without saving"),
         Binding("down", "next", "next field", id="form.next", tooltip="Go to the next field", show=False),
-        Binding("up", "previous", "field before", id="form.previous", tooltip="Go to the previous field", show=False),
+        Binding("up", "previous", "previous field", id="form.previous", tooltip="Go to the previous field", show=False),
     ]
 
     @dataclass

@@ -105,7 +105,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         _binding("G,end", "last", "last", "last", "Move to the last row"),
         go_binding("list"),
         _binding("space", "mark", "select", "select", "Select or deselect the row"),
-        _binding("v", "range", "range", "range", "Start selecting a range, or end it"),
+        _binding("v", "range", "range", "range", "Start or end the selection of a range"),
         Binding("escape", "clear", "back", id="list.clear", tooltip="Clear the selection"),
     ]
 

@@ -107,11 +107,11 @@ class RecordPane(Pane):
     """An outline of records; everything is open at first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to the one above",
+        Binding("left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to its parent",
                 show=False),
         Binding("right,l", "unfold", "unfold", id="outline.unfold",
-                tooltip="Open the branch, or go into it or to the entry", show=False),
-        Binding("z", "fold_all", "fold all", id="outline.fold_all", tooltip="Fold all branches, or open all",
+                tooltip="Unfold the branch, or go into it", show=False),
+        Binding("z", "fold_all", "fold all", id="outline.fold_all", tooltip="Fold or unfold all branches",
                 show=False),
     ]  # fmt: skip
 

@@ -108,7 +108,7 @@ class BriefPane(RecordPane):
 
     @dataclass
     class Resume(Message):
-        """A form that was never saved is to be opened again."""
+        """A form that was not saved is to be opened again."""
 
         draft: str
 
@@ -218,7 +218,7 @@ class BriefPane(RecordPane):
         self._wanted_group = ""
 
     def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
-        """Show forms that were never saved, each as the id of its draft, its subject, and when it was typed."""
+        """Show forms that were not saved, each as the id of its draft, its subject, and when it was typed."""
         if tuple(drafts) != self._drafts:
             self._drafts = tuple(drafts)
             self._show_again()
@@ -318,7 +318,7 @@ def _task(part: str, task: Task, *, now: datetime, zone: tzinfo) -> Record:
 def _draft(draft: tuple[str, str, datetime], *, now: datetime, zone: tzinfo) -> Record:
     number, words, time = draft
     when = short_moment(Moment("", time.astimezone(zone).date(), time), now, zone)
-    return _row("draft", draft, words, "", number, when, "never saved", "accent")
+    return _row("draft", draft, words, "", number, when, "not saved", "accent")
 
 
 def _removal(one: OutsideRemoval, *, now: datetime, zone: tzinfo) -> Record:

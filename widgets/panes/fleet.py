@@ -139,7 +139,7 @@ def attention(one: WorkspaceOverview) -> str:
     """Return what needs attention in a workspace, or why that is not known; empty where nothing does."""
     if one.error is not None:
         return str(one.error.get("message", ""))
-    silence = "never heard of" if one.age is None else f"silent for {say_span(one.age) or 'a moment'}"
+    silence = "never seen" if one.age is None else f"silent for {say_span(one.age) or 'a moment'}"
     words = [silence] if one.silent else []
     for name in COUNTED:
         count = 0 if name == "problems" and one.alerts else getattr(one, name)

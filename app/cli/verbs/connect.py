@@ -24,9 +24,9 @@ _scope = option(
     "--scope",
     type=Choice(("project", "user")),
     default="project",
-    help="For this project (the default), or for all projects of this person.",
+    help="For this project (the default), or for all your projects.",
 )
-_dry_run = option("--dry-run", is_flag=True, help="Only show what would be written.")
+_dry_run = option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 
 
 @verb(
@@ -64,7 +64,7 @@ def connect(
         session.answer(lambda: told, lambda: json.dumps(told, indent=2).splitlines())
     else:
         if client is None:
-            raise UsageError("usage.client", "connect needs the name of a client", "see memdeck connect --help")
+            raise UsageError("usage.client", "name a client to connect", "see memdeck connect --help")
         connection = plan_connect(setting, state_home(os.environ))
         _do(session, connection, dry_run=dry_run, undo=False)
         return PROBLEMS if connection.memory is None and scope == "project" else None

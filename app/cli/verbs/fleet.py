@@ -40,8 +40,8 @@ _TOKEN = 20
     default="",
     help="Maintain the workspaces: each by its own maintenanceSchedule, others at these times (default: none).",
 )
-@option("--no-exec", is_flag=True, help="Publish and do jobs only: no monitor runs, no heartbeat.")
-@option("--once", is_flag=True, help="Publish, do the waiting jobs, run due monitors, and return.")
+@option("--no-exec", is_flag=True, help="Only publish and do jobs; run no monitors and no heartbeat.")
+@option("--once", is_flag=True, help="Publish, do the waiting jobs, run due monitors, and exit.")
 def agent(session: Session, database: str | None, maintain: str, no_exec: bool, once: bool) -> None:
     """Publish the workspaces of this host in the catalogue, do the jobs that are given to it, and run due monitors.
 
@@ -77,7 +77,7 @@ def agent(session: Session, database: str | None, maintain: str, no_exec: bool, 
 @under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
 @option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port for programs (default: a free one).")
 @option("--page-port", type=Whole(0, 65535), default=0, metavar="N", help="The port of the pane (default: a free one).")
-@option("--read-only", is_flag=True, help="Serve programs only what looks; the pane changes nothing anyway.")
+@option("--read-only", is_flag=True, help="Let programs only read; the pane never changes anything.")
 @option(
     "--token-file",
     metavar="FILE",
@@ -138,5 +138,5 @@ def _check_cron(line: str) -> None:
         try:
             check_cron(line)
         except BadCron as error:
-            words = f"--maintain does not take {line[:60]!r}: {error.message}"
+            words = f"invalid schedule for --maintain: {line[:60]!r}: {error.message}"
             raise UsageError("fleet.cron", words, "write five fields, such as 0 3 * * *") from None

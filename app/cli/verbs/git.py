@@ -12,8 +12,8 @@ from memory.operations import Context, Group, Whole, argument, option, under, ve
 from memory.operations.result import PROBLEMS, Result, said
 from memory.storage.replace import read_file, replace_file
 
-git = Group("git", "Set git up to merge and to show memory files by their entries, or take that away.")
-_everywhere = option("--global", "everywhere", is_flag=True, help="For all repositories of this person.")
+git = Group("git", "Set up git to merge and diff memory files by entries, or remove that.")
+_everywhere = option("--global", "everywhere", is_flag=True, help="For all your repositories.")
 
 
 @under(git, "install", serves="machine", examples=("memdeck git install", "memdeck git install --global"))
@@ -30,7 +30,7 @@ def install_git(context: Context, everywhere: bool) -> Result:
 @under(git, "uninstall", serves="machine", examples=("memdeck git uninstall",))
 @_everywhere
 def uninstall_git(context: Context, everywhere: bool) -> Result:
-    """Take away what `git install` set; git's files are as they were before."""
+    """Remove what `git install` set up; git's files are as they were before."""
     done = uninstall(Path(context.folder or "."), everywhere=everywhere)
     return _told(done, "git merges memory files by lines again")
 

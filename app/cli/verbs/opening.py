@@ -48,14 +48,13 @@ def init(context: Context, folder: str | None) -> Result:
 
 @verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
 @argument("folder", metavar="[DIR]", required=False)
-@option("--no-open", is_flag=True, help="Only make it and print where it is.")
-@option("--agent", is_flag=True, help="A scripted agent works in it while you look; it leaves when you do.")
-@option("--seed", type=Whole(0), default=1, metavar="N", help="What the agent does later (default: 1).")
+@option("--no-open", is_flag=True, help="Create it and print its path, without opening it.")
+@option("--agent", is_flag=True, help="Let a scripted agent work in it until you leave.")
+@option("--seed", type=Whole(0), default=1, metavar="N", help="Seed of what the agent does later (default: 1).")
 def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed: int) -> int:
-    """Make a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
+    """Create a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
 
-    With --agent tasks, journal and monitors change under your eyes: see what flashes, what Changes tells, and what
-    becomes of a form that you have open.
+    With --agent, a scripted agent changes tasks, journal and monitors while you watch. Changes (0) lists what it did.
     """
     if agent and no_open:
         raise UsageError("usage.options", "--agent works while the application is open, not with --no-open")
@@ -147,14 +146,14 @@ def _no_folder(name: str) -> UsageError:
     near = [meant] if meant else get_close_matches(name, VERBS, 1)
     return UsageError(
         "usage.verb",
-        f"there is no verb and no folder {name!r}" + (f", did you mean {near[0]}?" if near else ""),
+        f"no verb or folder is called {name!r}" + (f", did you mean {near[0]}?" if near else ""),
         "see memdeck --help",
     )
 
 
 def _need_terminal(instead: str) -> None:
     if not at_terminal():
-        raise UsageError("terminal.missing", "the application needs a terminal, and this is none", instead)
+        raise UsageError("terminal.missing", "the application needs a terminal", instead)
 
 
 def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:

@@ -36,20 +36,25 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
         "memdeck prompt --set-budget 800",
     ),
 )
-@option("--agent", metavar="NAME", default="", help="Which agent: its own tasks come first.")
-@option("--message", metavar="TEXT", default="", help="What the agent is asked; what fits it is added.")
-@option("--budget", type=Whole(100, 20_000), metavar="TOKENS", help="What it may cost (default: 1000).")
+@option("--agent", metavar="NAME", default="", help="The agent whose tasks come first.")
+@option("--message", metavar="TEXT", default="", help="A message to the agent; matching entries are added.")
+@option("--budget", type=Whole(100, 20_000), metavar="TOKENS", help="The budget in tokens (default: 1000).")
 @option(
     "--client",
     metavar="NAME",
-    help="What a client sends at the start or for --message; else what it gets by the tool brief.",
+    help="What this client sends at the start or with --message (default: what the tool brief returns).",
 )
-@option("--pin", multiple=True, metavar="REF", help="Put an entry on top from now on.")
-@option("--unpin", multiple=True, metavar="REF", help="Take a pin back.")
-@option("--mute", multiple=True, metavar="REF", help="Tell agents nothing of an entry from now on.")
-@option("--unmute", multiple=True, metavar="REF", help="Take a mute back.")
-@option("--sheet", is_flag=True, help="Show instead what was sent before, what it cost, and what answers used.")
-@option("--set-budget", type=Whole(0, 20_000), metavar="TOKENS", help="What hooks send at the start (0: 1500).")
+@option("--pin", multiple=True, metavar="REF", help="Pin an entry to the top.")
+@option("--unpin", multiple=True, metavar="REF", help="Unpin an entry.")
+@option("--mute", multiple=True, metavar="REF", help="Mute an entry: agents are not told about it.")
+@option("--unmute", multiple=True, metavar="REF", help="Unmute an entry.")
+@option("--sheet", is_flag=True, help="Show what was sent before, what it cost, and what answers used.")
+@option(
+    "--set-budget",
+    type=Whole(0, 20_000),
+    metavar="TOKENS",
+    help="The budget at the start of a session, in tokens (0: the default, 1500).",
+)
 @option("--count", type=Choice(("on", "off")), help="Whether hooks count what they send and what answers use.")
 def prompt(
     context: Context,
@@ -113,7 +118,7 @@ def _sheet(context: Context) -> Result:
 
     def lines(paint: Paint) -> Iterator[str]:
         if not choices.counts:
-            yield paint.notice("hooks do not count: memdeck prompt --count on")
+            yield paint.notice("hooks do not count what they send; turn it on with memdeck prompt --count on")
         table = [("tokens", "sent", "cited", "words", "last sent", "last used", "", "")] if rows else []
         for one in rows:
             counts = (f"{one.values[key]:,}" for key in ("tokens", "sent", "cited", "takenUp"))
@@ -123,7 +128,7 @@ def _sheet(context: Context) -> Result:
         if any(one.unused(now) for one in rows):
             yield "what agents do not use: memdeck prompt --mute REF or --set-budget TOKENS"
         if not rows:
-            yield "agents were told nothing yet"
+            yield "agents were not told anything yet"
 
     return Result(
         lambda: {
@@ -153,7 +158,7 @@ def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
             yield words
             yield from rows(ones)
     if not found.blocks:
-        yield "there is nothing to tell"
+        yield "nothing to tell"
 
 
 @verb(
@@ -163,11 +168,11 @@ def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
     examples=("echo '{}' | memdeck hook session-start", "memdeck hook prompt --client claude-code"),
 )
 @argument("event", type=Choice(EVENTS))
-@option("--client", default="", metavar="NAME", help="The client that calls, which decides the form of the answer.")
+@option("--client", default="", metavar="NAME", help="The calling client, which decides the form of the answer.")
 def hook(_context: Context, event: str, client: str) -> None:
-    """Answer a client's hook: its JSON on stdin, what the agent is to know on stdout.
+    """Answer a client's hook: it reads JSON on stdin and prints what the agent should know.
 
-    `memdeck connect` tells clients to call it. It always ends with exit code 0,
-    even for options that it does not know; `memdeck doctor` shows why an answer failed.
+    `memdeck connect` tells clients to call it. The exit code is always 0, even with unknown options;
+    `memdeck doctor` shows why an answer failed.
     """
     # Calls are answered before their words are parsed: see `app.main`. Only a call with `--help` is parsed.

@@ -33,7 +33,12 @@ YES = "yes"
     ),
 )
 @argument("ask_ids", metavar="[ID]...", nargs=-1)
-@option("--all", "everything", is_flag=True, help="Everything that waits, each shown whole, with one question.")
+@option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Everything that needs approval: each is shown in full, with one question at the end.",
+)
 @all_checks
 def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole: bool) -> None:
     """Approve commands or suspicious texts, byte for byte, or the workspace for outgoing checks; shows them and asks.
@@ -44,7 +49,7 @@ def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole:
     if sum((bool(ask_ids), everything, whole)) != 1:
         raise UsageError("usage.arguments", "name IDs, --all or --workspace", "`memdeck trust list` shows them")
     if session.output != "human":
-        raise UsageError("trust.output", "a person approves, not a program", "leave --output out")
+        raise UsageError("trust.output", "only a person can approve", "leave --output out")
     kept = session.trust
     for problem in kept.problems():
         tell(f"memdeck: warning: {problem}")
@@ -66,7 +71,7 @@ def _approve_workspace(session: Session, kept: Trust) -> None:
         return
     kept.approve_workspace(session.actor, session.now)
     session.warn()
-    session.writer.lines(["approved; `memdeck trust revoke --workspace` takes it back"])
+    session.writer.lines(["approved; `memdeck trust revoke --workspace` revokes that"])
 
 
 def _decide(session: Session, kept: Trust, chosen: Sequence[tuple[Ask, ConsentDecision]]) -> None:
@@ -76,17 +81,17 @@ def _decide(session: Session, kept: Trust, chosen: Sequence[tuple[Ask, ConsentDe
     for ask, decision in chosen:
         view = view_of(ask, decision, kept.workspace)
         if decision.allowed and decision.single:
-            lines.append(session.paint.line(f"{decision.short_id} is approved already"))
+            lines.append(session.paint.line(f"{decision.short_id} is already approved"))
         elif not view.approvable and not decision.allowed:
             raise RefusedError(
-                "trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "mend it in the file"
+                "trust.refused", f"{ask.name[:60]!r} cannot be approved: {view.why}", "fix it in the file"
             )
         else:
             wanted.append((ask, decision))
             lines += ["", f"{len(wanted)}. {decision.short_id}"] if len(chosen) > 1 else []
             lines += consent_lines(session, view)
     if not wanted:
-        session.writer.lines(lines or ["nothing waits for an approval"])
+        session.writer.lines(lines or ["nothing needs approval"])
         return
     if not _ask(session, lines, f" all {len(wanted)}" if len(wanted) > 1 else ""):
         _say_no(session)
@@ -100,7 +105,7 @@ def _decide(session: Session, kept: Trust, chosen: Sequence[tuple[Ask, ConsentDe
             changed = error
             continue
         short_id = decision.short_id
-        session.writer.lines([f"approved {short_id}; `memdeck trust revoke {short_id}` takes it back"])
+        session.writer.lines([f"approved {short_id}; `memdeck trust revoke {short_id}` revokes that"])
     session.warn()
     if changed is not None:
         raise changed
@@ -135,7 +140,7 @@ def _ask(session: Session, lines: Iterable[str], what: str = "") -> bool:
     session.writer.lines(lines)
     session.writer.flush()
     _forget_typed()
-    session.writer.lines(["", f"Write {YES} to approve{what}, anything else leaves it as it is:"])
+    session.writer.lines(["", f"Write {YES} to approve{what}, anything else cancels:"])
     session.writer.flush()
     return sys.stdin.readline().strip().lower() == YES
 

@@ -21,9 +21,9 @@ def body_of(data: bytes, kind: str) -> Json:
     try:
         found = strict_json(data)
     except (ValueError, RecursionError):
-        raise UsageError("http.json", "the body is no JSON", "send an object") from None
+        raise UsageError("http.json", "the body is not JSON", "send an object") from None
     if not isinstance(found, dict):
-        raise UsageError("http.json", "the body is no object", "send an object of arguments")
+        raise UsageError("http.json", "the body is not an object", "send an object of arguments")
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeError:
@@ -76,5 +76,5 @@ def actor_of(headers: Mapping[str, str], fixed: str | None, default: str) -> str
     name = given.removeprefix("agent:")
     plain = name.replace("-", "").replace("_", "").replace(".", "")
     if not (plain.isascii() and plain.isalnum()) or len(name) > 60:
-        raise UsageError("usage.actor", f"{given[:80]!r} cannot be an actor", "send a name such as agent:builder")
+        raise UsageError("usage.actor", f"{given[:80]!r} is not a valid actor", "send a name such as agent:builder")
     return f"agent:{name}"

@@ -141,7 +141,7 @@ class ServedSession(Session):
         found = json.loads(self.answered()) if self._pages else {}
         lists = [name for name, value in found.items() if isinstance(value, list)]
         if len(lists) != 1:
-            raise UsageError("api.argument", "this answer is no list", "leave rows and cursor out")
+            raise UsageError("api.argument", "this answer is not a list", "leave rows and cursor out")
         rows_of = found[lists[0]]
         found[lists[0]] = rows_of[start : start + count]
         found["cursor"] = str(start + count) if start + count < len(rows_of) else None

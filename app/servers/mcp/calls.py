@@ -144,7 +144,7 @@ class Calls:
             found = self.workspace.together.find(name) if known else None
             if found is None:
                 raise NotFoundError(
-                    "mcp.no_resource", f"{name[:80]!r} is no memory file of this workspace", "list them"
+                    "mcp.no_resource", f"{name[:80]!r} is not a memory file of this workspace", "list them"
                 )
             data = found[0].read(found[1]).data
         if len(data) > LONGEST_FILE:

@@ -50,7 +50,9 @@ async def _serve(calls: Calls, life: Life) -> None:
         async def read() -> None:
             async for one in lines:
                 if isinstance(one, Exception):
-                    fault = types.ErrorData(code=types.PARSE_ERROR, message="this line is no message of the protocol")
+                    fault = types.ErrorData(
+                        code=types.PARSE_ERROR, message="this line is not a message of the protocol"
+                    )
                     await answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault)))
                     continue
                 if isinstance(one.message, types.JSONRPCRequest):

@@ -69,7 +69,7 @@ class Guard:
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception:  # a request that breaks a library is the sender's fault
-            return refuse(400, "this is no request")
+            return refuse(400, "this is not a request")
 
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.headers.getall("Host", []) != [self.host]:

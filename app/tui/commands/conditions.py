@@ -125,7 +125,7 @@ def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]
 
 
 def draft_of(pane: Pane) -> str:
-    """Return the id of the draft in the row under the cursor; empty if it is no draft."""
+    """Return the id of the draft in the row under the cursor; empty if it is not a draft."""
     item = pane.current() if pane.pane_id == "brief" else None
     return item.values["target"] if item is not None and item.part == "draft" else ""
 
@@ -268,34 +268,36 @@ APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 UNDO, REDO = _turns("undo"), _turns("redo")
 DRAFT = Condition(
     lambda now: now.may_change and bool(now.state.left_drafts),
-    "No unsaved form.",
+    "There is no unsaved form.",
     everywhere=True,
     named=_drafts_here,
 )
-JOBS = Condition(lambda now: now.state.jobs, "Nothing runs now.", about_entries=False)
+JOBS = Condition(lambda now: now.state.jobs, "Nothing is running.", about_entries=False)
 PANE = Condition(bool)
 LEAVE = Condition(_leave)
-ITEM = Condition(lambda now: now.item is not None, "No entry here.")
+ITEM = Condition(lambda now: now.item is not None, "No entry under the cursor.")
 DOUBT = Condition(
     lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted,
-    "Nothing about this entry is in doubt.",
+    "This entry is not in doubt.",
 )
-ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "Nothing is added in this pane.")  # type: ignore[arg-type]
-EDITING = Condition(_editing, "Nothing here to edit in a form.")
-REMOVING = Condition(_removing, "Nothing here to remove.", named=_removal_here)
-SOURCE = Condition(_source, "No text here to edit in an editor.", named=_source_here)
+ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "You cannot add entries in this pane.")  # type: ignore[arg-type]
+EDITING = Condition(_editing, "Nothing to edit here.")
+REMOVING = Condition(_removing, "Nothing to remove here.", named=_removal_here)
+SOURCE = Condition(_source, "Nothing to edit in $EDITOR here.", named=_source_here)
 FIELDS = Condition(
     lambda now: now.pane is not None and now.pane.filter_fields,
-    "Nothing here has fields to filter by; {list.filter|/} filters by words.",
+    "These entries have no fields; filter by words with {list.filter|/}.",
 )
-FILTERED = Condition(lambda now: now.pane is not None and now.pane.filter, "No filter yet: {list.filter|/} sets one.")
-SORTS = Condition(_sorts, "This list has one order only.")
+FILTERED = Condition(
+    lambda now: now.pane is not None and now.pane.filter, "No filter is set; {list.filter|/} sets one."
+)
+SORTS = Condition(_sorts, "This list has only one order.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
 HISTORY = _pane("tasks", "journal", "plans", "monitors", "brief", holds=ITEM.holds, why=ITEM.why)
-ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or a deleted entry.")
+ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or deleted entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
-RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor, and not an open task with an action.")
+RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor or an open task with an action.")
 MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")
 BOARD = _pane(
     "tasks",
@@ -306,13 +308,11 @@ TASK = _pane("tasks", "brief", holds=lambda now: now.tasks, why="Not a task.")
 TASK_START = _task("pending", why="Not a pending task.")
 TASK_OPEN = _task("pending", "in-progress", why="Not an open task.")
 TASK_PROGRESS = _task("in-progress", why="Not in progress yet: {task.start|s} starts it.")
-TASK_REOPEN = _task(
-    "in-progress", "completed", why="Not started or completed; {entry.restore|B} restores archived tasks."
-)
+TASK_REOPEN = _task("in-progress", "completed", why="Already pending; {entry.restore|B} restores archived tasks.")
 STATE = _pane("state")
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(
-    lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this memory.", everywhere=True
+    lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this agent memory instead.", everywhere=True
 )
 REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 PROMPT = _pane("prompt")

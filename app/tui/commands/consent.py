@@ -32,7 +32,7 @@ ROLES = {"state": ("validation", "engine"), "typed": ("folders",)}
 
 
 def review(app: Spine) -> None:
-    """Review what the monitor or task wants to run, to approve or deny it; elsewhere, everything that waits."""
+    """Review a command, then approve or deny it."""
     pane = app.pane
     if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
         return first(app, set(), () if pane is None else ROLES.get(pane.pane_id, ()))
@@ -42,7 +42,7 @@ def review(app: Spine) -> None:
 
 
 def review_all(app: Spine) -> None:
-    """Review everything that needs approval, one by one."""
+    """Review all that needs approval, one by one."""
     return first(app, set(), ())
 
 
@@ -88,7 +88,7 @@ def _ask(app: Spine, questions: list[ConsentQuestion], index: int, then: Callabl
         if then is not None:
             then()
         elif not questions:
-            app.say("Nothing here needs approval.")
+            app.say("Nothing needs approval here.")
         return
 
     def answered(answer: str) -> None:
@@ -125,7 +125,7 @@ def _decide(
 
 
 def review_workspace(app: Spine) -> None:
-    """Approve the workspace for checks of public addresses."""
+    """Approve checks of public addresses."""
 
     def work() -> ConsentView | None:
         trust = Schedule.of(app).trust()
@@ -133,7 +133,7 @@ def review_workspace(app: Spine) -> None:
 
     def ask(view: ConsentView | None) -> None:
         if view is None:
-            app.say("Outgoing checks are approved already; `memdeck trust revoke --workspace` takes it back.")
+            app.say("Outgoing checks are already approved; `memdeck trust revoke --workspace` revokes that.")
         else:
             app.ask(ConsentScreen(view), answered)
 
@@ -151,5 +151,5 @@ def _find(app: Spine, work: Callable[[], Any], then: Callable[[Any], None]) -> N
     this machine may control a web page.
     """
     if app.is_web:
-        return app.say("What may run is approved at a terminal, not in a browser.", severity="warning")
+        return app.say("Approve commands in a terminal; the browser cannot.", severity="warning")
     return app.find(work, then, opens="The question", deaf=True, group="consent")

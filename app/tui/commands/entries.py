@@ -48,9 +48,9 @@ def _edit(app: Spine) -> None:
     item = pane.current()
     plan = None if item is None else pane.editing(item, app.clock())
     if plan is None:
-        return app.say("Nothing here can be edited in a form.")
+        return app.say("Nothing to edit here.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
-        return app.say("This entry is too long for a form; E opens it in $EDITOR.")
+        return app.say("This entry is too long for a form; press E to edit it in $EDITOR.")
     return FormSession.of(app).begin(pane, plan, item, note=_which(pane))
 
 
@@ -59,7 +59,7 @@ def _which(pane: Pane) -> str:
     chosen = len(pane.line_list.selected)
     if not chosen or pane.selected() == (pane.current(),):
         return ""
-    return f"Only this {pane.item_name} is edited; {chosen} selected."
+    return f"Only one {pane.item_name} can be edited at a time; {chosen} selected."
 
 
 # Removing
@@ -74,7 +74,7 @@ def remove(app: Spine) -> None:
         return leave(app, (lost,))
     removal = pane.removing(pane.selected())
     if removal is None:
-        return app.say("Nothing can be removed here.")
+        return app.say("Nothing to remove here.")
 
     def answered(_: bool) -> None:
         return app.change(removal.operation, removal.build(app.clock()), taken_back=True)
@@ -99,12 +99,12 @@ def _edit_source(app: Spine) -> None:
     item = pane.current()
     text = None if item is None else pane.source_text(item)
     if text is None:
-        return app.say("Nothing here can be edited in $EDITOR.")
+        return app.say("Nothing to edit in $EDITOR here.")
     return _in_editor(app, pane, item, text, text)
 
 
 def _edit_file(app: Spine, pane: Pane, place: LineRow) -> None:
-    """Edit a whole file at one of its lines; where it was changed meanwhile, nothing is written."""
+    """Edit a whole file at one of its lines; where it changed meanwhile, nothing is written."""
     assert pane.snapshot is not None
     before = pane.snapshot.document(place.file).dump()
 
@@ -115,7 +115,7 @@ def _edit_file(app: Spine, pane: Pane, place: LineRow) -> None:
 
         def build(look: Snapshot) -> Edit:
             if look.document(place.file).dump() != before:
-                raise ConflictError("document.conflict", f"{place.file} was changed meanwhile", "edit it again")
+                raise ConflictError("document.conflict", f"{place.file} changed meanwhile", "edit it again")
             return Edit({place.file: parse(after)}, f"edited {place.file}")
 
         def otherwise(error: MemdeckError) -> None:
@@ -157,7 +157,7 @@ def _ask_again(app: Spine, error: MemdeckError, pane: Pane, item: Any, original:
     """Ask about a text that cannot be written as it is: edit it again, or drop it."""
     details = f"{error.message}; {error.hint}" if error.hint else error.message
     return app.ask(
-        Confirm("This cannot be written as it is", details, yes="Edit again", no="Leave"),
+        Confirm("This cannot be saved as it is", details, yes="Edit again", no="Leave"),
         lambda _: _in_editor(app, pane, item, original, text),
         left=lambda: app.copy(text, "The text is in the clipboard."),
     )
@@ -171,7 +171,7 @@ def copy_ref(app: Spine) -> None:
     pane = app.shown_pane
     refs = [ref for item in pane.selected() if (ref := pane.copied_ref(item))]
     if not refs:
-        return app.say("Nothing here has a ref.")
+        return app.say("This row has no ref.")
     return app.copy("\n".join(refs), f"Copied {refs[0]}" if len(refs) == 1 else f"Copied {len(refs)} refs")
 
 
@@ -180,5 +180,5 @@ def copy_entry(app: Spine) -> None:
     pane = app.shown_pane
     texts = [text for item in pane.selected() if (text := pane.source_text(item)) is not None]
     if not texts:
-        return app.say("Nothing here has a text to copy.")
+        return app.say("This row has no text to copy.")
     return app.copy("".join(texts), "Copied the entry." if len(texts) == 1 else f"Copied {len(texts)} entries.")

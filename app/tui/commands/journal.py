@@ -38,11 +38,7 @@ def _go_to_day(app: Spine, snapshot: Snapshot, day: date) -> None:
         return next((entry for entry in entries if entry.day == day), None)
 
     def found(entry: JournalEntry | None) -> None:
-        return (
-            app.say("Nothing was written on this day.")
-            if entry is None
-            else Navigation.of(app).jump(entry.file, entry.ref)
-        )
+        return app.say("No entries on this day.") if entry is None else Navigation.of(app).jump(entry.file, entry.ref)
 
     return app.find(find, found)
 

@@ -163,9 +163,10 @@ def call(app: Spine, operation: Operation, values: Mapping[str, Any], otherwise:
     def answered(found: tuple[list[str], bool]) -> None:
         lines, acts = found
         if only_looks or flag or len(lines) > 1:
-            title = f"{operation.does} ({'preview' if flag else 'done'})" if not only_looks else operation.does
-            root = str(app.shown_workspace.root)
-            shown = [text for text in lines if not flag or not ("`--" in text or root in text)]
+            title = operation.does if only_looks else f"{'Preview' if flag else 'Done'}: {operation.does}"
+            # How the command line goes on is of no use here.
+            others = ("`--", "dry run, ", str(app.shown_workspace.root))
+            shown = [text for text in lines if not flag or not any(part in text for part in others)]
             screen = Preview(title, _shown(shown), applicable=bool(flag) and acts)
             apply = {**values, flag: flag == "yes"}
             then = partial(written, preview=lines)
@@ -177,8 +178,8 @@ def call(app: Spine, operation: Operation, values: Mapping[str, Any], otherwise:
     def written(found: tuple[list[str], bool], preview: list[str]) -> None:
         # With --yes the preview comes again before the result.
         lines = [text for text in found[0] if flag != "yes" or text not in preview]
-        back = f"{app.key_of('change.undo')} takes it back"
-        words = "\n".join(lines[:5]).replace("`memdeck undo` takes it back", back)
+        back = f"{app.key_of('change.undo')} undoes it"
+        words = "\n".join(lines[:5]).replace("`memdeck undo` reverts it", back)
         app.say(words if words.endswith(back) else f"{words}\n{back}.")
         return app.wrote()
 
@@ -208,7 +209,7 @@ def _shown(lines: list[str]) -> list[Line]:
 
 
 def next_step(app: Spine) -> None:
-    """Do what the state of the project suggests now, such as a recall; shows it first."""
+    """Do the suggested next step; previews it."""
     return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 
@@ -237,15 +238,15 @@ def _given(app: Spine) -> Mapping[str, str]:
 
 
 def archive_old(app: Spine) -> None:
-    """Archive tasks that were completed a while ago; shows its plan first."""
+    """Archive tasks completed a while ago; previews it."""
     return call(app, upkeep.archive, {"force": False})
 
 
 def prune_journal(app: Spine) -> None:
-    """Move old journal entries to the archive; shows its plan first."""
+    """Archive old journal entries; previews it."""
     return call(app, upkeep.prune, {"force": False})
 
 
 def maintain(app: Spine) -> None:
-    """Apply all maintenance rules, also those of facts, agents and the project's state; shows its plan first."""
+    """Run maintenance for every memory; previews it."""
     return call(app, upkeep.maintain, {"folder": None, "no_exec": True, "force": False})

@@ -23,14 +23,16 @@ def _source(app: Spine) -> PromptReader:
 
 
 def message(app: Spine) -> None:
-    """Show what an agent is told for a message; without one, at the start of a session."""
+    """Show what agents are told with a message."""
     source = _source(app)
 
     def answered(words: str) -> None:
         source.message = words
         return app.changed()
 
-    return app.ask(Prompt("Message to the agent", source.message, placeholder="nothing: a session starts"), answered)
+    return app.ask(
+        Prompt("Message to the agent", source.message, placeholder="empty: the start of a session"), answered
+    )
 
 
 def agent(app: Spine) -> None:
@@ -44,31 +46,31 @@ def agent(app: Spine) -> None:
     options = [PickOption("", "any agent", key="0")]
     for at, (name, client) in enumerate(CLIENTS.items(), 1):
         options.append(PickOption(name, name, client.title, key=str(at)))
-    return app.ask(Pick("Whose prompt?", options), chosen)
+    return app.ask(Pick("Show the prompt of which agent?", options), chosen)
 
 
 def balance(app: Spine) -> None:
-    """Show what each entry cost and whether answers used it; pressed again, what is sent."""
+    """Show what entries cost, and how often they helped."""
     source = _source(app)
     source.balance = not source.balance
     return app.changed()
 
 
 def pin(app: Spine) -> None:
-    """Put the selected entries on top of what agents are told; pressed again, no longer."""
-    return _turn(app, "pin", "Pinned", "Not pinned any more")
+    """Pin the entry to the top, or unpin it."""
+    return _turn(app, "pin", "Pinned", "Unpinned")
 
 
 def mute(app: Spine) -> None:
-    """Tell agents nothing about the selected entries; pressed again, tell them."""
-    return _turn(app, "mute", "Muted", "Not muted any more")
+    """Hide the entry from agents, or show it again."""
+    return _turn(app, "mute", "Muted", "Unmuted")
 
 
 def _turn(app: Spine, kind: str, done: str, undone: str) -> None:
     workspace, now = app.shown_workspace, app.clock()
     items = [one.thing for one in app.shown_pane.selected() if one.thing.ref]
     if not items:
-        return app.say("This has no ref, so it cannot be chosen.")
+        return app.say("This row has no ref, so it cannot be pinned or muted.")
     takes_back = all(one.choice == kind for one in items)
 
     def change(old: PromptChoices) -> PromptChoices:

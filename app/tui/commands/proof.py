@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 
 def settle(app: Spine) -> None:
-    """Say that the entry in doubt is still true, or which entry supersedes another."""
+    """Confirm or replace an entry in doubt."""
     workspace, pane = app.shown_workspace, app.shown_pane
     item = pane.current()
 
     def ask(every: tuple[Finding, ...]) -> None:
         found = [one for one in every if any(pane.has_ref(item, at) for at in one.places(workspace.root))]
         if not found:
-            app.say("Nothing about this entry is in doubt.")
+            app.say("This entry is not in doubt.")
             return
         options = [
-            PickOption("still", "Still true", "this is told no more", key="t"),
+            PickOption("still", "Still true", "keep it; the doubt is dismissed", key="t"),
             PickOption("remove", "No longer true", "remove it; undo brings it back", key="n"),
         ]
         if any(one.now for one in found):
             options.insert(0, PickOption("relink", "Write the new name", "of the renamed file", key="w"))
         newer = next((one for one in found if "#" in one.other), None)
         if newer is not None:
-            options.append(PickOption("newer", "The other is wrong", "remove the newer entry", key="o"))
+            options.append(PickOption("newer", "The other entry is wrong", "remove the newer entry", key="o"))
         app.ask(Pick("Is it still true?", options), lambda answer: settled(answer, found[0], newer))
 
     def settled(way: str, one: Finding, newer: Finding | None) -> None:

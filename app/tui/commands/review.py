@@ -43,7 +43,7 @@ def _inbox(app: Spine) -> Inbox:
 
 
 def accept(app: Spine) -> None:
-    """Accept a proposal, approve a command, bring back what was removed; u takes it back."""
+    """Accept the proposal, or approve the command."""
     others = [one for one in _things(app) if not isinstance(one, Proposal)]
     gone = [one for one in others if isinstance(one, OutsideRemoval | ClientDeletion)]
     # Each is a change of its own.
@@ -137,7 +137,7 @@ def edit(app: Spine) -> None:
 
 
 def reject(app: Spine) -> None:
-    """Reject the selection; the files stay as they are, and the agent is told."""
+    """Reject the proposal and tell the agent."""
     chosen = _chosen(app)
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
@@ -158,14 +158,16 @@ def reject(app: Spine) -> None:
             inbox.reopen(one.id)
 
     def reopened(_: object) -> None:
-        words = f"Waits again: {chosen[0].wanted}" if len(chosen) == 1 else f"{len(chosen)} proposals wait again"
+        words = (
+            f"Pending again: {chosen[0].wanted}" if len(chosen) == 1 else f"{len(chosen)} proposals are pending again"
+        )
         app.say(words)
         return app.changed()
 
     def done(count: int) -> None:
         words = f"Rejected: {chosen[0].wanted}" if count == 1 else f"Rejected {count} proposals"
         app.undo_next(lambda: app.find(again, reopened))
-        app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
+        app.say(f"{words}. {app.key_of('change.undo')} undoes it.")
         return app.changed()
 
     return app.find(work, done)

@@ -30,10 +30,10 @@ SPANS = (("3", "30m", "30 minutes"), ("2", "2h", "2 hours"), ("8", "8h", "8 hour
 
 
 def run(app: Spine) -> None:
-    """Run the monitor now, or the task's action; asks for consent first."""
+    """Run the monitor or the task's action; asks first."""
     pane = app.shown_pane
     if app.setup.safe:
-        return app.say("Nothing runs with --safe.", severity="warning")
+        return app.say("memdeck runs nothing with --safe.", severity="warning")
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:

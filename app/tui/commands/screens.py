@@ -22,7 +22,7 @@ def palette(app: Spine) -> None:
 
 
 def help(app: Spine) -> None:  # noqa: A001
-    """Show what this place is for and what every key does here; pressed again, close that."""
+    """Show what this pane is for, and every key."""
     if isinstance(app.screen, CommandScreen):
         app.screen.action_leave()
         return
@@ -39,7 +39,7 @@ def _do(app: Spine, command_id: str | None) -> None:
 
 
 def jump(app: Spine) -> None:
-    """Go to a row, pane or link by the letters beside it."""
+    """Go to a row, pane or link by its letters."""
     places = jump_places(app.screen)
 
     def chosen(place: JumpPlace | None) -> None:
@@ -51,7 +51,7 @@ def jump(app: Spine) -> None:
 
 
 def themes(app: Spine) -> None:
-    """Choose the colours (theme): dark, light, high contrast and more."""
+    """Choose the colours (theme)."""
     before, depth = app.theme, app.setup.depth
     own = [theme.name for theme in OWN[depth]]
     options = []
@@ -72,8 +72,8 @@ def themes(app: Spine) -> None:
 
 
 def reload(app: Spine) -> None:
-    """Read the files again now."""
-    app.changed(then=lambda: app.say("The files were read again."))
+    """Reload the files."""
+    app.changed(then=lambda: app.say("The files were reloaded."))
 
 
 def quit(app: Spine) -> None:  # noqa: A001

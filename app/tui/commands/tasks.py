@@ -84,16 +84,16 @@ def reopen(app: Spine) -> None:
 
 
 def progress(app: Spine) -> None:
-    """Set how much of the task is done, in percent, with a note."""
+    """Set the progress in percent, with a note."""
     tasks = _chosen(app, "in-progress")
     value = "" if len(tasks) != 1 or tasks[0].progress is None else str(tasks[0].progress)
 
     def validate(text: str) -> str | None:
-        return None if _percent(text) is not None else "a number from 0 to 100, then words if you like"
+        return None if _percent(text) is not None else "a number from 0 to 100, then a note if you like"
 
     def hint(text: str) -> str:
         found = _percent(text)
-        return "percent, then what was done" if found is None or not found[1] else f"last update: {found[1]}"
+        return "percent, then a note" if found is None or not found[1] else f"last update: {found[1]}"
 
     def answered(text: str) -> None:
         found = _percent(text)
@@ -105,7 +105,7 @@ def progress(app: Spine) -> None:
         return _apply(app, "progress", tasks, edit)
 
     question = _about("Progress", tasks)
-    return app.ask(Prompt(question, value, placeholder="60 and a note", validate=validate, hint=hint), answered)
+    return app.ask(Prompt(question, value, placeholder="60, then a note", validate=validate, hint=hint), answered)
 
 
 def higher(app: Spine) -> None:
@@ -139,7 +139,7 @@ def due(app: Spine) -> None:
         Prompt(
             _about("Due", tasks),
             value,
-            placeholder="tomorrow 14:00, fri, 2 Dec, +2d, eom; empty: no date",
+            placeholder="tomorrow 14:00, fri, 2 Dec, +2d, eom; empty for no date",
             validate=field.validate,
             hint=field.hint,
         ),
@@ -148,7 +148,7 @@ def due(app: Spine) -> None:
 
 
 def quick(app: Spine) -> None:
-    """Add a task typed in one line: what it is, when it is due, how it recurs, !priority, @assignee, #tags."""
+    """Add a task in one line: title, date, tags."""
     now, zone = app.clock(), app.zone
 
     def answered(text: str) -> None:
@@ -160,7 +160,7 @@ def quick(app: Spine) -> None:
             PickOption("joined", "One task", "all lines joined", key="o"),
         ]
         return app.ask(
-            Pick(f"{len(lines)} lines were pasted", options, "\n".join(line[:200] for line in lines[:8])),
+            Pick(f"{len(lines)} lines pasted", options, "\n".join(line[:200] for line in lines[:8])),
             lambda answer: _add_quick(app, lines if answer == "lines" else [" ".join(lines)]),
         )
 
@@ -210,7 +210,7 @@ def tags(app: Spine) -> None:
         if not several or not text.strip():
             return ""
         if found is None:
-            return "replaces the tags of all of them"
+            return "replaces the tags of all selected tasks"
         parts = [f"give {', '.join(found[0])}"] if found[0] else []
         return "; ".join([*parts, *([f"take {', '.join(found[1])}"] if found[1] else [])])
 
@@ -223,7 +223,7 @@ def tags(app: Spine) -> None:
         tags = ", ".join(part.strip() for part in text.split(",") if part.strip())
         return _set(app, "tags", tasks, "tags", tags)
 
-    words = "+add, -remove, or what all of them get" if several else "comma, separated; +add and -remove as well"
+    words = "+add, -remove, or new tags for all" if several else "comma, separated; or +add, -remove"
     return app.ask(Prompt(_about("Tags", tasks), value, placeholder=words, hint=hint), answered)
 
 
@@ -237,7 +237,7 @@ def assign(app: Spine) -> None:
             return None
         return _set(app, "assign", tasks, "assigned", text.strip())
 
-    words = "an agent or a person; empty: none"
+    words = "an agent or a person; empty for none"
     return app.ask(Prompt(_about("Assigned to", tasks), value, placeholder=words), answered)
 
 
@@ -257,12 +257,12 @@ def _base(tasks: list[Task]) -> Entry | None:
 
 
 def move_back(app: Spine) -> None:
-    """Move the card to the previous column: reopen the task."""
+    """Move the card left: reopen the task."""
     return _move_beside(app, -1)
 
 
 def move_on(app: Spine) -> None:
-    """Move the card to the next column: start or finish the task."""
+    """Move the card right: start or finish the task."""
     return _move_beside(app, 1)
 
 
@@ -278,7 +278,7 @@ def _move(app: Spine, tasks: list[Task], lane: str) -> None:
     if lane == "pending":
         return _apply(app, "reopen", tasks, reopen_task, follow=True)
     if any(task.section == "completed" for task in tasks):
-        return app.say("Reopen completed tasks first: move them to Pending.", severity="warning")
+        return app.say("Reopen completed tasks first (r).", severity="warning")
 
     return _apply(app, "start", tasks, partial(edit_task, set={"section": "in-progress"}), follow=True)
 

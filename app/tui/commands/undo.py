@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def undo(app: Spine) -> None:
-    """Take back your last change."""
+    """Undo your last change."""
     lost = app.state.lost_in(app.pane)
     if lost is not None and lost.change is not None:
         return take_back(app, lost.change, f"Brought back {lost.name}")
@@ -45,7 +45,7 @@ def undo(app: Spine) -> None:
 
 
 def redo(app: Spine) -> None:
-    """Bring back what you undid last."""
+    """Redo what you undid last."""
     return _turn(app, logs.redo, "Nothing to redo.")
 
 
@@ -99,7 +99,7 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
 
 
 def revert(app: Spine) -> None:
-    """Undo the change under the cursor, even one that others made, or do it again; shows the effect first."""
+    """Revert or redo any change; previews it."""
     workspace, now = app.shown_workspace, app.clock()
     item = app.shown_pane.current()
     assert item is not None
@@ -127,15 +127,15 @@ class RevertWords(NamedTuple):
 
 
 TAKE_BACK = RevertWords(
-    "What would be taken back", "Take back", "takes it back", "Undid", "Nothing of it is left to undo."
+    "The preview", "Revert", "reverts it", "Reverted", "Nothing is left to undo: later changes replaced it."
 )
 DO_AGAIN = RevertWords(
-    "What would be done again", "Do again", "makes it again", "Done again", "Nothing of it is left to do again."
+    "The preview", "Redo", "redoes it", "Redone", "Nothing is left to redo: later changes replaced it."
 )
 
 
 def _show(app: Spine, change: LoggedChange, words: RevertWords, views: Sequence[ChangeView]) -> None:
-    enter = f"Newer changes stay as they are. Enter {words.does}; that can be undone."
+    enter = f"Newer changes stay. Enter {words.does}; you can undo that."
     return app.ask(
         Preview(
             f"{words.title}: {change['summary'][:300]}",
@@ -153,7 +153,7 @@ def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) 
 
     def write() -> Outcome:
         done = revert_change(workspace.together, change_id, actor=ACTOR, now=now, take=take).change
-        return Outcome(done, words if done.files else "Nothing of it is left to undo.")
+        return Outcome(done, words if done.files else "Nothing is left to undo: later changes replaced it.")
 
     return app.write(write, taken_back=True)
 
@@ -161,12 +161,12 @@ def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) 
 def _ask(app: Spine, change: LoggedChange, words: RevertWords, merged: MergedChange) -> None:
     """Ask about places that changed since, in three columns: as the change left them, before it, now."""
     if merged.reasons:
-        return app.say(f"Cannot be taken back: {merged.reasons[0]}.", severity="warning")
+        return app.say(f"Cannot be reverted: {merged.reasons[0]}.", severity="warning")
     return ask_sides(
         app,
         f"{words.title}: {change['summary'][:300]}",
         merged.clashes,
-        Sides(base="the change", mine="taken back", theirs="now"),
+        Sides(base="the change", mine="reverted", theirs="now"),
         lambda take: take_back(app, change["id"], f"{words.done} in part: {change['summary']}", take),
     )
 
@@ -180,7 +180,7 @@ def bring_back(app: Spine, removal: OutsideRemoval) -> None:
 
     def write() -> Outcome:
         done = revert_change(workspace.together, removal.id, actor=ACTOR, now=now, removed=True).change
-        return Outcome(done, done.summary if done.files else f"{removal.words} is back already")
+        return Outcome(done, done.summary if done.files else f"{removal.words} is already back")
 
     return app.write(write, taken_back=True)
 
@@ -207,7 +207,7 @@ def leave(app: Spine, removals: Sequence[OutsideRemoval]) -> None:
 
 
 def restore(app: Spine) -> None:
-    """Bring back an archived entry to where it came from, or what another program or a client removed."""
+    """Restore an archived or removed entry."""
     here = removal_of(app.pane, app.state.removals)
     if here is not None:
         return bring_back(app, here)

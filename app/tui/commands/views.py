@@ -96,7 +96,7 @@ def filter_words(app: Spine) -> None:
 
 
 def filter_fields(app: Spine) -> None:
-    """Filter by a field, for example tag:infra priority:high."""
+    """Filter by a field, such as tag:infra."""
     pane = app.shown_pane
     names = " ".join(f"{name}:" for name in pane.filter_fields)
     return _open(pane, f"{pane.filter} " if pane.filter else "", names)
@@ -107,7 +107,7 @@ def _open(pane: Pane, text: str, hint: str) -> None:
 
 
 def sort(app: Spine) -> None:
-    """Choose the order, also reversed."""
+    """Choose the sort order, or reverse it."""
     pane = app.shown_pane
     if len(pane.sorts) > FEW:
         return orders(app)

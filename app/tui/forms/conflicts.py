@@ -17,7 +17,7 @@ from widgets.pane.offers import Values
 
 from .drafts import Sheet
 
-CHANGED = "This entry was changed meanwhile"
+CHANGED = "This entry changed while you edited it"
 """The title of the question."""
 
 
@@ -129,12 +129,12 @@ def ask_sides(
             meant: dict[str | None, Choice] = {one["base"]: "before", one["ours"]: "proposal", one["theirs"]: "file"}
             answer = answers.get(str(number), one["theirs"])
             if answer not in meant and not written:
-                words = "a proposal takes one of the three sides"
+                words = "choose one of the three sides for a proposal"
                 return app.say_error(UsageError("review.side", words, "edit it to say something else"))
             chosen[clash.key] = meant.get(answer, Written(answer))
         return settle(taking_each(chosen))
 
-    note = "Both changed the same. Newer changes stay; choose the text for each place."
+    note = "You and another writer changed the same text. Choose which to keep; other newer changes stay."
     return app.ask(ThreeWay(title, questions, note=note, sides=sides), answered)
 
 
@@ -158,6 +158,6 @@ def ask_gone(app: Spine, title: str, typed: str, *, left: Callable[[], None], do
         PickOption("discard", "Discard it", "your text is lost", key="d"),
     ]
     shown = typed.strip().split("\n")
-    words = f"{title}\nwas removed or renamed by another program.\n\nYou typed:\n"
+    words = f"{title}\nwas removed or renamed by another program.\n\nYour text:\n"
     words += "\n".join(text[:200] for text in shown[:3]) + ("\n…" if shown[3:] else "")
     app.ask(Pick("This entry no longer exists", options, words), lambda choice: acts[choice](), left=left)

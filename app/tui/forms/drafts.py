@@ -1,4 +1,4 @@
-"""Drafts of forms: saved outside of the workspace while typing, and offered again if the form was never saved."""
+"""Drafts of forms: saved outside of the workspace while typing, and offered again if the form was not saved."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class FormDrafts(Part):
         """Offer the drafts without interrupting: one message; the brief lists them until they are gone."""
         self._offer(drafts)
         more = len(drafts) - 1
-        words = f"{about(drafts[0])} was never saved" + (f", and {more} more" if more else "")
+        words = f"{about(drafts[0])} was not saved" + (f", and {more} more" if more else "")
         self.app.say(f"{words}. Press {self.app.key_of('draft.resume')} to continue it.", title="Draft")
 
     def _offer(self, drafts: tuple[Draft, ...]) -> None:
@@ -182,7 +182,7 @@ class FormDrafts(Part):
         self._offer((draft, *(one for one in self.left if one.id != draft.id)))
 
     def discard(self, draft_id: str = "") -> None:
-        """Throw away a form that was never saved; asks first."""
+        """Discard an unsaved form; asks first."""
         draft = self.left_one(draft_id)
         if draft is None:
             return

@@ -43,7 +43,7 @@ class FormSession(Part):
             return
         plan = self._plan(sheet.pane, sheet.pane.find(sheet.ref))
         if plan is None:
-            words = "This entry was removed or renamed meanwhile; your text here is kept."
+            words = "This entry was removed or renamed meanwhile; your text is kept here."
             form.say_changed(words, "Removed or renamed by others.")
             return
         theirs = [(spec.label, sheet.given(spec.name), spec.value) for spec in plan.fields]
@@ -129,7 +129,7 @@ class FormSession(Part):
         ):
             pass
         elif not shown and sheet.tries > MOST_TRIES:
-            self.show(sheet, values, "Another program keeps changing this entry.")
+            self.show(sheet, values, "Another program keeps changing this entry; try again.")
         else:
             self._write(sheet, values, {})
 
@@ -145,7 +145,7 @@ class FormSession(Part):
         final = {**known, **sheet.changes(values), **answers}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self._nothing(sheet, "It says that already; nothing was changed.")
+            self._nothing(sheet, "The entry says that already; nothing was changed.")
             return
 
         def failed(error: MemdeckError) -> None:
@@ -190,7 +190,7 @@ class FormSession(Part):
     # Drafts
 
     def resume_left(self, draft_id: str = "") -> None:
-        """Continue a form that was never saved."""
+        """Continue an unsaved form."""
         draft = FormDrafts.of(self.app).left_one(draft_id)
         if draft is None:
             return

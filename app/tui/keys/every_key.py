@@ -13,7 +13,7 @@ from widgets.chrome.keys import key_name
 
 PARTS: dict[str, str] = {
     "In every list": "widgets.list.line_list:LineList",
-    "In the brief": "widgets.panes.brief:BriefPane",
+    "In Brief": "widgets.panes.brief:BriefPane",
     "In outlines": "widgets.pane.records:RecordPane",
     "On the board": "widgets.panes.tasks.board:Board",
     "In the calendar": "widgets.panes.tasks.calendar:Calendar",
@@ -21,11 +21,11 @@ PARTS: dict[str, str] = {
     "Links in the detail": "widgets.detail:Detail",
     "In the filter": "widgets.input.filter_bar:FilterBar",
     "In a form": "widgets.input.form:Form",
-    "In a choice of a form": "widgets.input.editors:Choice",
-    "In a plan before it is applied": "widgets.dialogs.dialogs:Preview",
+    "In a choice field": "widgets.input.editors:Choice",
+    "In a preview": "widgets.dialogs.dialogs:Preview",
     "In the year of the journal": "widgets.calendar.year:YearScreen",
     "In a menu": "widgets.dialogs.pick:Pick",
-    "In a question about running something": "widgets.dialogs.consent:ConsentScreen",
+    "When asked for approval": "widgets.dialogs.consent:ConsentScreen",
     "In a conflict": "widgets.dialogs.three_way:ThreeWay",
     "Between the fields of a conflict": "widgets.dialogs.three_way:ThreeWayView",
     "In the list of commands": "app.tui.keys.help:CommandScreen",

@@ -91,17 +91,17 @@ ALSO: dict[str, str] = {
 """Other words by which users search for a command."""
 
 FILTER_WORDS = """\
-Every word that you type must occur in the entry; "words in quotes" in this order.
-A minus right before a word, a quote or a field excludes it: -draft, -tag:infra.
-name:value asks one field, for example tag:infra priority:high; {list.fields|f} shows the names."""
+Entries must contain every word; "words in quotes" as a phrase.
+A minus before a word, a phrase or a field excludes it: -draft, -tag:infra.
+name:value filters by one field, such as tag:infra priority:high; {list.fields|f} shows the names."""
 """The help about the filter."""
 
 FIELD_WORDS: dict[str, str] = {
-    "date": "A day, with a time or without: tomorrow 14:00, fri 9:00, 2 Dec 2pm, +2d, eom, 2026-12-01. Empty: none.",
+    "date": "A date, with or without a time: tomorrow 14:00, fri 9:00, 2 Dec 2pm, +2d, eom, 2026-12-01. Empty: none.",
     "cron": "Five fields: minute hour day month weekday, for example 0 9 * * MON. The next runs are shown below.",
-    "tags": "Words with commas between them. The right arrow accepts the suggestion.",
+    "tags": "Tags, separated by commas. The right arrow accepts a suggestion.",
     "number": "A number.",
-    "choice": "One of those shown; left and right, or a click, choose.",
+    "choice": "Choose with the left and right arrows, or click.",
 }
 """The help about the kinds of fields."""
 
@@ -233,7 +233,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
 
     def parts(self) -> ComposeResult:
         """Put the list below the line to type into."""
-        yield SafeInput(placeholder=f"{self._title}: type a key, or a word of what it does")
+        yield SafeInput(placeholder=f"{self._title}: type a key or a word")
         if self._about:
             yield SafeText(self._about, classes="palette--about")
         yield LineList(self._draw, self._grouped(), classes="dialog--body")
@@ -268,7 +268,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         found: list[Hashable] = sorted((key for key in scores if scores[key]), key=lambda key: -scores[key])
         if not self.text.strip():
             found = self._grouped()
-        self.listed.set_rows(found or [Note(f"No command fits “{self.text[:40]}”.")])
+        self.listed.set_rows(found or [Note(f"No command matches “{self.text[:40]}”.")])
         self.listed.action_first()
 
     def action_choose(self) -> None:
@@ -292,5 +292,5 @@ def about(app: Spine) -> str:
 def _about_field(spec: FieldSpec) -> str:
     offered = spec.suggestions() if callable(spec.suggestions) else spec.suggestions
     known = f"In the files already: {', '.join(offered[:8])}." if offered else ""
-    needed = "It cannot be left empty." if spec.required else ""
+    needed = "Required." if spec.required else ""
     return "\n".join(text for text in (spec.about, FIELD_WORDS.get(spec.kind, ""), known, needed) if text)

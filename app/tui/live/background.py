@@ -143,10 +143,10 @@ class Jobs(Part):
         main_screen.header.work = words
 
     def stop(self) -> None:
-        """Stop the checks and actions that run now."""
+        """Stop the running checks and actions."""
         self.cancel()
         self.show()
-        self.app.say("Stopping the running jobs.")
+        self.app.say("Stopping the running jobs…")
 
     def cancel(self) -> None:
         """Cancel all jobs."""
@@ -376,8 +376,8 @@ def news_words(watch: Watch) -> list[str]:
     ]
     if watch.beat:
         rest = len(watch.beat) - 1
-        more = f"; {rest} more {'line' if rest == 1 else 'lines'} about them in the journal" if rest else ""
-        lines.append(f"Heartbeat: {watch.beat[0]}{more}")
+        more = f", and {rest} more {'line' if rest == 1 else 'lines'}" if rest else ""
+        lines.append(f"The heartbeat wrote to the journal: {watch.beat[0]}{more}")
     return _few(lines)
 
 

@@ -122,9 +122,9 @@ class AllWorkspaces(Part):
         """Open a workspace in place of this one, after checking that it can be opened."""
         if self.app.state.shows_one_pane:
             where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
-            self.app.say(f"This view is read-only; `memdeck {item.path}`{where} opens this one.")
+            self.app.say(f"This view is read-only: `memdeck {item.path}`{where} opens this one.")
         elif item.host != host_name(self.app.environ):
-            self.app.say(f"It is on {item.host}: open it there.", severity="warning")
+            self.app.say(f"This workspace is on {item.host}; open it there.", severity="warning")
         elif self.is_open(item):
             self._open_here(pane, entry)
         elif self._may_leave():
@@ -132,7 +132,7 @@ class AllWorkspaces(Part):
             self.app.work(lambda: self._try(item.path), partial(self._tried, destination), group="open", exclusive=True)
 
     def switch(self) -> None:
-        """Show all workspaces, to open another one; in the list, go back to where you were."""
+        """Show all workspaces and open another one."""
         if self.app.pane is None or self.app.pane.pane_id != PANE:
             Navigation.of(self.app).open_pane(PANE)
         else:
@@ -147,10 +147,10 @@ class AllWorkspaces(Part):
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
-            self.app.say("The browser shows one workspace: serve the other one, too.", severity="warning")
+            self.app.say("The browser shows only one workspace; serve the other one, too.", severity="warning")
             return False
         if self.app.state.jobs:
-            self.app.say("A job still runs here; another workspace opens when it has ended.", severity="warning")
+            self.app.say("A job is still running; the other workspace opens when it ends.", severity="warning")
             return False
         return True
 
@@ -166,7 +166,7 @@ class AllWorkspaces(Part):
             self.app.say(failure["message"], title=destination.root.name, severity="error")
         # Text typed into a form meanwhile must not be lost with this application.
         elif not self.app.is_free:
-            self.app.say(f"{destination.root.name} was not opened: leave this dialog first, then try again.")
+            self.app.say(f"{destination.root.name} was not opened; close this dialog and try again.")
         elif self._may_leave():
             self.destination = destination
             self.app.exit(0)

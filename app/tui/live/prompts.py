@@ -35,4 +35,4 @@ class PromptSource(Part):
                     searcher=lambda: opened.enter_context(closing(searcher_of(workspace))),
                 )
         except MemdeckError as error:
-            return f"Agents are told nothing: {error.message}."
+            return f"Agents are not told anything: {error.message}."

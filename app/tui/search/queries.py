@@ -38,7 +38,7 @@ class SearchQueries(Part):
         """Whether all workspaces are searched."""
 
     def open(self) -> None:
-        """Search everything: all files and the archive."""
+        """Search all memory and the archive."""
         if self._screen is not None:
             return
         pane = self.app.pane
@@ -97,7 +97,7 @@ class SearchQueries(Part):
     def _told(self, _: SearchAnswer) -> tuple[str, bool]:
         """Return what to say beside an answer, and whether the index still grows."""
         if self._updating:
-            return "still reading, more may come", True
+            return "still reading; more may follow", True
         return "without the newest changes" if self._behind else "", False
 
     # Keeping the index up to date

@@ -27,8 +27,8 @@ NARROW = 60
 """Columns below which there is no room for the date."""
 
 EXAMPLES = (
-    ("deploy staging", "all words first, then some of them; a question, too"),
-    ('"to staging"', "these words next to each other"),
+    ("deploy staging", "entries with all words, then with some; questions work, too"),
+    ('"to staging"', "exactly this phrase"),
     ("-draft", "without this word"),
     ("in:tasks", "one kind or file: tasks, journal, archive, …"),
     ("tag:infra", "with a tag"),

@@ -71,7 +71,7 @@ def _prose(path: Path, heading: str, body: str, start: int, end: int, line: int)
     """Return the text in a part of a body that is no bullet; `line` is that of the heading."""
     text = body[start:end]
     at = start + len(text) - len(text.lstrip())
-    why = f"it is text below {heading!r}, no list" if heading else "it is no list"
+    why = f"it is text below {heading!r}, no list" if heading else "it is not a list"
     return skipped_text(f"{path}:{line + bool(heading) + body.count(chr(10), 0, at)}", text, why)
 
 

@@ -89,7 +89,9 @@ def _tasks(path: Path) -> list[Any]:
     if not text.startswith("{"):
         found = read_json(path)
         if not isinstance(found, list):
-            raise UsageError("convert.unreadable", f"{path}:1: it is no list of tasks", "write it with `task export`")
+            raise UsageError(
+                "convert.unreadable", f"{path}:1: it is not a list of tasks", "write it with `task export`"
+            )
         return found
     tasks = []
     for number, line in enumerate(lines_of(text), 1):

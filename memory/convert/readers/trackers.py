@@ -36,7 +36,7 @@ def read_beads(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
-            yield skipped_text(where, line, "it is no JSON object")
+            yield skipped_text(where, line, "it is not a JSON object")
         elif found.get("_type") == "memory":
             yield Item("note", title_of(str(found.get("key") or "")), str(found.get("value") or ""), where)
         elif found.get("status") == "tombstone" or found.get("is_template") or not found.get("title"):

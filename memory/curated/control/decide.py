@@ -31,7 +31,7 @@ Read = Callable[[str], bytes | None]
 
 def changed_meanwhile(name: str) -> RefusedError:
     """Return the error for a file that changed after the decision was made."""
-    return RefusedError("memory.changed", f"{name} was changed meanwhile", "look at it and try again")
+    return RefusedError("memory.changed", f"{name} changed meanwhile", "look at it and try again")
 
 
 class Controller:
@@ -199,7 +199,7 @@ class Controller:
         found = self._view.file(name)
         if isinstance(found, Invalid):
             words = f"{found.filename}:{found.line}: {found.reason}"
-            hint = "mend the file, or choose another name; memdeck never overwrites it"
+            hint = "fix the file, or choose another name; memdeck never overwrites it"
             raise RefusedError("memory.file_invalid", words, hint, **found.details())
         return found
 
@@ -282,7 +282,7 @@ def _read_answer(text: str, offered: Sequence[str], limit: int) -> Json:
     if op not in ("noop", "add", "update", "delete"):
         raise ModelError("the answer names no operation")
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
-        raise ModelError("the confidence is no number from 0 to 1")
+        raise ModelError("the confidence is not a number from 0 to 1")
     if not isinstance(reason, str) or not reason.strip():
         raise ModelError("the answer gives no reason")
     needed = op in ("update", "delete")

@@ -71,7 +71,7 @@ class Candidate:
     def check(self) -> None:
         """Raise UsageError `memory.validation` for what needs no rule: no content, no name, an unknown type."""
         if self.origin not in ORIGINS:
-            raise _invalid("origin", f"{self.origin[:40]!r} is no origin")
+            raise _invalid("origin", f"{self.origin[:40]!r} is not an origin")
         if self.metadata.get("raw_content") is not None:
             raise _invalid("raw_content", "the controller writes the file itself, it takes no raw content")
         if self.deletes:

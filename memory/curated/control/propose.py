@@ -91,7 +91,7 @@ def _attempt(
         stored = decided(side, decision.idempotency_key)
         if stored is not None:
             return Proposed(stored, False)
-        # Trying again is for an index that was changed meanwhile; a memory that was changed is not the one decided on.
+        # Trying again is for an index that changed meanwhile; a memory that was changed is not the one decided on.
         if decision.changes and decided_on.setdefault(decision.source_file, decision.prior_hash) != decision.prior_hash:
             raise changed_meanwhile(decision.source_file)
         # Made before the change, because what fails after it is no failure of the change.

@@ -261,7 +261,7 @@ def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def status(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Say how far each gate of dreaming is."""
+    """Show the state of each gate of dreaming."""
     found = [gates_of(curated, side, call.now) for side in _sides(curated, args)]
     return {
         "enabled": curated.settings["dream.enabled"],

@@ -304,9 +304,9 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
     try:
         values = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _bad(f"it is no JSON: {str(error)[:80]}") from None
+        raise _bad(f"it is not JSON: {str(error)[:80]}") from None
     if not isinstance(values, dict):
-        raise _bad("it is no JSON object")
+        raise _bad("it is not a JSON object")
     found = _checked(values, _TEXTS, ("frontmatter", "metadata"))
     texts = {**found, **_checked(found.get("frontmatter", {}), _HEADER, ("provenance",))}
     metadata = found.get("metadata", {})
@@ -359,4 +359,4 @@ def _root(curated: Curated, side: str, texts: Mapping[str, str], kind: str) -> R
 
 
 def _bad(message: str) -> UsageError:
-    return UsageError("memory.extractor.line", message, "mend it and put it into the inbox again")
+    return UsageError("memory.extractor.line", message, "fix it and put it into the inbox again")

@@ -259,7 +259,7 @@ def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
     try:
         end = time.monotonic() + seconds_of(args.get("timeout", "60s"))
     except ValueError:
-        raise UsageError("memory.validation", "the timeout is no span", "such as 60s", field="timeout") from None
+        raise UsageError("memory.validation", "the timeout is not a span", "such as 60s", field="timeout") from None
     wanted = args.get("session_id")
     candidates, why = extract_all(curated, list(queued(curated, wanted)), call, end)
     done = consume(curated, call, session=wanted, seconds=max(0.0, end - time.monotonic()))

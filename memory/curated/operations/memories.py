@@ -93,7 +93,7 @@ def summaries(curated: Curated, memories: list[Memory], now: datetime) -> list[J
 
 
 def list_memories(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """List the memories that one sees, the deepest scope first."""
+    """List the visible memories, the deepest scope first."""
     roots = curated.chosen(*selector(args))
     memories = curated.memories(roots)
     if "type" in args:
@@ -244,7 +244,7 @@ def _scope_of(curated: Curated, text: str, agent: str | None) -> Root:
         return curated.root(scope, agent if scope == "agent" else None, tier or None)
     except UsageError as error:
         if error.code.startswith("memory.scope.agent") or error.code == "memory.scope.invalid":
-            message = f"{text[:60]!r} is no scope: {error.message}"
+            message = f"{text[:60]!r} is not a scope: {error.message}"
             raise UsageError("memory.promote.selector_invalid", message, "scope or agent:tier") from error
         raise
 
@@ -306,5 +306,5 @@ def when(text: str, now: datetime) -> int:
         pass
     moment = read_utc(text)
     if moment is None:
-        raise UsageError("memory.validation", f"{text[:40]!r} is no time", "a time, or a span such as 24h")
+        raise UsageError("memory.validation", f"{text[:40]!r} is not a time", "a time, or a span such as 24h")
     return milliseconds(moment)

@@ -30,20 +30,20 @@ _LARGEST = 1_000_000
 
 curated = Group(
     "curated",
-    """Curated memory: one Markdown file a memory, in the scopes global, workspace and agent.
+    """Curated memory: one Markdown file per memory, in the scopes global, workspace and agent.
 
-    Every write is decided by a controller, recorded, and can be reverted. Global memories are in $AGH_HOME (default:
-    ~/.agh), those of a workspace in its folder .agh.
+    A controller decides on every write; each decision is recorded and can be reverted. Global memories are in
+    $AGH_HOME (default: ~/.agh), those of a workspace in its folder .agh.
     """,
 )
 _GROUPS = {
-    "decisions": "What the controller decided, and why.",
-    "recall": "What agents got to read.",
-    "dream": "What was recalled most, gathered into one memory.",
-    "extractor": "What sessions said that may be worth remembering.",
-    "session": "What happened in sessions, and their ledgers.",
-    "daily": "What was done to memory, day by day.",
-    "provider": "Programs of other packages that add to memory.",
+    "decisions": "Decisions of the controller, with reasons.",
+    "recall": "What agents were given to read.",
+    "dream": "Gather what was recalled most into one memory.",
+    "extractor": "Candidates for memories, taken from sessions.",
+    "session": "Events and ledgers of sessions.",
+    "daily": "Operations on memory, day by day.",
+    "provider": "Memory providers of other packages.",
 }
 
 
@@ -181,7 +181,7 @@ class ContentText(Kind):
         try:
             return Path(value[1:]).read_text("utf-8")[:_LARGEST]
         except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is no UTF-8"
+            why = getattr(error, "strerror", None) or "it is not UTF-8"
             words = f"{value[1:]} cannot be read: {why}"
             raise MemdeckError("memory.content_read_failed", words, "name a text file") from error
 
@@ -236,7 +236,7 @@ FILENAME = place("filename", "The file of the memory, with or without .md.")
 SESSION, IN_SESSION = place("session_id", "The session."), text("session_id", "The session.")
 DRY_RUN = flag("dry_run", "Decide, and write nothing.")
 SYSTEM = flag("include_system", "Include the files of _system.")
-KEY = text("idempotency_key", "A key of the caller: the same one is carried out once.")
+KEY = text("idempotency_key", "A key of the caller; a call with the same key is carried out once.")
 
 
 def content(does: str, *, required: bool = True) -> Parameter:

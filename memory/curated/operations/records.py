@@ -60,7 +60,7 @@ def decisions_show(curated: Curated, args: Json, call: OperationCall) -> Json:  
 
 
 def decisions_revert(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Take a decision back while its file is as it left it."""
+    """Revert a decision, if its file has not changed since."""
     return revert(curated, args["id"], call, reason=args.get("reason", ""), dry_run=args.get("dry_run", False))
 
 
@@ -91,7 +91,7 @@ def snapshot(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """Make all snapshots outdated."""
+    """Invalidate all snapshots."""
     numbers = [
         side.records.generation(more=1) for side in curated.sides.values() if side.name == "global" or side.workspace_id
     ]
@@ -99,7 +99,7 @@ def reload(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Make the catalogue anew from the files."""
+    """Rebuild the catalogue from the files."""
     scope, agent, tier = selector(args)
     roots = curated.all_roots() if scope is None and not agent else curated.chosen(scope, agent, tier)
     count, by = 0, embedder(curated, "", call.now)
@@ -117,7 +117,7 @@ def reindex(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def reset(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Throw the catalogue away and make it anew; files, decisions and signals stay."""
+    """Delete and rebuild the catalogue; files, decisions and signals stay."""
     if not args.get("derived_only", True):
         raise UsageError("memory.validation", "only derived data can be reset", "memories are deleted one by one")
     dry = args.get("dry_run", False) or not args.get("confirm", False)

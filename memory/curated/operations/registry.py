@@ -60,7 +60,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
          text("description", "One sentence by which it is found (default: the first line)."),
          content("The text of the memory"), text("filename", "The name of its file (default: made of type and name)."),
          text("entity", "What the fact is about."), text("attribute", "Which fact of it."),
-         texts("source_sessions", "A session that it comes from."), text("confidence", "How sure it is."), KEY,
+         texts("source_sessions", "A session that it comes from."), text("confidence", "The confidence."), KEY,
          DRY_RUN), "POST /api/memory", tool="agh__memory_propose", writes=True,
         example="--type user --name Coffee --content 'likes oat milk'", lines=lines.decision,
     ),
@@ -76,10 +76,10 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         tool="agh__memory_propose", writes=True, example="user_coffee", lines=lines.decision,
     ),
     CuratedOperation(
-        "search", memories.search, (_QUERY, *SELECTOR, number("top_k", "How many at most, up to 20.", 1),
-         number("raw_candidates", "How many each index gives.", 1),
+        "search", memories.search, (_QUERY, *SELECTOR, number("top_k", "At most this many, up to 20.", 1),
+         number("raw_candidates", "At most this many from each index.", 1),
          texts("already_surfaced", "The id of a memory that was shown already."),
-         flag("include_already_surfaced", "Show those again."),
+         flag("include_already_surfaced", "Show memories again that were shown already."),
          flag("skip_trivial", "Skip a query of fewer than two meaningful words."),
          text("session_id", "The session that asks."), _TURN, SYSTEM), "POST /api/memory/search", rows="results",
         example="'what did we decide about the deploy window?'", lines=lines.results,
@@ -100,7 +100,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "decisions list", records.decisions_list, (*SELECTOR,
          text("op", "What was decided.", kind=OneOf(("noop", "add", "update", "delete", "reject"))), _SINCE,
          text("reason", "A part of the reason."), text("filename", "The file it is about."),
-         number("limit", "How many at most, up to 200.", 1)), "GET /api/memory/decisions", rows="decisions",
+         number("limit", "At most this many, up to 200.", 1)), "GET /api/memory/decisions", rows="decisions",
         example="--op reject --since 24h", lines=lines.decisions,
     ),
     CuratedOperation(
@@ -130,7 +130,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     CuratedOperation("reindex", records.reindex, SELECTOR, "POST /api/memory/reindex"),
     CuratedOperation(
         "reset", records.reset,
-        (*SELECTOR, flag("derived_only", "Only derived data."), flag("confirm", "Really do it."), DRY_RUN),
+        (*SELECTOR, flag("derived_only", "Only derived data."), flag("confirm", "Confirm the reset."), DRY_RUN),
         "POST /api/memory/reset", example="--confirm",
     ),
     CuratedOperation(
@@ -138,7 +138,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     CuratedOperation(
         "history", records.history, (SCOPE, text("operation", "One operation, such as memory.write."), _SINCE,
-         number("limit", "How many at most, up to 100.", 1)), "GET /api/memory/history",
+         number("limit", "At most this many, up to 100.", 1)), "GET /api/memory/history",
         tool="agh__memory_admin_history", rows="operations", example="--since 24h", lines=lines.history,
     ),
     CuratedOperation("health", records.health, (), "GET /api/memory/health"),
@@ -155,7 +155,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     CuratedOperation(
         "dream list", dreams.dreams, (ONE_SCOPE,
          text("state", "What became of it.", kind=OneOf(("running", "promoted", "skipped", "failed"))),
-         number("limit", "How many at most, up to 200.", 1)), "GET /api/memory/dreams", rows="dreams",
+         number("limit", "At most this many, up to 200.", 1)), "GET /api/memory/dreams", rows="dreams",
         example="--state failed", lines=lines.dreams,
     ),
     CuratedOperation(
@@ -186,7 +186,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "POST /api/memory/extractor/retry", tool="agh__memory_extractor_retry", writes=True, example="--session s1",
     ),
     CuratedOperation(
-        "extractor drain", extractor.drain, (IN_SESSION, text("timeout", "How long at most, such as 60s.")),
+        "extractor drain", extractor.drain, (IN_SESSION, text("timeout", "The longest time to wait, such as 60s.")),
         "POST /api/memory/extractor/drain", writes=True, example="--timeout 60s",
     ),
     # -- sessions
@@ -221,7 +221,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     # -- daily logs
     CuratedOperation(
         "daily ls", upkeep.ls,
-        (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "How many at most, up to 200.", 1)),
+        (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "At most this many, up to 200.", 1)),
         "GET /api/memory/daily", tool="agh__memory_daily_list", rows="logs",
     ),
     # -- providers

@@ -50,10 +50,10 @@ def providers() -> tuple[tuple[KnownProvider, ...], tuple[Json, ...]]:
         try:
             found: Any = load()
             if not isinstance(found, Provider):
-                raise TypeError(f"it is no Provider but {type(found).__name__}")
+                raise TypeError(f"it is not a Provider but {type(found).__name__}")
             name, tools = str(found.name).lower(), tuple(str(tool) for tool in found.tools)
             if not _NAME.fullmatch(name):
-                raise ValueError(f"{name[:40]!r} is no name: small letters, digits, - and _")
+                raise ValueError(f"{name[:40]!r} is not a name: small letters, digits, - and _")
             collision = _collision(name, tools, known)
         except (Exception, SystemExit) as error:
             name, collision = entry, ("not_loaded", f"{type(error).__name__}: {error}"[:300], None, None)

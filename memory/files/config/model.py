@@ -240,7 +240,7 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
 def unknown_key_words(key: str, meant: str | None) -> str:
     """Return a sentence that a key is unknown, and which one was `meant`, else that it is kept."""
     instead = f"did you mean {meant}?" if meant else "it is kept for whoever reads it"
-    return f"{key[:60]} is no setting that memdeck knows; {instead}"
+    return f"{key[:60]} is not a setting that memdeck knows; {instead}"
 
 
 def plain_config(document: Document) -> PlainFile:

@@ -76,14 +76,14 @@ def set_value(context: Context, key: str, value: str, section: str | None) -> Re
 @config.change("unset", "maintenanceSchedule")
 @_key
 def unset(context: Context, key: str) -> Result:
-    """Take a setting out of the file."""
+    """Remove a setting from the file."""
     return _changed(context, "config.unset", key, lambda looked: unset_setting(looked, key, now=context.now))
 
 
 def _changed(context: Context, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> Result:
     outcome = context.change(operation, build)
     value = context.left_by(outcome).config.get(key)
-    words = outcome.summary if outcome.change.files else f"nothing to change in {key}"
+    words = outcome.summary if outcome.change.files else f"{key} already has this value"
     return Result(lambda: {"config": {key: value}}, lambda paint: [paint.line(words)])
 
 
@@ -111,7 +111,7 @@ def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None
     plain, _ = split_field(key, value)
     sentence = value_problem(key, plain)
     if sentence is not None:
-        raise UsageError("config.value", sentence, "give another value", key=key)
+        raise UsageError("config.value", sentence, "use another value", key=key)
     summary = f"set {key} to {value[:60]}"
     in_front = isinstance(document.meta.get(key), str) if document.front_raw else False
     if (
@@ -149,8 +149,8 @@ def unset_setting(snapshot: Snapshot, key: str, *, now: datetime) -> Edit:  # no
     get_setting(snapshot, key)
     document = snapshot.document(FILE)
     if document.front_raw and document.meta.get(key) is not None:
-        raise UsageError("config.front", f"{key} stands in the front matter", "take it out with an editor")
+        raise UsageError("config.front", f"{key} is in the front matter", "remove it with an editor")
     for index, number, block, _ in document.blocks():
         if key in block.fields:
             document = document.with_block(index, number, block.unset_field(key))
-    return Edit({FILE: document}, f"took out {key}")
+    return Edit({FILE: document}, f"removed {key}")

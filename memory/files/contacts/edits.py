@@ -151,7 +151,7 @@ def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, sou
     `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
     """
     if kind not in KINDS:
-        raise UsageError("contact.kind", f"{kind[:40]!r} is no kind of contact", "use channel, route or person")
+        raise UsageError("contact.kind", f"{kind[:40]!r} is not a kind of contact", "use channel, route or person")
     given = {key: value.strip() for key, value in values.items()}
     label = _label(kind, given.get(KINDS[kind].label, ""))
     if kind == "channel":

@@ -213,7 +213,7 @@ def plain_contacts(document: Document) -> PlainFile:
 
 def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
     """Yield the entries, and the lines of sections that no kind of contact is read from."""
-    no_contact = "is no channel, route or person"
+    no_contact = "is not a channel, route or person"
     yield from unread_entries(document, (), "warning", "contact.unread", no_contact)
     for index, section in enumerate(document.sections):
         rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []

@@ -92,7 +92,7 @@ def _by_day(paint: Paint, entries: Iterable[JournalEntry]) -> Iterator[str]:
 @journal.look("show", "8c01f2e")
 @_ref
 def show(context: Context, ref: str) -> Result:
-    """Show one entry; REF is a ref, its hex, or a unique part of the title."""
+    """Show one entry. REF is a ref, its hex part, or a unique part of the title."""
     entry = find_entry(context.snapshot, ref, archived=True)
 
     def lines(paint: Paint) -> Iterator[str]:

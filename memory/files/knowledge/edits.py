@@ -42,7 +42,7 @@ knowledge = EntryGroup(
 @option("--topic", metavar="T", help="Only this topic, a heading inside a section.")
 @option("--match", metavar="TEXT", help="Only items that contain this text, in any case.")
 def list_items(context: Context, section: str | None, topic: str | None, match: str | None) -> Result:
-    """List what is known, by section and topic."""
+    """List facts and decisions, by section and topic."""
     found: list[KnowledgeItem] = list(context.snapshot.knowledge.items)
     if section is not None:
         found = [item for item in found if (item.section or "").casefold() == section.casefold()]

@@ -129,7 +129,7 @@ def edit(
 @argument("ref")
 @option("--task", metavar="ID", help="Start this task of the plan instead.")
 def start(call: Call, ref: str, task: str | None = None) -> Edit:
-    """Set a plan, or one of its tasks, running."""
+    """Start a plan, or one of its tasks."""
     # In its first phase with an open task where it says no phase yet. ConflictError `plan.completed`.
     if task is not None:
         call.done = f"started task {task} of"
@@ -234,7 +234,7 @@ def _edit_plan(call: Call, ref: str, changes: Mapping[str, str]) -> Edit:
 def _open_plan(snapshot: Snapshot, ref: str) -> Plan:
     plan = find_plan(snapshot, ref)
     if plan.section == "completed":
-        advice = "`memdeck orchestration edit REF --set section=active` opens it again"
+        advice = "`memdeck orchestration edit REF --set section=active` reopens it"
         raise ConflictError("plan.completed", f"{plan.title[:60]!r} is completed already", advice, ref=plan.ref)
     return plan
 

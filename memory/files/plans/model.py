@@ -246,7 +246,7 @@ def plan_problems(
         if not task.id:
             add(task.line, "warning", "task_id", f"the task {task.title[:60]!r} has no id")
         elif task.id in seen:
-            add(task.line, "warning", "task_twice", f"the task {task.id[:40]!r} stands in the plan twice")
+            add(task.line, "warning", "task_twice", f"the task {task.id[:40]!r} is in the plan twice")
         seen.add(task.id)
         for name in task.depends_on:
             if name not in known:

@@ -176,7 +176,7 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
             )
         words = section.replace("-", " ").title()
         if above is not None:
-            words = f"{above.strip() or 'Above the first section'}, which is no section and taken for Pending"
+            words = f"{above.strip() or 'Above the first section'}, which is not a section and taken for Pending"
         yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
         yield from paint.columns(rows, alerts=alerts)
 
@@ -184,7 +184,7 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
 @tasks.look("show", "3fa94c1", "'Deploy v2.1' -o json")
 @_ref
 def show(context: Context, ref: str) -> Result:
-    """Show one task with all its fields; REF is a ref, its hex, or a unique part of the title."""
+    """Show one task with all its fields. REF is a ref, its hex part, or a unique part of the title."""
     task = find_task(context.snapshot, ref, archived=True)
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -204,18 +204,18 @@ def show(context: Context, ref: str) -> Result:
         "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
     ),
 )
-@argument("title", help="What to do.")
+@argument("title", help="The title.")
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00, fri, 2 Dec, +2d, eom, 2026-12-01 14:00.")
+@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00 or 2 Dec; also fri, +2d, eom, 2026-12-01 14:00.")
 @option(
     "--recurring",
     type=RECURRING,
     metavar="R",
-    help="Again and again: daily 9:00, weekdays, every fri 17:00, monthly on the 1st, or five cron fields.",
+    help="How it recurs: daily 9:00 or every fri 17:00; also weekdays, monthly on the 1st, or five cron fields.",
 )
 @option("--assigned", metavar="A", type=Used("tasks", "assigned"), help="Agent or person who does it.")
 @option("--tag", "tags", multiple=True, type=Tag(), help="A tag; may be repeated.")
-@option("--notes", metavar="N", help="More about it.")
+@option("--notes", metavar="N", help="Notes.")
 @option("--action", metavar="A", help="The command or step to take.")
 @option("--set", "extra", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add_task(
@@ -230,7 +230,7 @@ def add_task(
     action: str | None = None,
     extra: Sequence[str] | Mapping[str, str] = (),
 ) -> Edit:
-    """Add a task to Pending, on top of its priority."""
+    """Add a task to Pending, above the others of its priority."""
     # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
     day = None if due is None else DUE.written(due, call.now, call.zone)
     cron = None if recurring is None else _recurs(call, recurring, day)
@@ -280,7 +280,7 @@ def edit(
     priority: str | None = None,
     text: str | None = None,
 ) -> Edit:
-    """Change fields of a task; each changes its own line and no other."""
+    """Change fields of a task; each field changes only its own line."""
     values = pairs(changes) | given(due=due, priority=priority)
     something((values, unset, text is not None))
     if text is not None:
@@ -308,9 +308,9 @@ def start_task(call: Call, ref: Refs) -> Edit:
 @tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
 @_ref
 @argument("percent", type=Whole(0, 100, "%"))
-@option("--note", metavar="N", help="What was done, kept as lastUpdate.")
+@option("--note", metavar="N", help="A note on what was done, kept as lastUpdate.")
 def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = None) -> Edit:
-    """Note how far a task is, from 0 to 100; a pending one is started by it."""
+    """Set the progress of a task, from 0 to 100; a pending task is started."""
     # UsageError `task.progress` for another number, `task.completed` for a completed task.
     values = {"section": "in-progress", "progress": str(percent)}
     if note and note.strip():
@@ -323,16 +323,16 @@ def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = 
 
 @tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
 @_ref
-@option("--outcome", metavar="O", help="What came of it.")
+@option("--outcome", metavar="O", help="The outcome.")
 def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
-    """Finish a task; a recurring one leaves a completed copy and waits for its next time."""
+    """Finish a task; a recurring task leaves a completed copy and waits for its next date."""
 
     def planned(task: Task) -> TaskPlan:
         if task.section == "completed":
             raise ConflictError(
                 "task.completed",
                 f"{short(task.title)} is completed already",
-                "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` opens it again",
+                "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` reopens it",
                 ref=task.ref,
                 completed=task.completed,
             )
@@ -378,7 +378,7 @@ def _tell_due(call: Call, due: str | None) -> None:
         return
     words = in_words(parts.date, call.now, call.zone)
     if moment.is_overdue(call.now, call.zone):
-        call.notes.append(f"warning: it is due already: {words}")
+        call.notes.append(f"warning: it is already due: {words}")
     call.more += f"  due {words}"
 
 

@@ -94,7 +94,7 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
     if tags:
         meanings["tags"] = ", ".join(tags)
     priority, assigned = meanings.get("priority", "NORMAL"), meanings.get("assigned")
-    error = error if title else "write what is to be done"
+    error = error if title else "type a title"
     unread = "" if repeats else _unread(rest)
     return QuickTask(title, priority, due, recurring, assigned, tuple(tags), meanings, unread, error)
 

@@ -47,7 +47,7 @@ def merge_versions(path: str, base: bytes, ours: bytes, theirs: bytes, marker: i
             return function(path, base, ours, theirs, marker)
     raise UsageError(
         "merge.unknown_file",
-        f"{path!r} is no memory file that can be merged by its entries",
+        f"{path!r} is not a memory file that can be merged by its entries",
         "name the file with --path, such as --path .aiter/memory/tasks.md",
         path=path,
     )

@@ -30,7 +30,7 @@ class MergeConflict(ConflictError):
         shown = ", ".join(what[:_SHOWN]) + (f" and {len(what) - _SHOWN} more" if len(what) > _SHOWN else "")
         super().__init__(
             "document.conflict",
-            f"somebody else changed {shown} in {name} as well",
+            f"another writer changed {shown} in {name} as well",
             "look at both versions and make the change again",
             file=name,
             fields=[one.field for one in conflicts],
@@ -120,7 +120,7 @@ def edit_conflict(title: str, clashes: Iterable[Conflict]) -> ConflictError:
     fields = list(dict.fromkeys(one.field for one in conflicts))
     return ConflictError(
         "document.conflict",
-        f"somebody else changed {', '.join(fields)} of {title[:60]!r} meanwhile",
+        f"another writer changed {', '.join(fields)} of {title[:60]!r} meanwhile",
         "look at it and make the change again",
         fields=fields,
         conflicts=[one.json() for one in conflicts],

@@ -82,7 +82,7 @@ def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Do
     if kind == "journal":
         date = read_date(title)
         if date is None:
-            raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} stands under no date", "move it in an editor")
+            raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it in an editor")
         document, section = section_for(document, date)
         times = [split_heading(one.title)[0] or "" for one in document.section(section).entries]
         mine = split_heading(entry.title)[0] or ""

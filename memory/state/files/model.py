@@ -151,7 +151,7 @@ def load(data: bytes, file: str, code: str) -> Any:
 
 def no_constant(text: str) -> Any:
     """Refuse `NaN` and `Infinity`."""
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 def line_of(data: bytes, key: str) -> int:

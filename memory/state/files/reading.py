@@ -148,7 +148,7 @@ class StateFiles:
         `state.checkpoint.schema`.
         """
         if not number_of(name, "chk"):
-            raise NotFoundError("state.checkpoint.missing", f"{name[:60]!r} is no id of a checkpoint", _LISTED)
+            raise NotFoundError("state.checkpoint.missing", f"{name[:60]!r} is not an id of a checkpoint", _LISTED)
         path = checkpoint_path(name)
         stored = self.read(path)
         if not stored.exists:

@@ -127,8 +127,8 @@ def _is_count(value: Any) -> bool:
 
 
 VALUES: dict[str, tuple[Callable[[Any], object], str]] = {
-    "text": (_is_text, "is no text, or blank"),
-    "path": (lambda value: _is_text(value) and stays_inside(value), "is no path in the workspace"),
+    "text": (_is_text, "is not text, or it is blank"),
+    "path": (lambda value: _is_text(value) and stays_inside(value), "is not a path in the workspace"),
     "count": (_is_count, "is not a whole number from 0"),
     "days": (lambda value: _is_count(value) and value <= _LONGEST, f"is not a whole number from 0 to {_LONGEST}"),
     "minutes": (lambda value: _is_count(value) and 0 < value <= _LONGEST, "is not a whole number from 1"),
@@ -141,7 +141,7 @@ VALUES: dict[str, tuple[Callable[[Any], object], str]] = {
     "time": (model.moment, "is not a time such as 2026-01-31T12:00:00.000Z"),
     "event id": (model.number_of, "is not the id of an event such as evt-000001"),
     "checkpoint id": (partial(model.number_of, kind="chk"), "is not the id of a checkpoint such as chk-000001"),
-    **{kind: (values.__contains__, f"is none of {', '.join(values)}") for kind, values in CHOICES.items()},
+    **{kind: (values.__contains__, f"is not one of {', '.join(values)}") for kind, values in CHOICES.items()},
 }
 """The kinds of plain values: the test of each, and the fault of a value that fails it."""
 
@@ -267,7 +267,7 @@ def read_config(data: bytes) -> Json:
     if faults := config_faults(written):
         line = line_of(data, faults[0].where.rpartition(".")[2])
         words = f"{model.CONFIG}:{line}: {first_of(faults)}"
-        raise ConfigError("state.config.schema", words, "mend it there", file=model.CONFIG, line=line)
+        raise ConfigError("state.config.schema", words, "fix it there", file=model.CONFIG, line=line)
     return DEFAULTS | {key: value for key, value in _flat(written).items() if key in SETTINGS}
 
 

@@ -150,7 +150,7 @@ def refuse(kind: str, value: Json) -> None:
     """Raise RefusedError `state.refused` for a value that is not of a kind: nothing wrong is ever written."""
     if faults := schema.faults_of(kind, value):
         words = f"what was to be written has not the form of the format: {schema.first_of(faults)}"
-        raise RefusedError("state.refused", words, "mend it and try again", faults=[one._asdict() for one in faults])
+        raise RefusedError("state.refused", words, "fix it and try again", faults=[one._asdict() for one in faults])
 
 
 def checkpoint_of(name: str, created: str, event: str | None, bundle: Json, bundle_hash: str, summary: str) -> Json:
@@ -183,7 +183,7 @@ def entry_path(root: Path, bundle: Json) -> str:
     """
     name: str = bundle["project"]["recommendedEntryFile"]
     if not is_entry_file(name):
-        words = f"the entry file {name[:80]!r} is none of {', '.join(model.ENTRY_FILES)}"
+        words = f"the entry file {name[:80]!r} is not one of {', '.join(model.ENTRY_FILES)}"
         raise RefusedError("state.entry_file", words, "`memdeck state edit project` changes it")
     try:
         target = os.path.realpath(root / name)

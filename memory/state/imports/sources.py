@@ -48,7 +48,7 @@ def add_source(
     """
     if type not in SOURCE_TYPES:
         known = ", ".join(SOURCE_TYPES)
-        raise UsageError("state.source.type", f"{type[:60]!r} is no type of source", f"one of {known}")
+        raise UsageError("state.source.type", f"{type[:60]!r} is not a type of source", f"one of {known}")
     absolute = full_path(path, folder, home)
     written = shown_path(absolute, store.root, home)
     text = name if name is not None else f"{type}-{os.path.basename(absolute)}"

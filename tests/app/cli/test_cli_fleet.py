@@ -60,7 +60,7 @@ def test_a_broken_workspace_is_told_and_the_others_are_done(memdeck: Memdeck, tw
 def test_nothing_listed_is_said(memdeck: Memdeck, shop: Path) -> None:
     """Every verb answers for an empty list."""
     assert memdeck("fleet", "list", "-o", "json").data == {"workspaces": []}
-    assert "no workspace is listed" in memdeck("fleet", "status").out
+    assert "no workspaces are listed" in memdeck("fleet", "status").out
     assert "nothing found" in memdeck("fleet", "search", "redis").out
     assert "no problems" in memdeck("fleet", "check").out
     assert memdeck("fleet", "remove").out == "it was not listed\n"

@@ -45,7 +45,7 @@ def test_a_note_goes_with_a_rejection(memdeck: Memdeck) -> None:
     again = memdeck("review", "reject", number, "-o", "json")
     assert (again.code, again.data["error"]["code"]) == (4, "review.decided")
     assert "still needed" in memdeck("review", "show", number).out
-    assert memdeck("review", "list").out == "nothing waits\n"
+    assert memdeck("review", "list").out == "nothing is pending\n"
 
 
 def test_a_person_edits_it_first(memdeck: Memdeck, memory: Path) -> None:

@@ -18,14 +18,14 @@ def test_a_line_divides_what_fits_some_words(memdeck: Memdeck) -> None:
         assert found.data["results"][0]["title"] == "Using Redis for caching"
         assert not any(one["fits_all"] for one in found.data["results"])
         lines = memdeck("search", "redis caching xyzzyplugh?").out.splitlines()
-        assert lines[0] == "--- nothing holds all the words; these hold some ---"
+        assert lines[0] == "--- no entry has all the words; these have some ---"
         assert "Using Redis for caching" in lines[1]
         both = memdeck("search", "deploy staging", "-o", "json").data["results"]
         fits = [one["fits_all"] for one in both]
         assert fits == sorted(fits, reverse=True)
         assert {True, False} == set(fits)
         text = memdeck("search", "deploy staging").out
-        assert text.count("--- these hold some of the words ---\n") == 1
+        assert text.count("--- these have some of the words ---\n") == 1
         assert text.index("---") > text.index(both[0]["title"])
         assert "---" not in memdeck("search", "deploy staging", "--limit", "1").out
     assert memdeck("search", "xyzzyplugh qwertzuiop").out == "nothing found\n"

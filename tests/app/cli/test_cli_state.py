@@ -86,7 +86,7 @@ def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Pat
     assert '+    "title": "Lock"' in "\n".join(next(one for one in forth if one["section"] == "gotchas")["diff"])
     back = state("diff", "chk-000002", "chk-000001", "-o", "jsonl").objects
     assert '-    "title": "Lock"' in "\n".join(next(one for one in back if one["section"] == "gotchas")["diff"])
-    assert state("diff", "chk-000002", "state").out == "nothing is apart between chk-000002 and state\n"
+    assert state("diff", "chk-000002", "state").out == "chk-000002 and state are the same\n"
     assert '+    "title": "Lock"' in state("diff", "chk-000001", "chk-000002").out
     assert state("diff", "chk-000001", "../chk-000002").code == 1
 

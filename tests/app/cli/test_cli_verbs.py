@@ -52,7 +52,7 @@ def test_a_date_that_is_over_is_warned_about(memdeck: Memdeck) -> None:
     """What is due already is added, and told on stderr; what is due today is not over."""
     answer = memdeck("tasks", "add", "Late", "--due", "yesterday")
     assert (answer.code, answer.out.endswith("  Late  due Sun 14 Jan\n")) == (0, True)
-    assert answer.err == "memdeck: warning: it is due already: Sun 14 Jan\n"
+    assert answer.err == "memdeck: warning: it is already due: Sun 14 Jan\n"
     assert memdeck("tasks", "add", "Today", "--due", "eod").err == ""
     refused = memdeck("tasks", "add", "Odd", "--due", "5/6")
     assert refused.code == 2

@@ -24,7 +24,7 @@ def test_a_setting_that_nobody_knows_is_set_and_said(memdeck: Memdeck, memory: P
     """It may be another program's, so it is written, and one warning on stderr proposes the setting that is meant."""
     answer = memdeck("config", "set", key, "3", "-o", "json")
     assert (answer.code, answer.data) == (0, {"config": {key: "3"}})
-    assert answer.err == (f"memdeck: warning: config.unknown_key: {key} is no setting that memdeck knows; {told}\n")
+    assert answer.err == (f"memdeck: warning: config.unknown_key: {key} is not a setting that memdeck knows; {told}\n")
     assert f"- {key}: 3\n" in (memory / "config.md").read_text()
 
 
@@ -49,7 +49,7 @@ def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("taks list --due today", "usage.verb: there is no verb and no folder 'taks', did you mean tasks?"),
+        ("taks list --due today", "usage.verb: no verb or folder is called 'taks', did you mean tasks?"),
         ("./nosuch --bogus", "workspace.no_folder: './nosuch' is not a folder"),
         (". --bogus", "usage.option: no such option '--bogus'"),
         ("--bogus", "usage.option: no such option '--bogus'"),
@@ -99,7 +99,7 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
     answer = memdeck("tasks", "list", "--section", "pending", "-o", "json")
     (lost,) = [task for task in answer.data["tasks"] if task["title"] == "Lost"]
     assert (lost["section"], lost["extra"]) == ("pending", {"heading": "In Progres"})
-    assert "In Progres, which is no section and taken for Pending (1)" in memdeck("tasks", "list").out
+    assert "In Progres, which is not a section and taken for Pending (1)" in memdeck("tasks", "list").out
     status = memdeck("status", "-o", "json").data
     assert status["counts"]["tasks"]["pending"] == before + 1
     assert "task.unknown_section" in [problem["code"] for problem in status["problems"]]
@@ -113,7 +113,7 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
             ("tasks", "list", "--now", "9999-12-31T00:00:00Z"),
             "--now is in the year 9999; write a time from 1900 to 9998",
         ),
-        (("tasks", "list", "--now", "soon"), "--now does not take 'soon'"),
+        (("tasks", "list", "--now", "soon"), "invalid time for --now: 'soon'"),
         (("journal", "list", "--limit", "-3"), "--limit takes a whole number from 0 to 1000000000, not '-3'"),
         (("changes", "list", "--limit", "-1"), "--limit takes a whole number from 0 to 1000000000, not '-1'"),
     ],

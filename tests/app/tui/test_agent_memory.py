@@ -90,7 +90,7 @@ async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
         assert "2 to recall" not in screen_text(app)
         (told,) = app._notifications
         assert told.message.startswith("recalled 2 events: changed current-focus")
-        assert told.message.endswith("; u takes it back")
+        assert told.message.endswith("; u undoes it")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_question_that_is_left_changes_nothing(workspace: Workspace) -> None:
 
 
 def test_several_tasks_are_one_change(workspace: Workspace) -> None:
-    """All selected tasks are finished by one edit, so that one undo takes it back; a finished one is left out."""
+    """All selected tasks are finished by one edit, so that one undo reverts it; a finished one is left out."""
     context = context_over(workspace, "tasks", "Deploy", "Sweep", "Read")
     outcome = written(context, answered(tasks.done(context), ""))
     assert "2 tasks" in outcome.summary
@@ -56,7 +56,7 @@ def test_several_tasks_are_one_change(workspace: Workspace) -> None:
 
 
 def test_progress_takes_a_number_and_words(workspace: Workspace) -> None:
-    """`60 and a note` is a percentage and the last update; other words are refused in the question."""
+    """`60, then a note` is a percentage and the last update; other words are refused in the question."""
     context = context_over(workspace, "tasks", "Write")
     step = tasks.progress(context)
     written(context, answered(step, "60% half of it"))

@@ -1,4 +1,4 @@
-"""Drafts: what is typed and never saved is offered again, and merged with what others wrote since."""
+"""Drafts: what is typed and not saved is offered again, and merged with what others wrote since."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def test_a_draft_is_offered_without_getting_in_the_way(workspace: Workspac
     app = make_app(workspace)
     async with running(app) as pilot:
         assert app.screen is app.main_screen
-        assert ["was never saved" in note.message for note in app._notifications] == [True]
+        assert ["was not saved" in note.message for note in app._notifications] == [True]
         assert "w open draft" in screen_text(app)
         await press(pilot, "3")
         assert "w open draft" not in screen_text(app), "only where it belongs, and in the brief"

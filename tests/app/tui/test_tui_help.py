@@ -23,10 +23,8 @@ async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:
         own = {row.sentence: row for row in own_rows(app)}
         assert own["Show the tasks as a board, or the list again"].keys == "b"
         assert not own["Start the task"].why
-        assert own["Move the card to the next column: start or finish the task"].why == "Works on the board (b)."
-        assert (
-            own["Set how much of the task is done, in percent, with a note"].why == "Not in progress yet: s starts it."
-        )
+        assert own["Move the card right: start or finish the task"].why == "Works on the board (b)."
+        assert own["Set the progress in percent, with a note"].why == "Not in progress yet: s starts it."
         await press(pilot, "c")
         assert own_rows(app)[0].sentence == "Go to the previous day"
         await press(pilot, "3")
@@ -48,7 +46,7 @@ async def test_what_is_typed_narrows_the_keys(workspace: Workspace) -> None:
         assert "Start the task" not in screen_text(app)
         assert "archive old" in screen_text(app)
         await type_text(pilot, " zzz")
-        assert "No command fits \u201carchive zzz\u201d." in screen_text(app)
+        assert "No command matches \u201carchive zzz\u201d." in screen_text(app)
         await press(pilot, "escape")
         assert app.screen is app.main_screen
         for typed, found in (

@@ -89,8 +89,8 @@ async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
         assert "undone" in screen_text(app)
         await press(pilot, "X")
         assert app.pane.current().thing["id"] == mine["id"]
-        assert "Do again: " in screen_text(app)
-        assert "Enter makes it again" in screen_text(app)
+        assert "Redo: " in screen_text(app)
+        assert "Enter redoes it" in screen_text(app)
         await press(pilot, "escape", "u")
         assert task_of(workspace, FIRST).assigned == "Alice"
 

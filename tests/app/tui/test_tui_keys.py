@@ -141,10 +141,10 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
             await press(pilot, key)
             return " ".join(note.message for note in app._notifications)
 
-        assert await answer("K") == "Nothing runs now."
+        assert await answer("K") == "Nothing is running."
         await press(pilot, "c")
         for key in "zS":
-            assert await answer(key) == "This list has one order only."
+            assert await answer(key) == "This list has only one order."
     always = {
         conditions.ALWAYS,
         conditions.LEAVE,

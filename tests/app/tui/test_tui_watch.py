@@ -188,7 +188,7 @@ async def test_safe_runs_nothing(tmp_path: Path) -> None:
     async with running(app) as pilot:
         await until(pilot, lambda: "scheduler runs in cron only" in screen_text(app), "the header says who runs")
         await press(pilot, "R")
-        assert "Nothing runs with --safe." in said(app)
+        assert "memdeck runs nothing with --safe." in said(app)
         assert "lastStatus" not in text(workspace, "monitors.md")
 
 

@@ -59,8 +59,8 @@ def test_dates_and_recurrences_stand_at_the_end(line: str, title: str, due: str 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("", "write what is to be done"),
-        ("tomorrow !high", "write what is to be done"),
+        ("", "type a title"),
+        ("tomorrow !high", "type a title"),
         ("Pay rent every 2 weeks", "cron cannot say 'every 2 weeks'"),
     ],
 )

@@ -62,8 +62,8 @@ def test_targets_come_from_config_and_contacts(tmp_path: Path) -> None:
     [
         ('[channels]\nchannel-abc123 = "json://hush"\n', 0o640, "can be read by others"),
         ('[channels]\nchannel-abc123 = "json://hush"\n', 0o604, "can be read by others"),
-        ('[channels]\nchannel-abc123 = json://hush"\n', 0o600, "it is no TOML"),
-        ("[channels]\nchannel-abc123 = 3\n", 0o600, "is no address"),
+        ('[channels]\nchannel-abc123 = json://hush"\n', 0o600, "it is not TOML"),
+        ("[channels]\nchannel-abc123 = 3\n", 0o600, "is not an address"),
         ("", 0o600, "channels.toml has no address for it"),
     ],
 )

@@ -83,6 +83,6 @@ def test_check_tells_of_them() -> None:
     text = "## Monitors\n\n### One\n- type: command\n- command: true\n- remind: soon\n- dependsOn: Nobody\n"
     found = monitor_problems(snapshot_of({"monitors.md": text}))
     assert [(one.level, one.line, one.message) for one in found] == [
-        ("warning", 6, "One: remind: 'soon' is no time such as 4h or 1d"),
+        ("warning", 6, "One: remind: 'soon' is not a time such as 4h or 1d"),
         ("warning", 7, "One: dependsOn: there is no monitor 'Nobody'"),
     ]

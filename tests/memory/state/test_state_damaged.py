@@ -110,13 +110,13 @@ def test_a_repair_keeps_what_is_sound_of_a_state(repository: Repository) -> None
     state = repository.json()
     repository.put(STATE, {**state, "bundle": {}})
     plan = plan_repair(repository.memory, repository.at)
-    assert "write a state anew, with the bundle of chk-000003" in [step.action for step in plan.steps]
+    assert "write a new state, with the bundle of chk-000003" in [step.action for step in plan.steps]
     repair(repository.store, plan, actor=ACTOR, now=repository.at)
     assert repository.json()["maintenance"]["recallCursors"] == state["maintenance"]["recallCursors"]
     assert repository.memory.unrecalled("all") == []
     repository.put(STATE, {**state, "maintenance": {}})
     (step, *_) = plan_repair(repository.memory, repository.at).steps
-    assert step.action == "write a state anew, with its own bundle; every event counts as not recalled"
+    assert step.action == "write a new state, with its own bundle; every event counts as not recalled"
 
 
 def test_a_state_that_is_gone_is_repaired_not_made_anew(repository: Repository) -> None:

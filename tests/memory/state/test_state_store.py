@@ -153,7 +153,7 @@ def test_edit_writes_nothing_wrong(repository: Repository) -> None:
     with pytest.raises(RefusedError) as refused:
         bundles.edit(repository.store, "gotchas", [{"title": " "}], actor=ACTOR, now=repository.later())
     assert refused.value.code == "state.refused"
-    assert refused.value.details["faults"][0] == {"where": "gotchas[0].title", "what": "is no text, or blank"}
+    assert refused.value.details["faults"][0] == {"where": "gotchas[0].title", "what": "is not text, or it is blank"}
     with pytest.raises(ConflictError):
         bundles.edit(repository.store, "gotchas", [], base=[1], actor=ACTOR, now=repository.later())
     with pytest.raises(NotFoundError, match="no section"):

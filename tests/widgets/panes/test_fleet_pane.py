@@ -52,7 +52,7 @@ def row_of(one: WorkspaceOverview) -> Record:
         (replace(PLAIN, overdue=1, waiting=3), "overdue waiting", "1 overdue, 3 waiting"),
         (replace(PLAIN, silent=True, age=25), "silent", "silent for a moment"),
         (replace(PLAIN, silent=True, age=7200), "silent", "silent for 2 h"),
-        (replace(PLAIN, silent=True, age=None), "silent", "never heard of"),
+        (replace(PLAIN, silent=True, age=None), "silent", "never seen"),
         (replace(PLAIN, error={"code": "x", "message": "there is no memory"}), "broken", "there is no memory"),
     ],
 )

@@ -328,7 +328,7 @@ def _edit(section: str, changes: Sequence[tuple[Any, Any]], words: str, ref: str
                 current = new
             else:
                 title = seen["title"] if section in LISTS and isinstance(seen, dict) else TITLES[section]
-                message = f"{title} was changed meanwhile"
+                message = f"{title} changed meanwhile"
                 if isinstance(wanted, str):  # Only a person can merge two versions of JSON.
                     hint = "leave it: your text is in the clipboard then, and E opens the current text"
                     raise RefusedError("state.changed", message, hint)

@@ -93,7 +93,7 @@ class Board(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "column(-1)", "column before", id="board.left", tooltip="Go to the previous column",
+        Binding("left,h", "column(-1)", "previous column", id="board.left", tooltip="Go to the previous column",
                 show=False),
         Binding("right,l", "column(1)", "next column", id="board.right", tooltip="Go to the next column", show=False),
     ]  # fmt: skip

@@ -102,9 +102,9 @@ class Calendar(Horizontal):
     MONTH: ClassVar[Binding.Group] = Binding.Group("month")
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "day(-1)", "day before", id="calendar.left", tooltip="Go to the previous day", group=DAY),
+        Binding("left,h", "day(-1)", "previous day", id="calendar.left", tooltip="Go to the previous day", group=DAY),
         Binding("right,l", "day(1)", "next day", id="calendar.right", tooltip="Go to the next day", group=DAY),
-        Binding("shift+left", "month(-1)", "month before", id="calendar.before", tooltip="Go to the previous month",
+        Binding("shift+left", "month(-1)", "previous month", id="calendar.before", tooltip="Go to the previous month",
                 group=MONTH),
         Binding("shift+right", "month(1)", "next month", id="calendar.next", tooltip="Go to the next month",
                 group=MONTH),

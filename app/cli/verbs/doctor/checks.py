@@ -92,7 +92,7 @@ def _of(name: str, found: Found) -> Iterator[DoctorFinding]:
 def _terminal(_root: Path | None) -> Found:
     term = os.environ.get("TERM", "")
     if not at_terminal():
-        yield "note", "this is no terminal", "the verbs and --maintain need none"
+        yield "note", "this is not a terminal", "the verbs and --maintain need none"
     elif term in ("", "dumb"):
         yield "warning", f"TERM is {term!r}", "the application needs one such as xterm-256color"
     else:
@@ -166,7 +166,7 @@ def _files(workspace: Workspace, _now: datetime) -> Found:
         elif not os.path.isfile(path) or not os.access(path, os.R_OK | os.W_OK):
             found.append(("person", f"{name} cannot be read and written", "check its permissions"))
         elif os.stat(path).st_mode & 0o002:
-            found.append(("warning", f"everybody on this machine can write {name}", f"chmod o-w {path}"))
+            found.append(("warning", f"everyone on this machine can write {name}", f"chmod o-w {path}"))
         elif os.stat(path).st_nlink > 1:
             found.append(("person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"))
     for lost in lost_files(workspace):
@@ -286,7 +286,7 @@ def _history(workspace: Workspace, _now: datetime) -> Found:
         yield "warning", warning, "changes are made all the same, and listed later as ones from outside"
     damaged = history.file.damaged()
     if damaged and not history.warnings:
-        yield "note", f"an older history was damaged; it is {', '.join(map(str, damaged))}", "history began anew"
+        yield "note", f"an older history was damaged; it is {', '.join(map(str, damaged))}", "a new history began"
     elif (full := workspace.state.folder.full()) is not None:
         yield "warning", f"nothing can be recorded: {full.message}", "make room there: no change is made until then"
     elif not history.warnings:

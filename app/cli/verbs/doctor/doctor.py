@@ -26,7 +26,7 @@ from .timetable import agent_unit, timetable, watch_expression
 )
 @option("--fleet", is_flag=True, help="With --schedule: print the systemd unit of the agent of this host instead.")
 def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
-    """Look at the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
+    """Check the environment: versions, terminal, encoding, workspace, lock, watcher, cron, permissions.
 
     Exit code 4 when something needs a person, 0 when there are only warnings and notes.
     """

@@ -24,14 +24,14 @@ from . import needs, tell_where
 )
 @option("--port", type=Whole(0, 65535), metavar="N", help="Serve on this port of 127.0.0.1 (0: any).")
 @option("--socket", "path", metavar="PATH", help="Serve on a socket that only you can open; alone, on no port.")
-@option("--read-only", is_flag=True, help="Refuse what changes memory.")
+@option("--read-only", is_flag=True, help="Refuse changes.")
 @option("--openapi", is_flag=True, help="Print the description of the API and end.")
 def api(session: Session, port: int | None, path: str | None, read_only: bool, openapi: bool) -> None:
-    """Serve the workspace to programs of this machine: every verb under /api/v1, curated memory under /api/memory.
+    """Serve the workspace to programs on this machine: every verb under /api/v1, curated memory under /api/memory.
 
-    A port needs the token that is printed, a socket none. Changes are made in the name of the agent that a request
-    names, or of --actor or MEMDECK_ACTOR. It ends with ctrl+c, or with the program that started it. docs/api.md tells
-    the rest. Needs the extra `server`: pip install 'memdeck[server]'.
+    Requests to a port need the printed token; requests to a socket need none. Changes are made in the name of the
+    agent that a request names, or of --actor or MEMDECK_ACTOR. It ends with ctrl+c, or with the program that started
+    it. See docs/api.md. Needs the extra `server`: pip install 'memdeck[server]'.
     """
     workspace = session.workspace
     with needs("server", "api.missing"):

@@ -25,22 +25,22 @@ from . import needs, tell_where
 )
 @option("--http", is_flag=True, help="Serve streamable HTTP on 127.0.0.1 with a token, instead of stdin and stdout.")
 @option("--port", type=Whole(0, 65535), metavar="N", help="The port of --http (default: a free one).")
-@option("--read-only", is_flag=True, help="Offer only the tools that look.")
+@option("--read-only", is_flag=True, help="Offer only the tools that read.")
 @option(
     "--toolset",
     type=Choice(("default", "curated", "curated-admin")),
     default="default",
-    help="The eight, or those on curated memory.",
+    help="The eight default tools, or those for curated memory.",
 )
 def mcp(session: Session, http: bool, port: int | None, read_only: bool, toolset: str) -> None:
     """Serve the workspace to an agent over stdin and stdout: eight tools, and resources.
 
-    Clients start it themselves; docs/mcp.md shows how each is told to. In a folder without memory each tool says so.
+    Clients start it themselves; docs/mcp.md shows how to configure each. In a folder without memory, each tool says so.
     Changes are made in the name of --actor or MEMDECK_ACTOR, else of the client. Needs the extra `mcp`: pip install
     'memdeck[mcp]'.
     """
     if port is not None and not http:
-        raise UsageError("usage.arguments", "--port goes with --http", "add --http")
+        raise UsageError("usage.arguments", "--port works only with --http", "add --http")
     try:
         _ = session.workspace
     except UsageError as error:

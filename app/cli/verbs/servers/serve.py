@@ -12,10 +12,10 @@ from . import needs, tell_where
 @argument("folder", metavar="[DIR]", required=False)
 @option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port (default: a free one).")
 def serve(session: Session, folder: str | None, port: int) -> None:
-    """Open the workspace that contains DIR in the browser: print an address with a token, serve it until ctrl+c.
+    """Serve the workspace that contains DIR in a browser: print an address with a token, and serve it until ctrl+c.
 
-    Only this machine can reach it, only the page of that address gets in, and one page at a time; docs/serve.md tells
-    the limits. Needs the extra `web`: pip install 'memdeck[web]'.
+    Only this machine can reach it, with the printed address, and only one page at a time; docs/serve.md lists the
+    limits. Needs the extra `web`: pip install 'memdeck[web]'.
     """
     session.folder = folder or session.folder
     root = str(session.workspace.root)

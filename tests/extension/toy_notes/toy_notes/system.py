@@ -181,7 +181,7 @@ class Notes(System):
     def add(self, name: str, text: str, *, actor: str, now: datetime) -> Outcome:
         """Write a new note; UsageError `notes.name` for a name that is no file's, or is taken."""
         if not name.replace("-", "").isalnum():
-            raise UsageError("notes.name", f"{name!r} is no name: letters, digits and -")
+            raise UsageError("notes.name", f"{name!r} is not a name: letters, digits and -")
         with self._store.transaction("notes.add", actor=actor, now=now) as transaction:
             if transaction.read(f"{name}.txt").exists:
                 raise UsageError("notes.name", f"there is a note {name} already")
