@@ -301,7 +301,7 @@ class Navigation(Part):
             self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Go back to the list, else to where another pane's entries were filtered from, else close the filter.
+        """Go back: to the list, the previous pane, or no filter.
 
         Where this command is not available, `MemdeckApp.explain_key` clears the messages.
         """

@@ -76,7 +76,7 @@ def _refuse_safe(context: Context) -> None:
 
 
 @monitors.look("list", "", "--alerting -o json")
-@option("--alerting", is_flag=True, help="Only monitors that fail or are stale.")
+@option("--alerting", is_flag=True, help="Only monitors that are failing or stale.")
 @option("--match", metavar="TEXT", help="Only monitors that contain this text, in any case.")
 def list_monitors(context: Context, alerting: bool, match: str | None) -> Result:
     """List monitors with their last state."""

@@ -225,7 +225,7 @@ def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs
     """Return what reverting a change does to each entry."""
     lines: list[Line] = [line(Piece(f"made by {short_actor(change['actor'])}", "muted"))]
     for view in views[:50]:
-        head = {"added": "comes back", "removed": "goes", "edited": "changes", "moved": "moves"}[view.kind]
+        head = {"added": "returns", "removed": "is removed", "edited": "changes", "moved": "moves"}[view.kind]
         lines += [(), line(Piece(view_title(view), "strong"), Piece(f"  {head}", "accent"))]
         lines.append(line(Piece(place_of(view, glyphs), "muted")))
         lines += [line("  ", row) for row in diff_lines(view.lines)]

@@ -64,7 +64,7 @@ def test_nothing_counts_as_told_before_it_was_sent() -> None:
 
 
 def test_an_unsent_alert_that_is_over_says_that_it_is_over_once() -> None:
-    """Nobody who never heard of an alert hears again and again that it is over."""
+    """Nobody who was never told of an alert hears again and again that it is over."""
     assert play("fhh", sends=False)[1] == ["alert!", "recovered!", ""]
 
 
