@@ -190,7 +190,7 @@ class Workspace:
     # -- the memory systems --------------------------------------------------------------------------------------
 
     def add_store(self, folder: str, reading: PlainReading, *, private: str | None = None) -> Store:
-        """Return a store of the files beneath a folder of the workspace ("": of the workspace itself), which shares the
+        """Return a store of the files below a folder of the workspace ("": of the workspace itself), which shares the
         change log; its lock and staged files are in `private` (default: `.memdeck` in that folder).
         """
         root = self.root / folder if folder else self.root

@@ -94,7 +94,7 @@ class _Reader:
     def rules(
         self, client: str, top: Path, folder: str, ending: str
     ) -> Iterator[tuple[Instructions, Mapping[str, Any]]]:
-        """Yield the rule files beneath a folder, each with its front matter; none where a link leads out of `top`."""
+        """Yield the rule files below a folder, each with its front matter; none where a link leads out of `top`."""
         left = _MOST_RULES
         if not Path(os.path.realpath(top / folder)).is_relative_to(top):
             return

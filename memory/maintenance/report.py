@@ -167,7 +167,10 @@ def _called(rule: RuleReport) -> str:
 def _head(rule: RuleReport, dry_run: bool) -> str:
     """Return what a rule moves: `tasks.md: would archive 4 of 24 tasks, completed more than 7 days ago:`."""
     noun, verb = rule.what or _NOUNS[rule.rule]
-    done = f"{verb} {rule.archived + rule.cleared:,} of {plural(rule.before, noun)}"
+    moved = rule.archived + rule.cleared
+    if not moved:
+        return f"{rule.file}: nothing to {as_request(verb)}"
+    done = f"{verb} {moved:,} of {plural(rule.before, noun)}"
     text = f"{rule.file}: {f'would {as_request(done)}' if dry_run else done}"
     return f"{text}, {rule.why}:" if rule.moves and rule.why else text
 

@@ -38,7 +38,7 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
 def relink(context: Context, ref: str | None) -> Result:
     """Write the new name of a file that git knows was renamed into the entry that names the old one, or into all.
 
-    Each entry is a change of its own. A fact is stored anew.
+    Each entry is a change of its own. A fact is stored again.
     """
     entries = EntryAccess(context.workspace, lambda: context.now)
     every = findings_of(context.workspace)

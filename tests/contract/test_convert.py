@@ -56,7 +56,7 @@ def source(place: Place, name: str, files: dict[str, str]) -> Path:
 
 
 def content(path: Path) -> str:
-    """Return the text of a file, or of all files beneath a folder."""
+    """Return the text of a file, or of all files below a folder."""
     if path.is_file():
         return path.read_text("utf-8", "replace")
     return "\n".join(one.read_text("utf-8", "replace") for one in sorted(path.rglob("*.md")))

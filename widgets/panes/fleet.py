@@ -40,7 +40,7 @@ class FleetPane(RecordPane):
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (
         "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
-        "The list is empty. `memdeck fleet scan ~/src` adds all beneath a folder; opening one adds it, too."
+        "The list is empty. `memdeck fleet scan ~/src` adds all below a folder; opening one adds it, too."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")

@@ -23,12 +23,15 @@ from memory.workspace import MEMORY_FOLDER, Workspace
 from . import VERBS
 
 
+_NEXT = "`memdeck` opens them; `memdeck connect claude-code` lets an agent use them"
+
+
 @verb("init", serves="machine", examples=("memdeck init", "memdeck init ~/src/shop"))
 @argument("folder", metavar="[DIR]", required=False)
 def init(context: Context, folder: str | None) -> Result:
-    """Create the memory files that are missing in DIR (default: the current folder), from templates.
+    """Create the memory files in DIR (default: the current folder): seven files in .aiter/memory, from templates.
 
-    Seven files and the folder archive/ in .aiter/memory. Files that are there are never touched.
+    Existing files are never changed.
     """
     context.folder = context.folder or folder
     workspace, created = Workspace.init(
@@ -42,7 +45,7 @@ def init(context: Context, folder: str | None) -> Result:
     context.opened(workspace)
     words = [f"nothing to create: {workspace.memory} has all files"]
     if created:
-        words = [f"created {len(created)} files in {workspace.memory}", f"  {', '.join(created)}"]
+        words = [f"created {len(created)} files in {workspace.memory}", f"  {', '.join(created)}", _NEXT]
     return said({"workspace": str(workspace.root), "created": list(created)}, *words)
 
 

@@ -56,7 +56,7 @@ def run(there: Workspace, source: str, target: str, *, dry_run: bool = False, in
 
 
 def tree(folder: Path) -> str:
-    """A hash of every file beneath a folder but the locks."""
+    """A hash of every file below a folder but the locks."""
     found = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and ".memdeck" not in path.parts:

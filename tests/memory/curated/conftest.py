@@ -116,7 +116,7 @@ def rules(proposed: Proposed) -> list[str]:
 
 
 def tree(folder: Path) -> dict[str, bytes | None]:
-    """Return every file beneath a folder with its bytes."""
+    """Return every file below a folder with its bytes."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
         for path in sorted(folder.rglob("*"))

@@ -51,7 +51,7 @@ def test_a_closed_workspace_holds_no_database_open(den: Den, workspace: Workspac
 
 
 def databases(folder: Path) -> list[str]:
-    """Return the databases beneath a folder that this process has open."""
+    """Return the databases below a folder that this process has open."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         with suppress(OSError):  # the listing's own

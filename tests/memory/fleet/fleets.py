@@ -108,7 +108,7 @@ class Fleets:
         self._agent = agent
 
     def scan(self, top: Path) -> None:
-        """List the workspaces beneath a folder."""
+        """List the workspaces below a folder."""
         self._listing.scan(top, NOW)
         self.settle()
 
