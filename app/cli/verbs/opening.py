@@ -22,7 +22,6 @@ from memory.workspace import MEMORY_FOLDER, Workspace
 
 from . import VERBS
 
-
 _NEXT = "`memdeck` opens them; `memdeck connect claude-code` lets an agent use them"
 
 
