@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from memory.errors import MemdeckError
 from memory.files.monitors.model import Monitor
 from memory.monitoring.command import run_placed
-from memory.monitoring.http import LARGEST, allowed_addresses, ask
-from memory.monitoring.result import Around, Down, NotApproved, Result, State, one_line, safe_detail
+from memory.monitoring.result import Around, Down, NotApproved, Result, State, allowed_addresses, one_line, safe_detail
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.threshold import JSON, CutText, Value
 from memory.monitoring.units import Quantity, numbers_in, say_number, say_size, say_time
@@ -85,6 +84,8 @@ def measure_http(settings: MonitorSettings, url: str, single: bool, around: Arou
     """Fetch the approved address; raises Down if nothing answers, NotApproved if it leads to a private address that was
     not approved individually (`single`).
     """
+    from memory.monitoring.http import LARGEST, ask
+
     answer = ask(url, settings.method, settings.timeout, settings.follow, single, around, anywhere=settings.anywhere)
     begun = time.monotonic() - answer.seconds
     body = _text(answer.body.decode("utf-8", "replace"), answer.cut)

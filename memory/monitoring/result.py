@@ -1,9 +1,11 @@
-"""The context of a check, how it can fail, and its result with the text in monitors.md."""
+"""The context of a check, where it may connect, how it can fail, and its result with the text in monitors.md."""
 
 from __future__ import annotations
 
 import os
 import re
+import socket
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,10 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 from memory.base.safe_text import clip, cut, visible
 from memory.base.safe_text import one_line as safe_line
+from memory.trust.addresses import is_open_address
 
 if TYPE_CHECKING:
     import ssl
-    import threading
 
     from memory.storage.own_folders import StateFolder
 
@@ -23,6 +25,7 @@ State = Literal["healthy", "failing", "error", "blocked", "skipped"]
 invalid or printed nothing that its threshold can judge. `blocked`: needs a person's approval. `skipped`: did not run.
 """
 _WIDEST = 80
+_MOST_ADDRESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,44 @@ class NotUsed(Exception):
 
 class NotInTime(NotUsed):
     """A command did not end in time."""
+
+
+def resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
+    """Return the addresses of a host in the order to try them, waiting at most `seconds`; raises Down.
+
+    The system's resolver has no time limit, so it runs in a thread that is abandoned if it takes too long.
+    """
+    found: list[str] = []
+    trouble: list[str] = []
+
+    def ask() -> None:
+        try:
+            found.extend(str(target[0]) for *_, target in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError, ValueError) as error:
+            trouble.append(getattr(error, "strerror", None) or str(error))
+
+    thread = threading.Thread(target=ask, name="resolve", daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if thread.is_alive():
+        raise Down(f"{host} was not resolved in time")
+    if trouble or not found:
+        raise Down(f"{host} is unknown ({trouble[0] if trouble else 'no address'})")
+    return tuple(dict.fromkeys(found))[:_MOST_ADDRESSES]
+
+
+def allowed_addresses(
+    host: str, port: int, seconds: float, target: str, approved: bool, around: Around
+) -> tuple[str, ...]:
+    """Return the addresses of a host to which a check may connect: all if a person approved exactly this `target`.
+
+    Raises Down, and NotApproved if there is none.
+    """
+    found = resolve(host, port, seconds)
+    allowed = tuple(one for one in found if approved or is_open_address(one) or around.reach(target, one))
+    if not allowed:
+        raise NotApproved(f"{found[0]} is not a public address")
+    return allowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory.monitoring import http as web
-from memory.monitoring.http import resolve
-from memory.monitoring.result import Down
+from memory.monitoring.result import Down, resolve
 from tests.memory.monitoring.monitoring_places import (
     Answering,
     Decided,
