@@ -13,7 +13,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc
@@ -23,7 +23,11 @@ from memory.storage.lock import take
 from memory.storage.own_folders import StateFolder
 from memory.workspace import Workspace
 
+from .result import Result
+
 T = TypeVar("T")
+Claims = Mapping[str, datetime]
+"""The claimed instants of a run, by the name of the monitor."""
 RECORD = "monitors.sqlite"
 """The name of the file."""
 WATCHED = "watched"
@@ -60,6 +64,10 @@ which it ran, NULL if it was requested. `kept` has the alert state and mute of a
 """
 _KIND = DatabaseKind(RECORD, "the record of monitors", _TABLES, 2, durable=True)
 Kept = Literal["alert", "mute", "note"]
+KEPT = timedelta(days=35)
+"""How long runs are kept."""
+KEPT_ALWAYS, MOST_RUNS = 1000, 500_000
+"""How many of the newest runs are kept at any age, because clocks jump, and how many at most."""
 
 
 def key_of(name: str) -> str:
@@ -75,6 +83,20 @@ def read_stamp(text: str) -> datetime:
 def ledger_of(workspace: Workspace) -> MonitorLedger:
     """Return the record of an open workspace."""
     return MonitorLedger(workspace.state.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One past result; `at` is UTC text, `seconds` None if it was not measured."""
+
+    at: str
+    state: str
+    summary: str
+    seconds: float | None
+
+    def json(self) -> dict[str, Any]:
+        """Return the result under the keys of the interface."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +171,43 @@ class MonitorLedger:
         """Mark claims as done, inside a transaction of `run`."""
         rows = [(ENDED, name, format_utc(due)) for name, due in done]
         db.executemany("UPDATE run SET state = ? WHERE name = ? AND due = ?", rows)
+
+    def record(self, db: sqlite3.Connection, results: Iterable[Result], now: datetime, due: Claims) -> None:
+        """Add results of one run, inside a transaction of `run`, and delete the oldest; `due` has the claimed instants.
+
+        A result of a claimed instant ends its claim.
+        """
+        for result in results:
+            instant = due.get(result.monitor)
+            seconds = round(result.seconds, 4) if result.state in ("healthy", "failing", "error") else None
+            db.execute(
+                "INSERT INTO run (name, due, at, state, summary, seconds) VALUES (?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (name, due) DO UPDATE SET at = excluded.at, state = excluded.state, "
+                "summary = excluded.summary, seconds = excluded.seconds",
+                (
+                    key_of(result.monitor),
+                    None if instant is None else format_utc(instant),
+                    format_utc(now),
+                    result.state,
+                    key_of(result.summary),
+                    seconds,
+                ),
+            )
+        newest = db.execute("SELECT max(seq) FROM run").fetchone()[0] or 0
+        db.execute("DELETE FROM run WHERE at < ? AND seq <= ?", (format_utc(now - KEPT), newest - KEPT_ALWAYS))
+        db.execute("DELETE FROM run WHERE seq <= ?", (newest - MOST_RUNS,))
+
+    def last_results(self, limit: int) -> Mapping[str, tuple[Past, ...]]:
+        """Return the newest results of each monitor, newest first."""
+        query = (
+            "SELECT name, at, state, summary, seconds FROM (SELECT *, row_number() OVER "
+            "(PARTITION BY name ORDER BY at DESC, seq DESC) AS place FROM run WHERE kind = 'check' "
+            "AND state IN ('healthy', 'failing', 'error', 'blocked')) WHERE place <= ? ORDER BY name, place"
+        )
+        found: dict[str, list[Past]] = {}
+        for monitor, *past in self.rows(query, limit):
+            found.setdefault(monitor, []).append(Past(*past))
+        return {monitor: tuple(past) for monitor, past in found.items()}
 
     def take_over(self) -> tuple[str, ...]:
         """Return the monitors whose run was interrupted by a crash of the last runner, and mark them so.

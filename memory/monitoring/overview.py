@@ -4,11 +4,10 @@ programs; and what waits or is muted.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from memory.base.clock import format_utc
@@ -18,8 +17,7 @@ from memory.files.monitors.model import FILE as MONITORS
 from memory.files.monitors.model import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import AlertState, read_options, silenced
-from memory.monitoring.ledger import MonitorLedger, key_of, ledger_of
-from memory.monitoring.result import Result
+from memory.monitoring.ledger import MonitorLedger, Past, key_of, ledger_of
 from memory.monitoring.schedule import Overdue, next_due
 from memory.monitoring.settings import broken
 from memory.trust.asks import Ask, monitor_asks
@@ -37,16 +35,15 @@ POINTS = 60
 class MonitorStanding:
     """The state and the history of one monitor.
 
-    `uptime` is in per cent, `results` are the newest ones, newest first. `checked` is when it was measured last,
-    `stale` whether that is longer ago than two of its intervals, or never happened though it may run. `blocked` is why
-    it may not run now; empty if it may, or if that was not checked. `broken` is why it cannot run at all with its
-    current fields. `silenced` is why no message of an alert would be sent now, apart from a mute; `remedy` the status
-    of its remediation (`approved`, or why it waits).
+    `results` are the newest ones, newest first. `checked` is when it was measured last, `stale` whether that is longer
+    ago than two of its intervals, or never happened though it may run. `blocked` is why it may not run now; empty if it
+    may, or if that was not checked. `broken` is why it cannot run at all with its current fields. `silenced` is why no
+    message of an alert would be sent now, apart from a mute; `remedy` the status of its remediation (`approved`, or why
+    it waits).
     """
 
     monitor: Monitor
     alert: AlertState
-    uptime: Mapping[str, float | None]
     results: tuple[Past, ...]
     next_run: datetime | None
     muted: datetime | None
@@ -108,7 +105,6 @@ class MonitorStanding:
             "alerting": alert.alerting,
             "triggered": alert.told == "yes",
             "failures": alert.failures,
-            "uptime": dict(self.uptime),
             "results": [past.json() for past in self.results[:LAST]],
             "nextRun": None if self.next_run is None else format_utc(self.next_run),
             "mutedUntil": None if self.muted is None else format_utc(self.muted),
@@ -139,7 +135,7 @@ def _standings(
 ) -> Iterator[MonitorStanding]:
     monitors, zone = snapshot.monitors.monitors, snapshot.zone
     alerts = {key: AlertState.read(values) for key, values in ledger.kept("alert").items()}
-    mutes, past, sums = ledger.mutes(), last_results(ledger, POINTS), measured(ledger, now)
+    mutes, past = ledger.mutes(), ledger.last_results(POINTS)
     options = {monitor.name: read_options(monitor) for monitor in reversed(monitors)}
 
     def alerting(name: str) -> bool:
@@ -147,7 +143,6 @@ def _standings(
 
     for monitor in monitors:
         name, key = monitor.name, key_of(monitor.name)
-        found = sums.get(key) or dict.fromkeys(SPANS, (0, 0))
         decision, mend = decided.get((False, name)), decided.get((True, name))
         why = broken(monitor, snapshot.root)
         if not why and decision is not None and decision.state == "refused":
@@ -159,7 +154,6 @@ def _standings(
         yield MonitorStanding(
             monitor=monitor,
             alert=alert,
-            uptime={span: round(100 * up / checks, 3) if checks else None for span, (checks, up) in found.items()},
             results=past.get(key, ()),
             next_run=next_due(monitor.interval, now, zone),
             muted=muted if muted is not None and muted > now else None,
@@ -168,13 +162,7 @@ def _standings(
             blocked=blocked,
             broken=why,
             silenced=silenced(name, options, alerting, now, zone),
-            remedy=""
-            if mend is None
-            else "approved"
-            if mend.allowed
-            else f"waits: {mend.why}"
-            if mend.waits
-            else mend.why,
+            remedy="" if mend is None else "approved" if mend.allowed else mend.why,
         )
 
 
@@ -188,7 +176,6 @@ _METRICS = {
     "monitor_failures_in_a_row": "Failed checks since the last healthy one.",
     "monitor_last_check_timestamp_seconds": "When it was checked last.",
     "monitor_check_duration_seconds": "How long the last check took.",
-    "monitor_uptime_ratio": "Share of healthy checks over a span of time.",
     "upkeep_overdue": "Whether maintenance, monitors or heartbeat have not run for two of their periods.",
 }
 
@@ -218,9 +205,6 @@ def prometheus(
         seconds = next((past.seconds for past in one.results if past.seconds is not None), None)
         if seconds is not None:
             add("monitor_check_duration_seconds", seconds, name=name)
-        for span, percent in one.uptime.items():
-            if percent is not None:
-                add("monitor_uptime_ratio", percent / 100, name=name, span=span)
     late = {one.what for one in overdue}
     for what in ("maintenance", "monitors", "heartbeat"):
         add("upkeep_overdue", what in late, what=what)
@@ -244,79 +228,6 @@ def exposition(metrics: Mapping[str, str], rows: MetricRows) -> str:
 
 def _label(text: str) -> str:
     return visible(text, newlines=True).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-KEPT = timedelta(days=35)
-"""How long runs are kept."""
-KEPT_ALWAYS, MOST_RUNS = 1000, 500_000
-"""How many of the newest runs are kept at any age, because clocks jump, and how many at most."""
-SPANS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
-"""The spans over which uptime is reported."""
-MEASURED = frozenset({"healthy", "failing", "error"})
-"""The states that measure something; a blocked or skipped check says nothing about uptime."""
-_MEASURED = "kind = 'check' AND state IN ('healthy', 'failing', 'error')"
-_RESULTS = "kind = 'check' AND state IN ('healthy', 'failing', 'error', 'blocked')"
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """One past result; `at` is UTC text, `seconds` None if it was not measured."""
-
-    at: str
-    state: str
-    summary: str
-    seconds: float | None
-
-    def json(self) -> dict[str, Any]:
-        """Return the result under the keys of the interface."""
-        return {"at": self.at, "state": self.state, "summary": self.summary, "seconds": self.seconds}
-
-
-def record_results(
-    db: sqlite3.Connection, results: Iterable[Result], now: datetime, due: Mapping[str, datetime] | None = None
-) -> None:
-    """Add results of one run, inside a transaction of `MonitorLedger.run`, and delete the oldest.
-
-    `due` has the claimed instants, by the name of the monitor.
-    """
-    at = format_utc(now)
-    for result in results:
-        key, instant = key_of(result.monitor), (due or {}).get(result.monitor)
-        seconds = round(result.seconds, 4) if result.state in MEASURED else None
-        db.execute(
-            "INSERT INTO run (name, due, at, state, summary, seconds) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (name, due) DO UPDATE SET at = excluded.at, state = excluded.state, "
-            "summary = excluded.summary, seconds = excluded.seconds",
-            (key, None if instant is None else format_utc(instant), at, result.state, key_of(result.summary), seconds),
-        )
-    newest = db.execute("SELECT max(seq) FROM run").fetchone()[0] or 0
-    db.execute("DELETE FROM run WHERE at < ? AND seq <= ?", (format_utc(now - KEPT), newest - KEPT_ALWAYS))
-    db.execute("DELETE FROM run WHERE seq <= ?", (newest - MOST_RUNS,))
-
-
-def measured(ledger: MonitorLedger, now: datetime) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return for each monitor how many checks measured something over each of `SPANS`, and how many were healthy."""
-    found: dict[str, dict[str, tuple[int, int]]] = {}
-    query = (
-        f"SELECT name, count(*), sum(state = 'healthy') FROM run WHERE {_MEASURED} AND at > ? AND at <= ? GROUP BY name"
-    )
-    for name, span in SPANS.items():
-        for monitor, checks, up in ledger.rows(query, format_utc(now - span), format_utc(now)):
-            found.setdefault(monitor, dict.fromkeys(SPANS, (0, 0)))[name] = (checks, up)
-    return found
-
-
-def last_results(ledger: MonitorLedger, limit: int) -> Mapping[str, tuple[Past, ...]]:
-    """Return the newest results of each monitor, newest first."""
-    query = (
-        "SELECT name, at, state, summary, seconds FROM (SELECT *, row_number() OVER "
-        f"(PARTITION BY name ORDER BY at DESC, seq DESC) AS place FROM run WHERE {_RESULTS}) WHERE place <= ?"
-        " ORDER BY name, at DESC, seq DESC"
-    )
-    found: dict[str, list[Past]] = {}
-    for monitor, *past in ledger.rows(query, limit):
-        found.setdefault(monitor, []).append(Past(*past))
-    return {monitor: tuple(past) for monitor, past in found.items()}
 
 
 @dataclass(frozen=True, slots=True)

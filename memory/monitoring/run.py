@@ -22,7 +22,6 @@ from memory.monitoring.alerts import AlertState
 from memory.monitoring.checks import run_checks
 from memory.monitoring.consequences import Consequences, write_back
 from memory.monitoring.ledger import WATCHED, JournalNote, Leader, MonitorLedger, key_of, ledger_of
-from memory.monitoring.overview import record_results
 from memory.monitoring.result import Result, State, last_status, one_line
 from memory.monitoring.schedule import BEAT, BEAT_TITLE, NOTE, Beat, beat, due_of, schedules
 from memory.monitoring.settings import broken
@@ -192,7 +191,7 @@ def _record(
 
     def work(db: sqlite3.Connection) -> None:
         ledger.end(db, [*((key_of(name), due) for name, due in claimed.items()), *([(BEAT, pulse)] if pulse else [])])
-        record_results(db, [one.result for one in watched if one.result.state != "skipped"], run.now, claimed)
+        ledger.record(db, [one.result for one in watched if one.result.state != "skipped"], run.now, claimed)
         ledger.put(db, "alert", {key: state.json() for key, state in states.items()})
         ledger.put(db, "note", {WATCHED: {"at": format_utc(run.now)}})
         for note in notes:

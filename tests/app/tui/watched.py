@@ -7,7 +7,6 @@ from pathlib import Path
 
 from memory.monitoring.alerts import AlertOptions, AlertState, advance, told
 from memory.monitoring.ledger import MonitorLedger
-from memory.monitoring.overview import record_results
 from memory.monitoring.result import Result
 from memory.trust.asks import asks_of
 from memory.trust.consent import Trust
@@ -73,7 +72,7 @@ def watched_workspace(folder: Path) -> Workspace:
         states[name], happening = advance(states.get(name, AlertState()), state, at, AlertOptions(), summary=summary)
         if happening is not None:
             states[name] = told(states[name], happening.kind, at)
-        ledger.run(lambda db: record_results(db, [result], at), None)
+        ledger.run(lambda db: ledger.record(db, [result], at, {}), None)
 
     for number in range(30 * 4, -1, -1):
         at = NOW - timedelta(hours=6 * number) if number > 4 else NOW - timedelta(hours=6 * number, minutes=0)

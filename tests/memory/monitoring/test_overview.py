@@ -1,4 +1,4 @@
-"""How monitors stand: uptime, the last results, the next run, and Prometheus' text."""
+"""How monitors stand: the last results, the next run, and Prometheus' text."""
 
 from __future__ import annotations
 
@@ -8,32 +8,9 @@ from pathlib import Path
 import pytest
 
 from memory.errors import RefusedError
-from memory.monitoring.overview import last_results, prometheus, record_results, standings
+from memory.monitoring.overview import prometheus, standings
 from memory.monitoring.result import Result
 from tests.memory.monitoring.keeping import NOW, Place, command
-
-
-def record(place: Place, state: str, hours: float, seconds: float = 0.5) -> None:
-    """Record one result so many hours before NOW."""
-    ledger = place.ledger()
-    result = Result("One", state, "words", seconds=seconds)  # type: ignore[arg-type]
-    ledger.run(lambda db: record_results(db, [result], NOW - timedelta(hours=hours)), None)
-
-
-def test_uptime(tmp_path: Path) -> None:
-    """The share of healthy checks over a day, a week and a month; what measured nothing does not count."""
-    place = Place(tmp_path, command("One", "true"))
-    for hours, state in (
-        (1, "healthy"),
-        (2, "failing"),
-        (3, "blocked"),
-        (50, "healthy"),
-        (60, "error"),
-        (400, "failing"),
-    ):
-        record(place, state, hours)
-    [found] = standings(place.workspace, place.workspace.snapshot(), NOW)
-    assert found.uptime == {"24h": 50.0, "7d": 50.0, "30d": 40.0}
 
 
 def test_results_have_an_end(tmp_path: Path) -> None:
@@ -41,10 +18,10 @@ def test_results_have_an_end(tmp_path: Path) -> None:
     place = Place(tmp_path, "")
     results = [Result("One", "healthy", f"{number}", seconds=0.1) for number in range(1_100)]
     ledger = place.ledger()
-    ledger.run(lambda db: record_results(db, results, NOW - timedelta(days=40)), None)
-    ledger.run(lambda db: record_results(db, results[:1], NOW), None)
+    ledger.run(lambda db: ledger.record(db, results, NOW - timedelta(days=40), {}), None)
+    ledger.run(lambda db: ledger.record(db, results[:1], NOW, {}), None)
     assert ledger.rows("SELECT count(*) FROM run") == [(1_000,)]
-    (newest,) = last_results(ledger, 3).values()
+    (newest,) = ledger.last_results(3).values()
     assert [past.summary for past in newest] == ["0", "1099", "1098"]
 
 

@@ -110,9 +110,7 @@ def test_a_blocked_monitor_is_stale_or_as_bad_as_it_was() -> None:
     well, bad, _ = Files({"monitors.md": MONITORS}).look().monitors.monitors
 
     def word(monitor: Monitor, *, stale: bool) -> str:
-        standing = MonitorStanding(
-            monitor, AlertState(), {}, (), None, None, None, stale, "not approved yet", "", "", ""
-        )
+        standing = MonitorStanding(monitor, AlertState(), (), None, None, None, stale, "not approved yet", "", "", "")
         return state_pieces(monitor, standing, UNICODE)[1].text
 
     assert [word(well, stale=True), word(bad, stale=True)] == ["stale", "alert"]

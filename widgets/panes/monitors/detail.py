@@ -9,7 +9,8 @@ from typing import Any
 from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
 from memory.files.monitors.model import Monitor
-from memory.monitoring.overview import LAST, MonitorStanding, Past
+from memory.monitoring.ledger import Past
+from memory.monitoring.overview import LAST, MonitorStanding
 from memory.monitoring.settings import kind_of
 from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold
 from memory.monitoring.units import say_time
@@ -136,9 +137,8 @@ def _state(
 
 
 def _charts(picture: MonitorStanding, now: datetime, zone: tzinfo, glyphs: Glyphs, width: int) -> Mapping[str, Any]:
-    """Return uptime, latency and the last results; parts that were never measured are left out."""
-    shares = [f"{span} {_percent(value)}" for span, value in picture.uptime.items() if value is not None]
-    told: dict[str, Any] = {"   ": Spacer(), "uptime": "  ".join(shares)}
+    """Return latency and the last results; parts that were never measured are left out."""
+    told: dict[str, Any] = {"   ": Spacer()}
     if len(picture.latencies) > 1:
         shown = picture.latencies[-max(8, width) :]
         low, high = say_time(min(shown)), say_time(max(shown))
@@ -166,8 +166,3 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
 def _dated(instant: datetime, now: datetime, zone: tzinfo) -> str:
     moment = Moment("", instant.astimezone(zone).date(), instant)
     return f"{format_local(instant, zone)}, {beside(moment, now, zone)}"
-
-
-def _percent(value: float) -> str:
-    """A percentage that is 100 only where nothing was missing, and 0 only where all was."""
-    return f"{value:.0f}%" if value in (0, 100) else f"{min(99.9, max(0.1, value)):.1f}%"
