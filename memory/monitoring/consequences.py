@@ -56,8 +56,7 @@ class Consequences:
         """Read the record; nothing is done yet."""
         self._run = run
         self._watched = watched
-        self._before = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}
-        self.states = dict(self._before)
+        self.states = {key: AlertState.read(values) for key, values in run.ledger.kept("alert").items()}
         self.notes: list[JournalNote] = []
         self._mutes = run.ledger.mutes()
         # Of monitors with the same name the first counts.
@@ -65,27 +64,24 @@ class Consequences:
 
     def follow(self) -> None:
         """Advance the alerts, remediate, send messages, and write down what is news."""
+        run = self._run
         for one in self._watched:
             problems = self._options[one.monitor.name].problems
-            self._run.warnings += [f"{problem.place}: {problem.message}" for problem in problems]
+            run.warnings += [f"{problem.place}: {problem.message}" for problem in problems]
             self._advance(one, one.checked)
         # After all of them: a monitor is silent while one that it depends on alerts.
         for one in self._watched:
             one.silenced = self._silenced(one.monitor)
-        self._repair()
+        remedies, around = remediations_of(run.asks), run.around()
+        for one in self._watched:
+            self._repair(one, remedies.get(one.monitor.name), around)
         self._tell()
         for one in self._watched:
             one.failures = self._state(one.monitor.name).failures
         self._note([one for one in self._watched if one.news])
 
-    def changed(self) -> dict[str, AlertState]:
-        """Return the states that this run changed."""
-        return {key: state for key, state in self.states.items() if state != self._before.get(key)}
-
     def _state(self, name: str) -> AlertState:
         return self.states.get(key_of(name), AlertState())
-
-    # -- alerts -----------------------------------------------------------------------------------------------
 
     def _advance(self, one: WatchedMonitor, result: Result) -> None:
         """Advance the alert of a monitor by a result."""
@@ -101,33 +97,26 @@ class Consequences:
             return "muted"
         return silenced(monitor.name, self._options, lambda name: self._state(name).alerting, now, zone)
 
-    # -- remediation ------------------------------------------------------------------------------------------
-
-    def _repair(self) -> None:
-        """Remediate failing monitors, one after the other, and advance the alerts by the second checks."""
-        run, remedies = self._run, remediations_of(self._run.asks)
-        around = run.around()
-        for one in self._watched:
-            ask, state = remedies.get(one.monitor.name), self._state(one.monitor.name)
-            failing = one.checked.state in ("failing", "error") and state.alerting
-            if ask is None or not failing or one.silenced not in ("", "muted"):
-                continue
-            one.repair = _repaired(run, one, ask, state, around)
-            if one.repair.blocked is not None:
-                run.block(ask, one.repair.blocked)
-            if one.repair.verified is not None and one.repair.helped:
-                self._advance(one, one.repair.verified)
-
-    # -- messages ---------------------------------------------------------------------------------------------
+    def _repair(self, one: WatchedMonitor, ask: Ask | None, around: Around) -> None:
+        """Remediate a failing monitor, and advance its alert by the second check."""
+        run, state = self._run, self._state(one.monitor.name)
+        failing = one.checked.state in ("failing", "error") and state.alerting
+        if ask is None or not failing or one.silenced not in ("", "muted"):
+            return
+        one.repair = _repaired(run, one, ask, state, around)
+        if one.repair.blocked is not None:
+            run.block(ask, one.repair.blocked)
+        if one.repair.verified is not None and one.repair.helped:
+            self._advance(one, one.repair.verified)
 
     def _tell(self) -> None:
         """Send the messages; a state counts as told only if a message was sent."""
         run = self._run
         addresses = run.services.addresses
         route = AlertRoute() if addresses is None else read_route(run.snapshot, addresses)
-        place = f"{host_name(run.services.environ)}: {run.workspace.root}"
+        place = plain(f"{host_name(run.services.environ)}: {run.workspace.root}", 200)
         send = run.services.send or send_message
-        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, send, plain(place, 200))
+        messenger = Messenger(run.ledger, route, run.now, run.snapshot.zone, send, place)
         told_of, failure = messenger.digest()
         if failure:
             run.warnings.append(f"the digest was not sent: {plain(failure)}")
@@ -139,7 +128,7 @@ class Consequences:
         news = [(one, one.events[-1]) for one in self._watched if one.events and not one.silenced]
         if news:
             run.warnings += route.problems
-        messages = [self._message(one, event, route) for one, event in news]
+        messages = [self._message(one, event, route.priority) for one, event in news]
         for (one, event), delivery in zip(news, messenger.deliver(messages), strict=True):
             one.delivery = delivery
             key = key_of(one.monitor.name)
@@ -147,31 +136,43 @@ class Consequences:
                 settle = told if delivery.told == "yes" else held
                 self.states[key] = settle(self.states[key], event.kind, run.now)
 
-    def _message(self, one: WatchedMonitor, event: Happening, route: AlertRoute) -> Message:
-        monitor = one.monitor
-        remediated = one.repair is not None and one.repair.helped
-        title = message_title(event.kind, monitor, one.result, event.occurrences, remediated=remediated)
-        priority = self._options[monitor.name].priority or route.priority
-        return Message(key_of(monitor.name), event.kind, priority, title, "\n".join(self._lines(one)) or title)
-
-    # -- the journal ------------------------------------------------------------------------------------------
+    def _message(self, one: WatchedMonitor, event: Happening, usual: str) -> Message:
+        """Return the message of an event; the journal quotes its title."""
+        name = plain(one.monitor.name, 80).replace('"', "'")
+        what = plain(one.result.summary, 60).replace('"', "'") or one.result.state
+        title = f"{name} is failing: {what}"
+        if event.kind == "reminder":
+            title = f"{name} is still failing: {what} ({plural(event.occurrences, 'occurrence')})"
+        elif event.kind == "recovered":
+            helped = one.repair is not None and one.repair.helped
+            title = f"{name} recovered{' after auto-remediation' if helped else ''}"
+        priority = self._options[one.monitor.name].priority or usual
+        return Message(key_of(one.monitor.name), event.kind, priority, title, "\n".join(self._lines(one)) or title)
 
     def _lines(self, one: WatchedMonitor) -> list[str]:
-        """Return the lines about one monitor, without the message."""
+        """Return the lines about one monitor in the terms of the format, without that of the message."""
         lines: list[str] = []
         monitor, fix = one.monitor, one.repair
+        ran = fix is not None and fix.ran
         kinds = {event.kind: event for event in one.events}
-        if "alert" in kinds or "reminder" in kinds or (fix is not None and fix.ran):
+        if ran or "alert" in kinds or "reminder" in kinds:
             occurrences = max(one.occurrences, self._state(monitor.name).failures, 1)
-            lines.append(alert_line(monitor, one.checked, occurrences))
-        if fix is not None and fix.ran:
-            lines.append(remediation_line(fix.command, fix.failure))
+            lines.append(f"{_breach(monitor, one.checked)} ({plural(occurrences, 'occurrence')})")
+        if fix is not None and ran:
+            failed = f" ({plain(fix.failure, 60)})" if fix.failure else ""
+            lines.append(f"Auto-remediation: Ran {plain(fix.command)}{failed}")
             if fix.verified is not None:
-                lines.append(verified_line(monitor, fix.verified))
+                what, now = _target(monitor, fix.verified)
+                if "status" in fix.verified.values:
+                    what, now = "Endpoint", f"returning {now}"
+                lines.append(f"Verified: {what} {'recovered, now' if fix.helped else 'has not recovered, still'} {now}")
             if fix.stopped:
                 lines.append("Auto-remediation: Stopped, for the last two did not help")
         elif "recovered" in kinds:
-            lines.append(recovered_line(monitor, one.checked, kinds["recovered"].lasted))
+            what, now = _target(monitor, one.checked)
+            lasted = say_span(kinds["recovered"].lasted.total_seconds()) or "a moment"
+            end = f", now returning {now}" if "status" in one.checked.values else f": {now}"
+            lines.append(f"{what} recovered after {lasted}{end}")
         if fix is not None and fix.blocked:
             lines.append("Auto-remediation: Not run, it needs approval")
         return lines
@@ -188,12 +189,8 @@ class Consequences:
             return
         for one in news:
             said = one.told or (f"No notification: {one.silenced}" if one.silenced else "")
-            only_recovered = one.happenings == ("recovered",) and one.repair is None
-            title = RECOVERED if only_recovered else ALERT
+            title = RECOVERED if one.happenings == ("recovered",) and one.repair is None else ALERT
             self.notes.append(JournalNote(now, title, tuple(line for line in (*self._lines(one), said) if line)))
-
-
-# -- the texts, in the terms of the format ----------------------------------------------------------------------------
 
 
 def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:
@@ -206,47 +203,11 @@ def _target(monitor: Monitor, outcome: Result) -> tuple[str, str]:
     return f"{plain(monitor.name, 80)} endpoint {plain(path, 60)}", str(status)
 
 
-def alert_line(monitor: Monitor, outcome: Result, occurrences: int) -> str:
-    """Describe the alert: `API endpoint /products returned 503 (2 occurrences)`, `Disk: 93% used (1 occurrence)`."""
-    counted = plural(occurrences, "occurrence")
+def _breach(monitor: Monitor, outcome: Result) -> str:
+    """Return what is wrong: `API endpoint /products returned 503`, `Disk: 93% used`."""
     if outcome.summary.startswith("status ") and "status" in outcome.values:
-        return f"{' returned '.join(_target(monitor, outcome))} ({counted})"
-    return f"{plain(monitor.name, 80)}: {plain(outcome.summary) or outcome.state} ({counted})"
-
-
-def remediation_line(command: str, failure: str) -> str:
-    """Return the line for a remediation: what was run, and how it failed, if it did."""
-    ran = f"Auto-remediation: Ran {plain(command)}"
-    return f"{ran} ({plain(failure, 60)})" if failure else ran
-
-
-def verified_line(monitor: Monitor, outcome: Result) -> str:
-    """Return the line for the second check."""
-    what, now = _target(monitor, outcome)
-    if "status" in outcome.values:
-        what, now = "Endpoint", f"returning {now}"
-    return f"Verified: {what} {'recovered, now' if outcome.state == 'healthy' else 'has not recovered, still'} {now}"
-
-
-def recovered_line(monitor: Monitor, outcome: Result, lasted: timedelta) -> str:
-    """Return the line for a recovery, with the duration of the outage."""
-    what, now = _target(monitor, outcome)
-    end = f", now returning {now}" if "status" in outcome.values else f": {now}"
-    return f"{what} recovered after {say_span(lasted.total_seconds()) or 'a moment'}{end}"
-
-
-def message_title(kind: str, monitor: Monitor, outcome: Result, occurrences: int, *, remediated: bool) -> str:
-    """Return the headline of a message, which the journal quotes."""
-    name = plain(monitor.name, 80).replace('"', "'")
-    what = plain(outcome.summary, 60).replace('"', "'") or outcome.state
-    titles = {
-        "recovered": f"{name} recovered" + (" after auto-remediation" if remediated else ""),
-        "reminder": f"{name} is still failing: {what} ({plural(occurrences, 'occurrence')})",
-    }
-    return titles.get(kind, f"{name} is failing: {what}")
-
-
-# -- remediation -----------------------------------------------------------------------------------------------------
+        return " returned ".join(_target(monitor, outcome))
+    return f"{plain(monitor.name, 80)}: {plain(outcome.summary) or outcome.state}"
 
 
 def refused_remedy(

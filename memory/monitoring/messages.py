@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memory.base.clock import format_local
 from memory.base.safe_text import plural
@@ -189,25 +189,24 @@ def _channel(snapshot: Snapshot, wanted: str, addresses: Addresses, problems: li
 _HTTP = re.compile(r"error=(\d{3})\b")
 PING_SECONDS = 10.0
 _TYPES = {"low": "info", "normal": "warning", "high": "failure"}
+TOGETHER = 3
+"""More messages than this in one run are sent as one."""
+MOST_LINES = 50
+"""The most messages that one text names."""
+_RANK = {"high": 2, "normal": 1, "low": 0}
+Send = Callable[..., str]
+"""Sends a message like `send_message`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """Whether a message went out, and if not, why in a few words."""
-
-    ok: bool
-    detail: str = ""
-
-
-def send_message(urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> Sent:
-    """Send a message to all addresses; it counts as sent if all accepted it. Never fails, never echoes an address.
+def send_message(urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> str:
+    """Send a message to all addresses, and return "" if all accepted it, else why not. Never echoes an address.
 
     `priority` is low, normal or high; `good` news is shown as such if a service supports it.
     """
     try:
         import apprise
     except ImportError:
-        return Sent(False, "apprise is not installed: pip install 'memdeck[notify]'")
+        return "apprise is not installed: pip install 'memdeck[notify]'"
     # A service may log its address: the log is captured here, and only the status of an answer is used from it.
     capture = apprise.LogCapture(level=logging.WARNING)  # type: ignore[no-untyped-call]
     with warnings.catch_warnings(), capture as log:
@@ -219,53 +218,45 @@ def send_message(urls: Sequence[str], title: str, body: str, priority: str, *, g
             service = apprise.Apprise(asset=asset)
             for number, url in enumerate(urls, 1):
                 if not service.add(url):
-                    return Sent(False, f"address {number} of the channel is none that apprise knows")
+                    return f"address {number} of the channel is none that apprise knows"
             kind = apprise.NotifyType("success" if good else _TYPES.get(priority, "warning"))
-            ok = service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
+            if service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT):
+                return ""
         except Exception as error:  # a service's own code: any exception means that the message was not sent
-            return Sent(False, f"the service failed ({type(error).__name__})")
-        if ok:
-            return Sent(True)
+            return f"the service failed ({type(error).__name__})"
         status = _HTTP.search(log.getvalue())
-    return Sent(False, f"the server answered {status[1]}" if status else "the server cannot be reached")
+    return f"the server answered {status[1]}" if status else "the server cannot be reached"
 
 
 def ping_at_end(addresses: Addresses) -> list[str]:
     """Call the address that expects a sign of life of each run, if one is named; return a warning if it failed."""
     try:
         url = addresses.ping()
-        sent = call(url) if url else Sent(True)
+        why = call(url) if url else ""
     except MemdeckError as error:
-        sent = Sent(False, error.message)
-    return [] if sent.ok else [f"warning: the ping at the end was not sent: {sent.detail}"]
+        why = error.message
+    return [f"warning: the ping at the end was not sent: {why}"] if why else []
 
 
-def call(url: str) -> Sent:
-    """Request an address that waits for a sign of life, such as one of healthchecks; never fails, never echoes it."""
+def call(url: str) -> str:
+    """Request an address that waits for a sign of life, such as one of healthchecks; return why that failed, else "".
+
+    Never echoes the address.
+    """
     import httpx
 
     try:
         status = httpx.get(url, timeout=PING_SECONDS, follow_redirects=True).status_code
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        return Sent(False, f"it cannot be reached ({type(error).__name__})")
-    return Sent(True) if status < 400 else Sent(False, f"the server answered {status}")
+        return f"it cannot be reached ({type(error).__name__})"
+    return "" if status < 400 else f"the server answered {status}"
 
 
-TOGETHER = 3
-"""More messages than this in one run are sent as one."""
-MOST_LINES = 50
-"""The most messages that one text names."""
-_RANK = {"high": 2, "normal": 1, "low": 0}
-Told = Literal["yes", "held", "no", "none"]
-Send = Callable[..., Sent]
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """The result for a message: sent, held, not sent (`detail` is the reason), or no channel."""
 
     message: Message
-    told: Told
+    told: Literal["yes", "held", "no", "none"]
     detail: str = ""
 
 
@@ -285,17 +276,15 @@ class Messenger:
         if not self.route.channels:
             return [Delivery(message, "none") for message in messages]
         quiet = self.route.quiet_until(self.now, self.zone)
-        held = [quiet is not None and message.priority != "high" for message in messages]
-        now = [message for message, waits in zip(messages, held, strict=True) if not waits]
-        together = [now] if len(now) > TOGETHER else [[message] for message in now]
-        sent = iter([done for some in together if some for done in self._deliver_together(some)])
-        found = []
-        for message, waits in zip(messages, held, strict=True):
-            if waits and quiet is not None:
-                self.ledger.hold(message, self.now, quiet)
-                until = f"quiet hours until {format_local(quiet, self.zone)[11:]}"
-            found.append(Delivery(message, "held", until) if waits else next(sent))
-        return found
+        now = [message for message in messages if quiet is None or message.priority == "high"]
+        groups = [now] if len(now) > TOGETHER else [[message] for message in now]
+        sent = iter([done for group in groups if group for done in self._deliver_together(group)])
+        return [next(sent) if message in now else self._hold(message, quiet) for message in messages]
+
+    def _hold(self, message: Message, until: datetime | None) -> Delivery:
+        assert until is not None
+        self.ledger.hold(message, self.now, until)
+        return Delivery(message, "held", f"quiet hours until {format_local(until, self.zone)[11:]}")
 
     def digest(self) -> tuple[list[Message], str]:
         """Send the held messages that are due as one message; return them, or why it was not sent.
@@ -319,7 +308,11 @@ class Messenger:
         """Send messages as one."""
         title, body, details = messages[0].title, messages[0].body, []
         if len(messages) > 1:
-            title, body = _summary(messages)
+            good = sum(message.kind == "recovered" for message in messages)
+            counts = ((len(messages) - good, "failing"), (good, "recovered"))
+            title = f"Monitors: {', '.join(f'{count:,} {what}' for count, what in counts if count)}"
+            more = [f"and {len(messages) - MOST_LINES} more"] if len(messages) > MOST_LINES else []
+            body = "\n".join([*(message.title for message in messages[:MOST_LINES]), *more])
             details.append(f"with {plural(len(messages) - 1, 'other')}")
         channel, why = self._send_text(title, body, messages)
         if channel is None:
@@ -333,24 +326,10 @@ class Messenger:
         """Send a text about messages to the first channel that accepts it; None, and why: no channel did."""
         priority = max((message.priority for message in about), key=lambda name: _RANK.get(name, 1))
         good = all(message.kind == "recovered" for message in about)
-        failures = []
+        text, failures = f"{body or title}\n{self.place}".strip(), []
         for channel in self.route.channels:
-            why = channel.why
+            why = channel.why or self.send(channel.urls, title, text, priority, good=good)
             if not why:
-                text = f"{body or title}\n{self.place}".strip()
-                sent = self.send(channel.urls, title, text, priority, good=good)
-                if sent.ok:
-                    return channel, ""
-                why = sent.detail
+                return channel, ""
             failures.append(f"{plain(channel.name, 40)}: {why}")
-        return None, "; ".join(failures) or "no channel is configured"
-
-
-def _summary(messages: Sequence[Message]) -> tuple[str, str]:
-    """Return the title and body of a message about several."""
-    good = sum(message.kind == "recovered" for message in messages)
-    counts = ((len(messages) - good, "failing"), (good, "recovered"))
-    shown = [message.title for message in messages[:MOST_LINES]]
-    if len(messages) > len(shown):
-        shown.append(f"and {len(messages) - len(shown)} more")
-    return f"Monitors: {', '.join(f'{count:,} {what}' for count, what in counts if count)}", "\n".join(shown)
+        return None, "; ".join(failures)

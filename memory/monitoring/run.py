@@ -94,7 +94,7 @@ def _whole(run: RunContext, names: Sequence[str] | None, everything: bool, heart
     if pulse is not None:
         checked = {one.monitor.name for one in watched if one.result.ran}
         beaten = beat(run.snapshot, run.ledger.kept("note").get(NOTE, {}), run.now, run.snapshot.zone, checked)
-    _record(run, watched, followed.changed(), followed.notes, pulse, beaten)
+    _record(run, watched, followed.states, followed.notes, pulse, beaten)
     _write(run, watched, actor)
     return Watch(
         tuple(watched),

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from memory.monitoring.ledger import MonitorLedger
-from memory.monitoring.messages import Addresses, Sent
+from memory.monitoring.messages import Addresses
 from memory.monitoring.run import keep_watch
 from memory.monitoring.watch import Watch, WatchServices
 from memory.trust.asks import asks_of
@@ -57,11 +57,11 @@ class Post:
         self.fail = set(fail)
         self.sent: list[tuple[str, str, str, str]] = []
 
-    def __call__(self, urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> Sent:
+    def __call__(self, urls: Sequence[str], title: str, body: str, priority: str, *, good: bool = False) -> str:
         if self.fail & set(urls):
-            return Sent(False, "the server cannot be reached")
+            return "the server cannot be reached"
         self.sent.append((urls[0], title, body, priority))
-        return Sent(True)
+        return ""
 
     @property
     def titles(self) -> list[str]:
