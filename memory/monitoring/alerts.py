@@ -27,7 +27,7 @@ from memory.errors import UsageError
 from memory.files.monitors.model import PRIORITIES, Monitor
 from memory.monitoring.ledger import read_stamp
 from memory.monitoring.result import plain
-from memory.monitoring.units import read_duration
+from memory.monitoring.threshold import read_duration
 
 Kind = Literal["alert", "recovered", "reminder"]
 Told = Literal["no", "held", "yes"]

@@ -20,8 +20,7 @@ from memory.files.monitors.model import Monitor
 from memory.monitoring.command import run_placed
 from memory.monitoring.result import Around, Down, NotApproved, Result, State, allowed_addresses, one_line, safe_detail
 from memory.monitoring.settings import MonitorSettings, read_settings
-from memory.monitoring.threshold import JSON, CutText, Value
-from memory.monitoring.units import Quantity, numbers_in, say_number, say_size, say_time
+from memory.monitoring.threshold import JSON, CutText, Quantity, Value, numbers_in, say_number, say_size, say_time
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.records import ConsentDecision
 

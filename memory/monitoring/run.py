@@ -3,34 +3,47 @@
 The order of a run: take the lead, claim the due monitors, check them, follow their results (alerts, remediations,
 messages), record, and write everything back in one transaction. What a crash interrupts is never run twice; messages
 and journal entries that it delayed follow with the next run.
+
+A task's action runs only on an explicit call, only if a person approved it; its output becomes the outcome.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from memory.base.clock import format_utc
-from memory.errors import BusyError, MemdeckError
-from memory.files.find import find_monitor
+from memory.base.safe_text import plural, visible
+from memory.document import Document, Entry
+from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError, UsageError
+from memory.files.edit import Edit
+from memory.files.find import find_monitor, find_task
+from memory.files.journal.edits import with_notes
+from memory.files.monitors.model import FILE as MONITORS
 from memory.files.monitors.model import Monitor
+from memory.files.snapshot import Snapshot
+from memory.files.tasks.edits import edit_task
+from memory.files.tasks.operations import done_task
 from memory.monitoring.alerts import AlertState
 from memory.monitoring.checks import run_checks
-from memory.monitoring.consequences import Consequences, write_back
+from memory.monitoring.command import Finished, run_placed
 from memory.monitoring.ledger import WATCHED, JournalNote, Leader, MonitorLedger, key_of, ledger_of
 from memory.monitoring.result import Result, State, last_status, one_line
 from memory.monitoring.schedule import BEAT, BEAT_TITLE, NOTE, Beat, beat, due_of, schedules
 from memory.monitoring.settings import broken
-from memory.monitoring.watch import RunContext, Watch, WatchedMonitor, WatchServices
-from memory.trust.asks import Ask, checks_of
-from memory.trust.consent import Trust
-from memory.workspace import Workspace
+from memory.monitoring.watch import Consequences, RunContext, Watch, WatchedMonitor, WatchServices
+from memory.trust.asks import Ask, action_of, asks_of, checks_of
+from memory.trust.consent import Trust, blocked_json
+from memory.workspace import Outcome, Workspace
 
 OPERATION = "monitors"
+JOURNAL = "journal.md"
 ACTOR = "monitor"
 
 
@@ -220,3 +233,131 @@ def _write(run: RunContext, watched: Sequence[WatchedMonitor], actor: str) -> No
         run.ledger.drop([one.seq for one in waiting])
     except MemdeckError as error:
         run.warnings.append(f"the results are not in the files yet: {error.message}")
+
+
+def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[JournalNote], now: datetime) -> Edit:
+    """Return the edit of one run: `statuses` maps names of monitors to their `lastStatus`.
+
+    Monitors that no longer exist are left out.
+    """
+    documents: dict[str, Document] = {}
+    if statuses:
+        documents[MONITORS] = _with_statuses(snapshot, statuses, format_utc(now))
+    if notes:
+        documents[JOURNAL] = _with_notes(snapshot, notes, now)
+    parts = [f"checked {plural(len(statuses), 'monitor')}"] if statuses else []
+    parts += [note.title for note in notes[:3]]
+    if len(notes) > 3:
+        parts.append(f"{len(notes) - 3:,} more entries")
+    return Edit(documents, ", ".join(parts) or "nothing to write")
+
+
+def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str) -> Document:
+    document = snapshot.monitors.document
+    changed: dict[int, dict[int, Entry]] = {}
+    for monitor in snapshot.monitors.monitors:
+        if (status := statuses.get(monitor.name)) is not None:
+            section, number = monitor.at
+            entry = monitor.entry.set_field("lastCheck", checked).set_field("lastStatus", status)
+            changed.setdefault(section, {})[number] = entry
+    for index, entries in changed.items():
+        section_now = document.sections[index]
+        new = [entries.get(number, entry) for number, entry in enumerate(section_now.entries)]
+        document = document.with_section(index, section_now.with_entries(new))
+    return document
+
+
+def _with_notes(snapshot: Snapshot, notes: Sequence[JournalNote], now: datetime) -> Document:
+    try:
+        return with_notes(snapshot, [(note.at, note.title, note.lines) for note in notes], now)
+    except UsageError:
+        # A name or an output that Markdown would not read as a plain line: its signs are removed, the words stay.
+        return with_notes(snapshot, [(note.at, note.title, [*map(_tame, note.lines)]) for note in notes], now)
+
+
+def _tame(line: str) -> str:
+    plain = " ".join("".join(" " if char in "`~<>#|*_+-=[]" else char for char in line).split())
+    return plain if plain[:1].isalpha() else f"Monitor {plain}"
+
+
+TIMEOUT = 600.0
+"""Seconds that an action may take."""
+MOST_LINES, MOST = 20, 2000
+"""Maximum lines and characters that are kept of its output, from the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """The result of an action: how the command ended, the outcome that was written, and the change."""
+
+    finished: Finished
+    outcome: str
+    change: Outcome
+
+    @property
+    def good(self) -> bool:
+        """Whether the command ended with exit code 0."""
+        return self.finished.exit_code == 0
+
+
+def run_action(
+    workspace: Workspace,
+    trust: Trust,
+    ref: str,
+    now: datetime,
+    *,
+    actor: str,
+    environ: Mapping[str, str],
+    finish: bool = False,
+    cancel: threading.Event | None = None,
+) -> ActionRun:
+    """Run the approved action of an open task and write a summary of its output into `outcome`.
+
+    `finish` also completes the task if the command ended with exit code 0. Raises NotFoundError `task.not_found`,
+    `task.no_action`, BlockedError `trust.blocked` for an action that no person approved; nothing ran then.
+    """
+    snapshot = workspace.snapshot()
+    task = find_task(snapshot, ref)
+    ask = action_of(asks_of(snapshot), task.title)
+    if ask is None or task.section not in ("pending", "in-progress"):
+        raise NotFoundError("task.no_action", f"{task.title[:60]!r} has no action to run", "see its field `action`")
+    decision = trust.decide(ask)
+    if decision.text is None:
+        raise BlockedError(
+            "trust.blocked",
+            f"the action of {task.title[:60]!r} may not run: {decision.why}",
+            "`memdeck trust list` shows what waits for an approval",
+            blocked=[blocked_json(ask, decision)],
+        )
+    finished = run_placed(
+        decision.text,
+        ask.folder,
+        root=workspace.root,
+        state=trust.state,
+        environ=environ,
+        timeout=TIMEOUT,
+        cancel=cancel,
+    )
+    outcome = outcome_text(finished)
+    entry = task.long_hex
+
+    def build(current: Snapshot) -> Edit:
+        # The task may have been completed while its action ran.
+        if finish and finished.exit_code == 0 and find_task(current, entry).section != "completed":
+            return done_task(current, entry, outcome=outcome, now=now)
+        return edit_task(current, entry, set={"outcome": outcome}, now=now)
+
+    return ActionRun(finished, outcome, workspace.change("tasks.action", build, actor=actor, now=now))
+
+
+def outcome_text(finished: Finished) -> str:
+    """Return how a command ended and its last output, as the value of a field: safe, and not too long."""
+    head = f"not run: {finished.failure}" if finished.failure else finished.trouble or "exit code 0"
+    printed = visible(finished.printed, newlines=True)[-MOST:]
+    lines = [line.strip() for line in printed.splitlines() if line.strip()][-MOST_LINES:]
+    if not lines:
+        return visible(head)
+    if len(lines) == 1:
+        return f"{visible(head)}: {lines[0]}"
+    # A line of a field must not look like the start of another element.
+    return "\n".join([f"{visible(head)}:", *(f"| {line}" for line in lines)])

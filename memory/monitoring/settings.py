@@ -21,8 +21,8 @@ from memory.monitoring.threshold import (
     BadThreshold,
     Threshold,
     parse_threshold,
+    read_duration,
 )
-from memory.monitoring.units import read_duration
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of, written_kind
 from memory.trust.pins import PRIVATE, Pins, lost_words

@@ -9,8 +9,7 @@ from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors.model import Monitor
 from memory.files.tasks.model import Task
-from memory.monitoring.action import ActionRun, run_action
-from memory.monitoring.run import keep_watch
+from memory.monitoring.run import ActionRun, keep_watch, run_action
 from memory.monitoring.watch import Watch
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.offers import Call

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory.errors import BlockedError, NotFoundError
-from memory.monitoring.action import ActionRun, run_action
+from memory.monitoring.run import ActionRun, run_action
 from tests.memory.monitoring.keeping import NOW, Place
 
 

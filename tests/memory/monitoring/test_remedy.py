@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memory.monitoring.consequences import refused_remedy
+from memory.monitoring.watch import refused_remedy
 
 NOW = datetime(2026, 1, 15, 11, 30, tzinfo=UTC)
 

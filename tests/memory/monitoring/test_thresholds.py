@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold
-from memory.monitoring.units import Quantity
+from memory.monitoring.threshold import DEFAULTS, BadThreshold, Quantity, parse_threshold
 from tests.growth import TIMES, assert_in_proportion
 
 READING = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.monitoring.units import (
+from memory.monitoring.threshold import (
     Quantity,
     numbers_in,
     read_duration,

@@ -12,8 +12,7 @@ from memory.files.monitors.model import Monitor
 from memory.monitoring.ledger import Past
 from memory.monitoring.overview import LAST, MonitorStanding
 from memory.monitoring.settings import kind_of
-from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold
-from memory.monitoring.units import say_time
+from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold, say_time
 from widgets.detail import Lines, Spacer
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Line, Piece, Tone, line
