@@ -39,10 +39,10 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert {"user", "workspace", "session"} <= set(facts)
     (agent,) = shop.system("typed").look().at(NOW)
     assert {file.type for file in agent.look.files} == {"core", "procedural", "episodic"}
-    assert [file.path for file in agent.prune.deleted] == [
-        "scratch/old-flags.md",
-        "scratch/spring-campaign.md",
-    ]
+    old = [file.path for file in agent.look.files if file.too_old(NOW)]
+    assert old == ["scratch/old-flags.md", "scratch/spring-campaign.md"]
+    assert agent.prune.error is not None
+    assert agent.prune.error.code == "trust.blocked"
     assert not any(problem.level == "error" for problem in check_all(shop))
     failures = read_failures(demo_agent(NOW)["lessons/failures.md"][0].encode()).notes
     assert (len(failures), max(failure.time for failure in failures if failure.time) < NOW) == (6, True)
