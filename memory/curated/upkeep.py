@@ -24,19 +24,17 @@ from memory.storage.transaction import Transaction
 from .control.decision import prune
 from .curated import Curated
 from .dreaming import dream as dreaming
-from .extract.inbox import WAITING, waiting
+from .extract.inbox import waiting
 from .extract.turns import extract_all, queued
 from .files import listed_names
 from .model import FOLDER as MEMORY
 from .model import SYSTEM, Json, OperationCall
+from .operations.lines import processed
 from .records import milliseconds, time_of, utc_day
 from .sides import Side
 
 LOGS, ARCHIVED = f"{MEMORY}/{SYSTEM}/daily", f"{MEMORY}/{SYSTEM}/archive/daily"
 """The folders of the current and of the archived logs, relative to the root of a side's store."""
-_DECIDED = {"add": "added", "update": "updated", "delete": "deleted", "noop": "known already", "reject": "rejected",
-            WAITING: "waiting for approval"}  # fmt: skip
-"""What became of suggestions, in words for people."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OWN = "memory.daily.%"
 """Events of the logs themselves, because of which each day would have a log."""
@@ -195,9 +193,7 @@ def _drained(curated: Curated, call: OperationCall, dry_run: bool) -> RuleReport
     said, acts = f"would process {plural(before, 'suggestion')} and the turns of {plural(len(turns), 'session')}", True
     if not dry_run:
         done = consume(curated, call)
-        ops = ", ".join(f"{number} {_DECIDED[op]}" for op, number in sorted(done.decisions.items()))
-        failed = f"{done.failed} failed" if done.failed else ""
-        said = "; ".join(filter(None, (ops or "no suggestion was processed", failed, done.reason, why)))
+        said = "; ".join(filter(None, (processed(done.decisions, done.failed), done.reason, why)))
         kept, acts = max(before - done.consumed, 0), done.consumed > 0
     return RuleReport(
         "drain-curated-inbox", "_inbox", before, kept, 0, before - kept, what=("suggestion", "processed"), said=said,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+
+from memory.base.safe_text import plural
 
 Json = dict[str, Any]
 
@@ -105,6 +107,76 @@ def dreamt(done: Json) -> Iterator[str]:
         yield f"{scope['scope']}: {run_line(scope['dream']) if scope['triggered'] else scope['reason']}"
         if done["dry_run"]:
             yield from (f"  {one['score']:.3f}  {one['filename']}" for one in scope["candidates"])
+
+
+DECIDED = {"add": "added", "update": "updated", "delete": "deleted", "noop": "known already", "reject": "rejected",
+           "waiting": "waiting for approval"}  # fmt: skip
+"""What became of suggestions."""
+
+
+def processed(done: Mapping[str, int], failed: int) -> str:
+    """Return how many suggestions were processed, by what became of them."""
+    counts = [f"{number} {DECIDED[op]}" for op, number in sorted(done.items())]
+    return ", ".join([*counts, *([f"{failed} failed"] if failed else [])]) or "no suggestion was processed"
+
+
+def drained(done: Json) -> Iterator[str]:
+    """Yield what became of the waiting suggestions, and why some still wait."""
+    yield processed(done["decisions"], done["failed"])
+    if done["remaining"]:
+        yield f"{done['remaining']} still waiting" + (f": {done['reason']}" if done["reason"] else "")
+
+
+def fed(done: Json) -> Iterator[str]:
+    """Yield what a turn of a session added."""
+    yield f"{plural(done['candidates'], 'suggestion')} from session {done['session_id']}"
+    if done["waiting_turns"]:
+        yield f"{plural(done['waiting_turns'], 'turn')} waiting for the model"
+
+
+def health(done: Json) -> Iterator[str]:
+    """Yield the state of memory, its problems, and how far dreaming is."""
+    yield f"{done['status']}: {plural(done['indexed_files'], 'memory')}"
+    yield from (f"  {one}" for one in done["problems"])
+    yield from (f"  {scope}: {plural(count, 'memory')}" for scope, count in done["files"].items())
+    yield f"decisions: {done['decisions']}, {done['pending_decisions']} pending"
+    yield f"provider: {done['provider']['name']} ({done['provider']['status'].replace('_', ' ')})"
+    yield from (f"dreaming, {scope}: {words}" for scope, words in done["dream_gates"].items())
+
+
+def trace(done: Json) -> Iterator[str]:
+    """Yield what a recall searched for and found, with the terms of each score."""
+    found = done["trace"]
+    yield f"{found['executed_at']}  {found['query']}"
+    yield found["skipped_reason"] or f"words: {', '.join(found['terms'])}"
+    for one in found["candidates"]:
+        yield f"{one['score']:.3f}  [{scope_of(one)}]  {one['filename']}  {one['title']}"
+        yield f"       {' '.join(one['why_recalled'])}"
+
+
+def scopes(done: Json) -> Iterator[str]:
+    """Yield the folders of memories, the one that counts first."""
+    for one in done["precedence"]:
+        yield f"{scope_of(one)}  {one['folder']}"
+
+
+def reset(done: Json) -> Iterator[str]:
+    """Yield what a reset did, or would do."""
+    count = plural(done["deleted_rows"], "memory")
+    yield "nothing is done without --confirm" if done["dry_run"] else f"rebuilt the index of {count}"
+
+
+def pruned(done: Json) -> Iterator[str]:
+    """Yield how many sessions were deleted, or would be."""
+    verb = "would delete" if done["dry_run"] else "deleted"
+    yield f"{verb} {plural(done['pruned_sessions'], 'session')} with {plural(done['pruned_events'], 'event')}"
+
+
+def repaired(done: Json) -> Iterator[str]:
+    """Yield how many ledgers were repaired, or would be, and what cannot be."""
+    verb = "would repair" if done["dry_run"] else "repaired"
+    yield f"{verb} {plural(done['repaired_sessions'], 'ledger')} of {plural(done['checked_sessions'], 'session')}"
+    yield from (f"  {one['session_id']}: {one['reason']}" for one in done["problems"])
 
 
 def gates(done: Json) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory.base.safe_text import plural
 from memory.curated import sessions, upkeep
 from memory.curated.dreaming import dream as dreams
 from memory.curated.extract import turns as extractor
@@ -88,6 +89,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "note", memories.note,
         (content("The text of the memory"), *SELECTOR, text("slug", "The name of the note."), texts("tags", "A tag.")),
         "POST /api/memory/ad-hoc", writes=True, example="--content 'ask Ada about the port'",
+        lines=lambda done: [f"added note {done['path']}"],
     ),
     CuratedOperation(
         "promote", memories.promote, (FILENAME, text("from", "The scope it is in: scope or agent:tier.", required=True),
@@ -114,7 +116,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     CuratedOperation(
         "recall trace", records.recall_trace, (SESSION, _AT_TURN),
-        "GET /api/memory/recall-traces/{session_id}/{turn_seq}", example="s1 3",
+        "GET /api/memory/recall-traces/{session_id}/{turn_seq}", example="s1 3", lines=lines.trace,
     ),
     CuratedOperation(
         "recall block", records.recall_block, (_QUERY, AGENT, text("session_id", "The session that asks."), _TURN),
@@ -126,22 +128,29 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
          text("query_text", "What the session is about.")), "POST /api/memory/snapshot", example="s1",
         lines=lambda done: lines.text(done["snapshot"]),
     ),
-    CuratedOperation("reload", records.reload, (), "POST /api/memory/reload"),
-    CuratedOperation("reindex", records.reindex, SELECTOR, "POST /api/memory/reindex"),
+    CuratedOperation(
+        "reload", records.reload, (), "POST /api/memory/reload",
+        lines=lambda done: [f"snapshots from before {done['reloaded_at']} are outdated"],
+    ),
+    CuratedOperation(
+        "reindex", records.reindex, SELECTOR, "POST /api/memory/reindex",
+        lines=lambda done: [f"indexed {plural(done['indexed_files'], 'memory')}"],
+    ),
     CuratedOperation(
         "reset", records.reset,
         (*SELECTOR, flag("derived_only", "Only derived data."), flag("confirm", "Confirm the reset."), DRY_RUN),
-        "POST /api/memory/reset", example="--confirm",
+        "POST /api/memory/reset", example="--confirm", lines=lines.reset,
     ),
     CuratedOperation(
         "scope-show", records.scope_show, SELECTOR, "GET /api/memory/scope-show", example="--agent reviewer",
+        lines=lines.scopes,
     ),
     CuratedOperation(
         "history", records.history, (SCOPE, text("operation", "One operation, such as memory.write."), _SINCE,
          number("limit", "At most this many, up to 100.", 1)), "GET /api/memory/history",
         tool="agh__memory_admin_history", rows="operations", example="--since 24h", lines=lines.history,
     ),
-    CuratedOperation("health", records.health, (), "GET /api/memory/health"),
+    CuratedOperation("health", records.health, (), "GET /api/memory/health", lines=lines.health),
     CuratedOperation(
         "config", records.config, (place("key", "One key, or the beginning of some.", required=False),),
         "GET /api/memory/config", rows="config", example="recall.weights", lines=lines.settings,
@@ -173,7 +182,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
          content("The text of the turn"),
          text("role", "Who said it (default: assistant).", kind=OneOf(("user", "assistant"))),
          number("turn_seq", "The number of the turn.")), "POST /api/memory/extractor/feed", writes=True,
-        example="--session s1 --content 'remember: deploy on Tuesdays'",
+        example="--session s1 --content 'remember: deploy on Tuesdays'", lines=lines.fed,
     ),
     CuratedOperation("extractor status", extractor.status, (IN_SESSION,), "GET /api/memory/extractor/status"),
     CuratedOperation(
@@ -184,10 +193,11 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     CuratedOperation(
         "extractor replay", extractor.replay, (IN_SESSION, text("failure_id", "One failure, by its id.")),
         "POST /api/memory/extractor/retry", tool="agh__memory_extractor_retry", writes=True, example="--session s1",
+        lines=lambda done: [f"queued {plural(done['retried'], 'suggestion')} again, {done['failed']} cannot be"],
     ),
     CuratedOperation(
         "extractor drain", extractor.drain, (IN_SESSION, text("timeout", "The longest time to wait, such as 60s.")),
-        "POST /api/memory/extractor/drain", writes=True, example="--timeout 60s",
+        "POST /api/memory/extractor/drain", writes=True, example="--timeout 60s", lines=lines.drained,
     ),
     # -- sessions
     CuratedOperation(
@@ -212,11 +222,11 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     CuratedOperation(
         "session prune", sessions.prune, (number("older_than_hours", "How many hours ago.", 1, required=True), DRY_RUN),
         "POST /api/memory/sessions/prune", tool="agh__memory_sessions_prune", writes=True,
-        example="--older-than-hours 720 --dry-run",
+        example="--older-than-hours 720 --dry-run", lines=lines.pruned,
     ),
     CuratedOperation(
         "session repair", sessions.repair, (DRY_RUN,), "POST /api/memory/sessions/repair",
-        tool="agh__memory_sessions_repair", writes=True, example="--dry-run",
+        tool="agh__memory_sessions_repair", writes=True, example="--dry-run", lines=lines.repaired,
     ),
     # -- daily logs
     CuratedOperation(

@@ -241,7 +241,7 @@ def test_maintenance_drains_the_inbox(memdeck: Memdeck, cur: Callable[..., Any],
     assert (rule("--dry-run")["kept"], inbox.exists()) == (2, True)
     done = rule()
     assert (done["before"], done["kept"], done["cleared"]) == (2, 0, 2)
-    assert done["message"] == "1 added; 1 failed"
+    assert done["message"] == "1 added, 1 failed"
     assert not inbox.exists()
     assert cur("show", "project_tea")["memory"]["content"] == "green tea"
     assert memdeck("curated", "extractor", "list-pending", "-o", "jsonl").objects[0]["session_id"] == "s1"
