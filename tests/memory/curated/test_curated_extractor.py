@@ -68,9 +68,9 @@ def test_the_inbox_is_consumed_in_order(den: Den, curated: Curated) -> None:
 @pytest.mark.parametrize(
     ("bad", "words"),
     [
-        ("no JSON", "no JSON"),
-        ("[1]", "no JSON object"),
-        ("{" * 100_000, "no JSON"),
+        ("no JSON", "not JSON"),
+        ("[1]", "not a JSON object"),
+        ("{" * 100_000, "not JSON"),
         ('{"type": "mood", "content": "x"}', "not one of"),
         ('{"type": "project", "content": " "}', "memory.validation"),
         ('{"type": "project", "content": "x", "more": 1}', "no argument 'more'"),
@@ -81,7 +81,7 @@ def test_the_inbox_is_consumed_in_order(den: Den, curated: Curated) -> None:
         (line(scope="global"), "about that workspace only"),
         (line(workspace_id="01ARZ3NDEKTSV4RRFFQ69G5FAV"), "another workspace"),
         (line(metadata={"raw_content": "x"}), "raw content"),
-        ("\udcff\udcfe", "no JSON"),
+        ("\udcff\udcfe", "not JSON"),
     ],
 )
 def test_bad_lines_fail_one_by_one(den: Den, curated: Curated, bad: str, words: str) -> None:

@@ -41,7 +41,7 @@ def test_a_missing_registry_means_no_agents(den: Den) -> None:
         ('# c\n[[agents]]\npath = "x"\n', 2, "needs a name"),
         ('[[agents]]\nname = "a"\n', 1, "needs a path"),
         ('[[agents]]\nname = "a"\npath = 7\n', 3, "needs a path"),
-        ('\nagents = "a"\n', 2, "no list"),
+        ('\nagents = "a"\n', 2, "not a list"),
         ('[[agents]]\nname = "a"\npath = \n', 3, "invalid value"),
         ('[[agents]]\nname = "a', 2, "unterminated"),
     ],
