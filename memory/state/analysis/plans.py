@@ -54,12 +54,18 @@ _PARTICULAR = re.compile(
     r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
 )
 """A name, a number or code: a rule with one is about this project, not about any."""
+_OF_A_PERSON = re.compile(r"(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|need)\b)")
+_STYLE = _words("style|format(?:ting)?|naming|conventions")
+_MOST_OF_STYLE = 2
 _NO_RULE = _words(
-    r"conduct|licen[sc]es?|copyright|CLA|thank\w*|welcome|issues?|bug reports?|feature requests?|security|support"
-    r"|translat\w+|wanted|governance|agreement|up to you|fork the|I(?: ha|['’])ve read|return to|afraid|feel free|waste"
+    r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|bug reports?|feature requests?|security"
+    r"|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
+    r"|feel free|push|intimidate|almost always|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
+_INTO = re.compile(r"(?:in all other cases|in any case|otherwise|also|then|finally),? ", re.IGNORECASE)
+"""Words at the beginning of a sentence that lead from the one before."""
 _LEANS = re.compile(
     r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|but|it|this|they|yes)\b", re.IGNORECASE
 )
@@ -84,7 +90,10 @@ _FRAGMENTS = re.compile(
     r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/]+)(?<!readme\.md)",
     re.IGNORECASE,
 )
-_CREDIT = re.compile(r"\s*(?:\((?:[^()]*#\d+[^()]*|https?://[^()]*)\)|\\?#\d+|(?:@[\w-]+ )?\b[0-9a-f]{7,40})\.?\Z")
+_CREDIT = re.compile(
+    r"\s*(?:by @[\w-]+(?: in)?(?: \\?#\d+)?"
+    r"|\((?:[^()]*#\d+[^()]*|https?://[^()]*)\)|\\?#\d+|(?:@[\w-]+ )?\b[0-9a-f]{7,40})\.?\Z"
+)
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -199,16 +208,24 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
         for section in sections:
             if any(map(_NO_RULE.search, section.titles)):
                 continue
-            guidelines = any(map(_GUIDELINES.search, section.titles)) or "template" in path.lower()
+            guidelines = _GUIDELINES.search(section.title) is not None or "template" in path.lower()
             for block in section.blocks:
                 item = isinstance(block, ListItem)
                 texts = [block.text] if isinstance(block, ListItem) else sentences(block)
                 asked = (one for one in texts if _is_rule(one, listed=guidelines and item))
-                whole = (one for one in asked if one[-1] not in "?:" and (item or not _LEANS.match(one)))
-                found |= {one: (path, section.title) for one in whole if not _NO_RULE.search(one)}
+                asked = (_INTO.sub("", one, count=1) if _INTO.match(one) else one for one in asked)
+                whole = (
+                    one
+                    for one in asked
+                    if one[-1] not in "?:" and one.count("`") % 2 == 0 and (item or not _LEANS.match(one))
+                )
+                rules = (one for one in whole if not (_NO_RULE.search(one) or _OF_A_PERSON.match(one)))
+                found |= {capital(one): (path, section.title) for one in rules}
     chosen: list[str] = []
     for text in sorted(found, key=lambda one: _HARD.search(one) is None):
-        named = set(_SPAN.findall(text))
+        named, where = set(_SPAN.findall(text)), found[text]
+        if _STYLE.search(where[1]) and sum(found[one] == where for one in chosen) >= _MOST_OF_STYLE:
+            continue
         # What names no more than a rule before it says that one again.
         if not named or not any(named <= set(_SPAN.findall(one)) for one in chosen if len(named) > 1):
             chosen.append(text)
@@ -239,14 +256,16 @@ def _rule(path: str, section: str, text: str) -> dict[str, str]:
 
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
+    where = f"Written in `{path}`, “{section}”." if section else f"Written in `{path}`."
     parts = [part.strip() for part in _LABEL.split(text) if part.strip()]
-    parts = [" ".join(one for one in sentences(part) if not _POINTS.search(one)) for part in parts or [text]]
-    told = sentences(parts[0])
-    cause = some_sentences(parts[1], _TEXT) if len(parts) == 3 else ""
-    way = some_sentences(" ".join(told[1:]) if len(parts) < 2 else parts[-1], _TEXT)
+    if len(parts) < 2:
+        said = ended(capital(some_sentences(text, _TEXT))) if text else NOT_SAID
+        return {"title": cut(title.rstrip("."), _TITLE), "symptom": NOT_SAID, "cause": where, "correctPath": said}
+    parts = [" ".join(one for one in sentences(part) if not _POINTS.search(one)) for part in parts]
+    told, way = sentences(parts[0]), some_sentences(parts[-1], _TEXT)
     return {
         "title": cut(title.rstrip("."), _TITLE),
         "symptom": ended(capital(cut(told[0], _TEXT) if told else title)),
-        "cause": ended(capital(cause or f"Written in `{path}`" + (f", “{section}”" if section else ""))),
+        "cause": ended(capital(some_sentences(parts[1], _TEXT))) if len(parts) == 3 else where,
         "correctPath": ended(capital(way)) if way else NOT_SAID,
     }
