@@ -15,9 +15,10 @@ from typing import NamedTuple
 from .manifests import Project
 from .tree import Tree, is_test
 
-SET_UP = "set up"
-_PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", "lint": "Lints the code",
-             "types": "Checks the types", "format": "Checks the format", "build": "Builds it"}  # fmt: skip
+SET_UP, ONE_TEST = "set up", "single test"
+_PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "Runs one of them",
+             "lint": "Lints the code", "types": "Checks the types",
+             "format": "Checks the format", "build": "Builds it"}  # fmt: skip
 """The kinds of commands in their order, each with its purpose."""
 _GUIDE = re.compile(
     r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
@@ -55,12 +56,14 @@ _SCRIPT_NAMES = (
 )  # fmt: skip
 _TOOLS = (
     (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
-             r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]|meson setup"
+             r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]"
+             r"|meson setup|autoreconf -"
              r"|(?:python3? -m )?pip install (?:-e|-r|--group) \S+$|(?:dart|flutter) pub get$"),
-    ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types|typing|pyright)"),
+    ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
     ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)[\w-]*|prettier .*--check|cargo fmt.* --check"
                r"|black --check"),
+    ("lint", r"tox -e (?:lint|style|flake8|check)"),
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
@@ -122,6 +125,21 @@ _RUNNERS = {
 }  # fmt: skip
 
 
+_ONE_TEST = (
+    (r"\bpytest\b", "pytest tests/test_file.py -k name"), (r"\bcargo (?:nextest|test)", "cargo test name"),
+    (r"\bgo test\b", "go test ./folder -run Name"), (r"\bmix test\b", "mix test test/file_test.exs:12"),
+    (r"\brspec\b", "bundle exec rspec spec/file_spec.rb:12"), (r"\bphpunit\b", "vendor/bin/phpunit --filter name"),
+    (r"\bgradlew\b", "./gradlew test --tests Name"), (r"\bmvnw\b", "./mvnw test -Dtest=Name"),
+    (r"\bmvn\b", "mvn test -Dtest=Name"), (r"\bvitest\b", "npx vitest run file -t name"),
+    (r"\bjest\b", "npx jest file -t name"), (r"\bava\b", "npx ava file"), (r"\bmocha\b", "npx mocha file -g name"),
+    (r"\bdotnet test", "dotnet test --filter Name"), (r"\bswift test", "swift test --filter Name"),
+    (r"\bctest\b", "ctest --test-dir build -R name"),
+    (r"\bunittest\b", "python3 -m unittest tests.test_file"), (r"Rake::TestTask", "rake test TEST=test/test_file.rb"),
+    (r"Minitest::TestTask", "rake test N=name"),
+)  # fmt: skip
+"""The programs that run tests, each with how it runs one of them."""
+
+
 class Command(NamedTuple):
     """A command that validates the work: its kind, its words, and where it is from."""
 
@@ -167,7 +185,27 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     managers -= {one.manager.lower() for one in projects}
     found.sort(key=lambda one: (one.kind != SET_UP and _NARROW.search(one.text) is not None, one.words[0] in managers))
     best = {one.kind: one for one in reversed(found)}
+    if "test" in best:
+        usual = " ".join(one.text for one in _conventions(tree, projects[:1]) if one.kind == "test")
+        run = " ".join(scripts.get(word, "") for word in best["test"].words)
+        files = " ".join(map(tree.text, ("tox.ini", "noxfile.py", "Rakefile")))
+        for said in (f"{best['test'].text} {run}", files, usual):
+            if words := next((words for tool, words in _ONE_TEST if re.search(tool, said)), ""):
+                launched = re.match(r"(?:uv|poetry|pdm|hatch|bundle) (?:run|exec) (?!rspec)", best["test"].text)
+                begin = launched[0] if launched is not None and words.startswith(("pytest", "rake")) else ""
+                best[ONE_TEST] = Command(ONE_TEST, tuple(f"{begin}{_with_file(tree, words)}".split()), "usual")
+                break
     return [best[kind] for kind in _PURPOSES if kind in best]
+
+
+def _with_file(tree: Tree, words: str) -> str:
+    """Return the words of a command with the largest test of the repository in the place of `test_file` or its like."""
+    found = re.search(r"\S*\b(test_file|file_test|file_spec)(\.\w+)", words)
+    if found is None:
+        return words
+    name = re.compile(rf"(?:.*/)?{found[1].replace('file', r'[a-z0-9_]+')}{re.escape(found[2])}")
+    tests = [path for path in tree.files if is_test(path) and name.fullmatch(path) and path.isascii()]
+    return words.replace(found[0], max(tests, key=lambda path: tree.files[path])) if tests else words
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
@@ -238,7 +276,7 @@ def _filled(line: str, text: str) -> str:
     for name in _ENV.findall(line):
         found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
         line = _ENV.sub(found[1] if found else "", line, count=1)
-    line = re.sub(r" -D\w+=\$\{\{.*?\}\}(?=\s|\Z)", "", line)
+    line = re.sub(r" --?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
 
@@ -247,6 +285,11 @@ def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterat
     for file, run, names in runners:
         for name in sorted(filter(_kind_of_script, names), key=lambda name: (len(name), name)):
             yield "npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file
+    for name, body in re.findall(
+        r"^\[testenv:([\w.-]+)\](.*?)(?=^\[|\Z)", tree.text("tox.ini"), re.DOTALL | re.MULTILINE
+    ):
+        if _kind_of_script(name) and not _NEVER.search(body):
+            yield f"tox -e {name}", "tox.ini"
     yield from ((line, file) for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")) if tree.has(file))
 
 
