@@ -19,7 +19,11 @@ from memory.storage.safe_open import Stored
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
 _COMMENT = re.compile(r"<!--|-->|<!|\?>")
 # An underscore or a number sign inside a word means nothing to Markdown.
-_SPECIAL = re.compile(r"[\\`*\[<|~]|(?<=<)!|\A>|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#|#(?=\s|\Z)|&(?=#?\w{1,40};)")
+_SPECIAL = re.compile(
+    r"[\\`*]|\A[\[|~>]|\[(?=[^\n]*\][(\[:])|<(?=[A-Za-z/!?])|(?<=<)!|(?<![^\W_])_|_(?![^\W_])|(?<!\S)#|#(?=\s|\Z)"
+    r"|~(?=[^\n]*~)|(?<=~)~|&(?=#?\w{1,40};)"
+)
+"""What Markdown would read as a mark, and no other sign: agents read the pages as they are."""
 _OPENING = re.compile(r"([-+=]|\d{1,9}(?=[.)]))")
 
 
@@ -77,7 +81,7 @@ _PURPOSES = {
 
 
 _SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
-_COMMAND = re.compile(r"(?:Set up|Test|Lint|Types|Format|Build): `")
+_COMMAND = re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `")
 """The beginning of a note that is a command."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
@@ -170,20 +174,22 @@ def _project_map(bundle: Bundle) -> list[str]:
     """Return what the project is, where to begin, its parts and commands; each path is told once."""
     project, parts = bundle["project"], bundle["projectMap"]
     notes = [one for one in parts["architectureNotes"] if not _COMMAND.match(one)]
+    first, modules = parts["firstFilesToRead"], {one["path"]: one for one in parts["modules"]}
     roles = {one["path"]: one["role"] for one in parts["entrypoints"]}
-    told = {path for one in ("modules", "denseSourceAreas") for path in (part["path"] for part in parts[one])}
-    told |= {*roles, *parts["firstFilesToRead"]}
-    areas = [*map(_module, parts["modules"]), *(_line(one["path"], one["note"]) for one in parts["denseSourceAreas"])]
-    first = [_line(path, roles.get(path, "")) for path in parts["firstFilesToRead"]]
-    entries = [_line(path, role) for path, role in roles.items() if path not in parts["firstFilesToRead"]]
+    purposes = {path: one["responsibility"] for path, one in modules.items()} | roles
+    told = {*first, *purposes, *(one["path"] for one in parts["denseSourceAreas"])}
+    areas = [*(_module(one) for path, one in modules.items() if path not in first),
+             *(_line(one["path"], one["note"]) for one in parts["denseSourceAreas"])]  # fmt: skip
+    files = [_line(path, purposes.get(path, "")) for path in first]
+    entries = [_line(path, role) for path, role in roles.items() if path not in first]
     told |= {path[:at] for path in told for at, sign in enumerate(path) if sign == "/"}
     paths = [code(path) for path in project["keyPaths"] if path not in told and f"`{path}`" not in " ".join(notes)]
     facts = [f"{name}: {inline(project[key])}" for name, key in _FACTS.items() if project[key] != "none"]
     commands = [*_commands(bundle), *(inline(one) for one in parts["architectureNotes"] if _COMMAND.match(one))]
-    commands.sort(key=lambda one: not one.startswith("Set up"))
+    commands.sort(key=lambda one: (not one.startswith("Set up"), not one.startswith(("Test", "Single test"))))
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
-        *_section("First files to read", first), *_section("Entry points", entries), *_section("Modules", areas),
+        *_section("First files to read", files), *_section("Entry points", entries), *_section("Modules", areas),
         *_section("Commands", commands), *_section("Notes", map(inline, notes)), *_section("Other key paths", paths),
     ]  # fmt: skip
 
@@ -230,12 +236,14 @@ def _gotchas(entries: Sequence[Mapping[str, str]]) -> list[str]:
     for one in entries:
         if one["symptom"] == NOT_SAID and _SOURCE.match(one["cause"]):
             whole = f"{one['title']}." if one["correctPath"] == NOT_SAID else one["correctPath"]
+            begin = one["title"].rstrip("…").lower()
+            whole = whole if begin in whole.lower() else f"{one['title']}: {whole}"
             rules.setdefault(one["cause"], []).append(inline(whole))
     traps = [one for one in entries if not rules.get(one["cause"]) or one["symptom"] != NOT_SAID]
     names = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}
     lines = _entries("Gotchas", traps, names) if traps or not rules else ["# Gotchas", ""]
     told = (line for where, texts in rules.items() for line in (inline(where), "", *(f"- {one}" for one in texts), ""))
-    return [*lines, *(["## Rules of the project", "", *told] if rules else [])]
+    return [*lines, *(["## What the documents say", "", *told] if rules else [])]
 
 
 def _entries(

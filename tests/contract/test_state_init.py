@@ -441,7 +441,7 @@ def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
         "src/Fire": "`Burner.php`: Heats a kiln."
     }
-    assert "Further folders with sources: `src/Glaze`, `src/Cool`." in map_of["architectureNotes"]
+    assert "Further parts of `src`: `Glaze`, `Cool`." in map_of["architectureNotes"]
     assert map_of["firstFilesToRead"][0] == "src/App.php"
 
 

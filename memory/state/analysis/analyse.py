@@ -10,7 +10,7 @@ from memory.base.git import is_foreign, most_changed
 from memory.base.safe_text import one_line
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 
-from .commands import SET_UP, ci_files, commands_of
+from .commands import ONE_TEST, SET_UP, ci_files, commands_of
 from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of
 from .manifests import main_package, projects_of, whole_name
 from .modules import Parts, main_folder, parts_of
@@ -29,9 +29,11 @@ _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
 """The first page of a documentation for Swift."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _THIN = 400, 8, 14
+_FEW_PARTS = 5
+"""Where fewer parts are described, the files of the main folder are named, too."""
 _POINTER = 60
 """How many characters a guide has that only names another one."""
-_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 9, 8
+_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 6, 8
 
 FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
 NOT_RUN = "The validation commands were not run yet."
@@ -61,7 +63,7 @@ class _Repository:
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and len(tree.text(path)) > _POINTER]
         self.commands = commands_of(tree, self.projects)
-        self.validation = [command for command in self.commands if command.kind != SET_UP]
+        self.validation = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.name = self._name()
 
     def bundle(self) -> dict[str, Any]:
@@ -69,7 +71,8 @@ class _Repository:
         primary, tree = self.primary, self.tree
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
-        parts = parts_of(tree, self.projects, summary)
+        first = self._first_files(entrypoints)
+        parts = parts_of(tree, self.projects, summary, first)
         return {
             "project": {
                 "name": self.name,
@@ -84,8 +87,8 @@ class _Repository:
                 "modules": parts.modules,
                 "entrypoints": entrypoints,
                 "denseSourceAreas": [],
-                "architectureNotes": self._notes(parts),
-                "firstFilesToRead": self._first_files(entrypoints),
+                "architectureNotes": self._notes(parts, first),
+                "firstFilesToRead": first,
             },
             "currentFocus": self._focus(steps),
             "gotchas": gotchas(tree),
@@ -121,7 +124,7 @@ class _Repository:
         cited = _CITED.search(tree.text("CITATION.cff"))
         said = [one for one in (described, opening) if one] or ([one_line(cited[1])] if cited else [])
         if len(" ".join(said).split()) < _THIN and (more := reasons_of(self.opened, self.name, 250)):
-            said = [more] if is_said(" ".join(said), more) else [*said, more]
+            said = [more] if is_said(" ".join(said), more) and ";" not in more else [*said, more]
         if said:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
@@ -153,14 +156,25 @@ class _Repository:
             *(path for path in _TOP_FILES if tree.has(path)),
             *(path for path, _ in ci_files(tree)[:1]),
             *(entry["path"] for entry in entrypoints[:3]),
-            *filter(None, [main_folder(tree, self.main)]),
+            *filter(None, [main_folder(tree, self.main, self.projects)]),
             *[folder for folder in tree.inner("") if is_test(f"{folder}/")][:2],
         ]
         paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
-    def _notes(self, parts: Parts) -> list[str]:
-        rest = (("packages", parts.packages), ("folders with sources", parts.folders))
+    def _notes(self, parts: Parts, known: list[str]) -> list[str]:
+        source = main_folder(self.tree, self.main, self.projects)
+        inner = [one for one in parts.folders if source and one.startswith(f"{source}/")]
+        files = [path for path in parts.files if path not in known] if len(parts.modules) < _FEW_PARTS else []
+        outer = [one for one in parts.folders if one not in inner]
+        rest = (
+            ("packages", parts.packages),
+            ("folders with sources", outer),
+            (
+                f"parts of `{source}`" if source else "files",
+                [one[len(source) :].lstrip("/") for one in (*inner, *files)],
+            ),
+        )
         named = ((kind, [f"`{one}`" for one in names]) for kind, names in rest)
         found = [f"Further {kind}: {listed(names, 12)}." for kind, names in named if names]
         found += [version for project in self.projects for version in project.versions]
@@ -168,6 +182,8 @@ class _Repository:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         more = [command for command in self.commands if command not in self.validation[:2]]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
+        if self.tree.has(hooks := ".pre-commit-config.yaml"):
+            found.append(f"Before a commit: `pre-commit run --all-files` (from `{hooks}`; it can rewrite files).")
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
             own = [path for path in self.tree.files if path.endswith("/go.mod") and not is_aside(path)]
             found += [f"`{path}`: tested in its own folder." for path in own[:_SHORT]]
@@ -188,9 +204,11 @@ class _Repository:
         known = {language_of(path) for path in entries} or {language_of(path) for path in own}
         work = [path for path in own if language_of(path) in known] or own
         # What is deeper belongs to a part.
-        folder = main_folder(tree, main)
+        folder = main_folder(tree, main, self.projects)
         work.sort(key=lambda path: (path.rpartition("/")[0] != folder, not path.startswith(folder), -tree.files[path]))
-        paths = [*self.guides[:3], *entries[:2], *work[:2]]
+        work = [one for one in work if not (_is_table(tree.text(one)) or _OF_OLD.search(one))] or work
+        named = {path.rpartition("/")[2]: path for path in reversed(work)}
+        paths = [*self.guides[:2], *entries[:2], *[path for path in work if path in named.values()][:2]]
         paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
@@ -235,3 +253,12 @@ class _Repository:
             (not tree.complete, f"The repository is larger than what was looked at: the first {MOST_FILES:,} files."),
         )
         return [words for applies, words in told if applies]
+
+
+_OF_OLD = re.compile(r"deprecated|legacy|compat|polyfill", re.IGNORECASE)
+_ROW = re.compile(r"^[ \t]*[\"'\[{(][^\n]*[,\]})]$", re.MULTILINE)
+
+
+def _is_table(text: str) -> bool:
+    """Return whether most lines of a source file are values, as those of a table are."""
+    return len(_ROW.findall(text)) * 2 > len(text.split("\n"))

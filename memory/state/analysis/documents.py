@@ -24,12 +24,14 @@ _MARKS = re.compile(r"[\[\]*_`<>]")
 _BOX = re.compile(r"\[([ xX])\](?:\s+|\Z)")
 _RST = (
     (re.compile(r"^(?:\.\. |:[\w-]+:(?:\s|$))[^\n]*(?:\n[ \t]+\S[^\n]*)*", re.MULTILINE), ""),
-    (re.compile(r"^([~^\"'`#*+:.])\1{2,}[ \t]*$", re.MULTILINE), "---"),
     (re.compile(r":[a-z:+-]+:`~?([^`<]{1,200}?)(?:\s*<[^`>]*>)?`"), r"\1"),
     (re.compile(r"`([^`<>]{1,200}?)\s*<[^`<>]*>`__?"), r"\1"),
     (re.compile(r"``"), "`"),
 )
 """The forms of reStructuredText, each with its form in Markdown."""
+_RST_HEADING = re.compile(
+    r"^(?:([=~^\"'`#*+:.-])\1{2,}[ \t]*\n)?[ \t]*(\S[^\n]*)\n([=~^\"'`#*+:.-])\3{2,}[ \t]*$", re.MULTILINE
+)
 _MYST = re.compile(r" ?(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
@@ -81,8 +83,12 @@ def _markdown() -> MarkdownIt:
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
     text = _MYST.sub("", "\n".join(map(_bounded, text[:_MOST_CHARACTERS].split("\n"))))
-    for form, markdown in _RST if path.endswith(".rst") else ():
-        text = form.sub(markdown, text)
+    if path.endswith(".rst"):
+        for form, markdown in _RST:
+            text = form.sub(markdown, text)
+        order: dict[str, int] = {}
+        # The level of a heading is that of its line, in the order of the first of each.
+        text = _RST_HEADING.sub(lambda one: f"{'#' * order.setdefault(one[3], len(order) + 1)} {one[2]}\n", text)
     found = [Section("", 0, (), [])]
     around: dict[int, str] = {}
     depth, titled = 0, False
@@ -144,6 +150,12 @@ _NO_OPENING = re.compile(
 )
 
 
+_PRAISE = re.compile(
+    r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|inspired|named after|joy|awesome"
+    r"|aims?)\b|[ (]@\w|\b(?:we|our)\b",
+    re.IGNORECASE,
+)
+"""The words of sentences that praise, thank or tell the history."""
 _OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?)\b",
                      re.IGNORECASE)  # fmt: skip
 """The titles of sections that tell how something is used."""
@@ -154,9 +166,9 @@ _OF_ITSELF = re.compile(r"\A\(|\bthis (?:documentation|document|guide|readme|pag
 
 
 def opening_of(sections: list[Section], most: int, *, strict: bool = False, known: str = "") -> str:
-    """Return the first sentences that say what something is, of at most `most` characters; "" without any.
+    """Return the one or two sentences that say what something is, of at most `most` characters; "" without any.
 
-    With `strict` they have the form of a definition. Questions, requirements and ends of sentences are passed over, and
+    With `strict` they have the form of a definition. Questions, requirements, praise and history are passed over, and
     so is a paragraph that only repeats what is `known`.
     """
     for place, defines in ((2, True), (4, strict)):
@@ -168,7 +180,8 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
             if paragraph.rstrip(".") == known:
                 continue
             if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
-                return some_sentences(" ".join(told), most).rstrip(":")
+                said = [one for one in told[1:2] if not _PRAISE.search(one)]
+                return some_sentences(" ".join([told[0], *said]), most).rstrip(":")
     return ""
 
 
@@ -181,7 +194,8 @@ def reasons_of(sections: list[Section], name: str, most: int) -> str:
     """Return a sentence about `name` from a section such as “Why”, else the list of features; "" without either."""
     for section in sections:
         told = [one for text in section.paragraphs[:2] for one in sentences(text)] if _WHY.match(section.title) else []
-        if said := next((one for one in told if one.lower().startswith(f"{name.lower()} ") and len(one) <= most), ""):
+        about = (one for one in told if one.lower().startswith(f"{name.lower()} ") and not _PRAISE.search(one))
+        if said := next((one for one in about if len(one) <= most), ""):
             return said
     for section in (one for one in sections if _FEATURES.fullmatch(_DECORATION.sub("", one.title))):
         # What comes after another paragraph may be no feature.

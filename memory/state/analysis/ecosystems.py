@@ -46,7 +46,8 @@ class Ecosystem(NamedTuple):
     a manager runs a program of the project. `members` are the places of the patterns of a workspace; without one, each
     folder with a manifest is a package. `entries` are paths in a package, with `*` and `{name}`, and their roles;
     `tables` are places that name entry points. Where `nested` is false, manifests in folders are no packages.
-    `inside` are the words that make a program work in a folder.
+    `inside` are the words that make a program work in a folder. `units` are the place of the names of packages without
+    a manifest of their own, and the folder that has a folder for each.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Ecosystem(NamedTuple):
     run: dict[str, str] = {}
     nested: bool = True
     inside: str = " {}"
+    units: tuple[Place, str] | None = None
 
 
 _NODE_MAIN = "The main file of `{name}`"
@@ -192,7 +194,8 @@ ECOSYSTEMS = (
     Ecosystem(
         "Swift", ("Swift", "Objective-C"), ("Package.swift",), (("", "Swift Package Manager"),),
         (_text(r"\bPackage\s*\(\s*name:\s*\"([^\"\n]{1,100})\""),),
-        entries=(("Sources/*/main.swift", "The program `{folder}`"),),
+        units=(_text(r"\.(?:executableT|t)arget\(\s*name:\s*\"(\w{1,100})\""), "Sources"),
+        entries=(("Sources/*/main.swift", "The program `{folder}`"), ("{name}.swift", "The main file")),
         conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
     ),
     Ecosystem(

@@ -133,6 +133,10 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
         found.manager = next((one for one in ecosystem.run if one.lower() == named), found.manager)
     for folder in folders[:_MOST_PACKAGES]:
         _add(found, folder, by_folder[folder])
+    if ecosystem.units is not None and not top:
+        place, around = ecosystem.units
+        names = (name for path in by_folder[""] for name in found.texts(path, place))
+        found.packages += [Package(f"{around}/{one}", one) for one in names if tree.sources(f"{around}/{one}")]
     if any(package.folder for package in found.packages):
         found.workspace = found.workspace or "several packages"
     for place, sentence in ecosystem.versions:
@@ -249,7 +253,8 @@ def main_package(tree: Tree, project: Project) -> Package | None:
 
     def rank(package: Package) -> tuple[bool, bool, bool, int]:
         short = package.name.lower().rpartition("/")[2]
-        named = any(one == short or one.endswith((f"-{short}", f"/{short}")) for one in whole)
+        bare = re.sub(r"[\W_]", "", short)
+        named = any(one == short or re.sub(r"[\W_]", "", one).endswith(bare) for one in whole)
         command = any(role.startswith("The command") for role in package.entries.values())
         return package.folder == linked, named, command, len(tree.sources(package.folder))
 

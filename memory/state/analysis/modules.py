@@ -13,29 +13,31 @@ from .documents import Sayings, capital, cut, ended, first_sentence, is_said, op
 from .manifests import Package, Project, main_package
 from .tree import SOURCE_FOLDERS, Tree, is_test, language_of
 
-MOST_MODULES = 14
+MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
 _DIRECT, _FLAT, _PACKAGES = 3, 6, 10
 """How many files make a folder a source folder, how many of a source folder are parts of their own, and how many
 packages are told where there are parts.
 """
-_LOOKED_AT, _TOLD, _WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 8, 2, 3, 2, 200_000, 260
-"""How many files of a part without a description are read, how many of them are told, how many words the description of
-a declaration has and that of a file, how many characters of a file are read, and how long a description may be.
+_FEW, _TOLD, _WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 5, 2, 3, 2, 200_000, 260
+"""How many files a folder has that is told by some of them, how many of them are told, how many words the description
+of a declaration has and that of a file, how many characters of a file are read, and how long a description may be.
 """
 
 
 class Parts(NamedTuple):
-    """The described parts, and the names of the packages and the folders without a description."""
+    """The described parts, and the packages, folders and files of the main folder without a description."""
 
     modules: list[dict[str, str]]
     packages: list[str]
     folders: list[str]
+    files: list[str]
 
 
-def parts_of(tree: Tree, projects: list[Project], summary: str) -> Parts:
-    """Return up to `MOST_MODULES` parts with name, path and responsibility, the main one first.
+def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]) -> Parts:
+    """Return up to `MOST_MODULES` parts with name, path and responsibility, the main one first, and the files to read
+    `first`.
 
     First the packages, then the parts of the main source folder, then other folders with sources, then the tests.
     Documentation, samples and test data are no parts. Nothing is said twice, nor what the summary says.
@@ -46,16 +48,18 @@ def parts_of(tree: Tree, projects: list[Project], summary: str) -> Parts:
         found = [one for one in project.packages if one.folder and tree.sources(one.folder)]
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
-    source = main_folder(tree, main)
+    source = main_folder(tree, main, projects)
     inner, sayings = _folders(tree, source, packages), Sayings(tree)
-    own, files = [source] if source not in ("", *packages) else [], _files(tree, source, main, sayings)
+    own, all_files = [source] if source not in ("", *packages) else [], _files(tree, source, main)
+    files = [path for path in all_files if sayings.of(path) or _of_file(tree, path)][:_FLAT]
+    files = [*(path for path in first if tree.is_work(path)), *files]
     at_root = main is not None and not main.folder
     paths = [*own, *inner, *packages, *files] if at_root else [*packages, *own, *inner, *files]
     outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in paths)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     tests = [one for one in tree.inner("") if is_test(f"{one}/")]
     modules: list[dict[str, str]] = []
-    rest = Parts(modules, [], [])
+    rest = Parts(modules, [], [], [path for path in all_files if path not in files])
     told = summary
     for path in dict.fromkeys([*paths, *outer, *tests]):
         package = packages.get(path)
@@ -67,7 +71,8 @@ def parts_of(tree: Tree, projects: list[Project], summary: str) -> Parts:
         if package is not None and package is main:
             said = said or "The main package"
         room = _PACKAGES if package is not None and inner else MOST_MODULES
-        if said and len(modules) < room:
+        count = sum(one["path"] not in first for one in modules)
+        if said and (count < room or said == "Tests" or path in first):
             name = package.name if package is not None else path.rpartition("/")[2]
             modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
         elif package is not None:
@@ -96,32 +101,46 @@ def _size(tree: Tree, folder: str) -> int:
     return sum(tree.files[path] for path in tree.sources(folder))
 
 
-def main_folder(tree: Tree, main: Package | None) -> str:
-    """Return the folder with the sources of the main package: followed down while most are in one folder below it."""
+def main_folder(tree: Tree, main: Package | None, projects: list[Project]) -> str:
+    """Return the folder with the sources of the main package: followed down while most are in one folder below it.
+
+    Those of the other packages do not count for one at the root, but where it has no sources beside them.
+    """
     folder = main.folder if main is not None else ""
+    packages = [one.folder for project in projects for one in project.packages if one.folder]
+    apart = packages if main is not None and not folder else []
+
+    def size(folder: str) -> int:
+        return sum(tree.files[path] for path in tree.sources(folder) if not _is_in(path, apart))
+
     while True:
-        best = max(tree.inner(folder), key=lambda one: _size(tree, one), default="")
+        inner = [one for one in tree.inner(folder) if tree.sources(one)]
+        best = max(inner, key=size, default="")
         part = _NAMED_PART if best.rpartition("/")[2].lower() in SOURCE_FOLDERS else _MAIN_PART
         enough = folder and sum(map(tree.is_work, tree.folders[folder])) >= _DIRECT
-        if enough or not best or _size(tree, best) < _size(tree, folder) * part:
+        alone = bool(folder) and len(inner) == 1
+        if enough or not best or (not alone and size(best) < max(size(folder), 1) * part):
             return folder
         folder = best
 
 
+_SOURCE_SET = re.compile(r"/(?:[a-z]\w*)?[mM]ain\Z")
+"""A folder with the sources for one platform, as in Kotlin: it is no part of its own."""
+
+
 def _folders(tree: Tree, source: str, packages: Iterable[str]) -> list[str]:
     """Return the folders with sources in the main source folder, the largest first."""
-    inner = [one for one in tree.inner(source) if tree.sources(one)]
+    inner = [one for one in tree.inner(source) if tree.sources(one) and not _SOURCE_SET.search(one)]
     inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
     return sorted(inner, key=lambda one: (-_size(tree, one), one))
 
 
-def _files(tree: Tree, source: str, main: Package | None, sayings: Sayings) -> list[str]:
-    """Return the largest files of the main source folder that are described, without its entry points."""
+def _files(tree: Tree, source: str, main: Package | None) -> list[str]:
+    """Return the files of the main source folder, the largest first, without its entry points."""
     files = [path for path in tree.folders.get(source, []) if tree.is_work(path) and not path.endswith(".pyi")]
     entries = main.entries if main is not None else {}
     own = [path for path in files if path.rpartition("/")[2] not in _HEADS and path not in entries]
-    own.sort(key=lambda path: (-tree.files[path], path))
-    return [path for path in own if sayings.of(path) or _of_file(tree, path)][:_FLAT]
+    return sorted(own, key=lambda path: (-tree.files[path], path))
 
 
 # -- what a folder is ------------------------------------------------------------------------------------------------
@@ -143,7 +162,7 @@ def _of_folder(tree: Tree, folder: str) -> str:
 
 
 def _of_its_files(tree: Tree, folder: str) -> str:
-    """Return what the largest files of a folder say that they are; "" where fewer than two say it, and there are more.
+    """Return what the files of a small folder say that they are; "" where there are many, or fewer than two say it.
 
     What one of many files says is not what the folder is.
     """
@@ -151,10 +170,10 @@ def _of_its_files(tree: Tree, folder: str) -> str:
     near, name = direct if len(direct) > 1 else tree.sources(folder), _folded(folder.rpartition("/")[2])
     # Those with the name of the folder say most of it.
     near.sort(key=lambda path: (not _folded(path.rpartition("/")[2]).startswith(name), -tree.files[path], path))
-    paths = near[:_LOOKED_AT]
+    paths = near if len(near) <= _FEW else []
     said = ((cut(path[len(folder) :].lstrip("/"), 60), _of_file(tree, path, len(paths) == 1)) for path in paths)
     told = [one if one.startswith("`") else f"`{file}`: {one}" for file, one in said if one]
-    if len(told) < min(len(paths), _TOLD):
+    if not paths or len(told) < min(len(paths), _TOLD):
         return ""
     more = ["and more"] if len(near) > _TOLD else []
     return "; ".join([*(cut(one.rstrip("."), 160) for one in told[:_TOLD]), *more])
@@ -169,13 +188,13 @@ _DOCSTRING = re.compile(
 )
 _MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:false|(?:~S)?\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
 _MODULES = re.compile(r"^[ \t]*def(?:module|protocol) ([\w.]+)", re.MULTILINE)
-_STARS = re.compile(r"^[ \t]*(?:\*+|//+[!/]?|#+)[ \t]?", re.MULTILINE)
+_STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
 _HASHED = {"Python", "Ruby", "Shell", "Elixir", "PHP", "Perl", "R", "Julia", "Nim", "PowerShell", "Terraform"}
 """The languages in which a number sign begins a comment."""
 _ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
 """What follows line comments about the file; those directly above other code are about that code."""
-_BEFORE = re.compile(r"#|[\"']use \w+|<\?php")
+_BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""
 _TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
 _XML = re.compile(r"<(?:see|paramref|typeparamref)\b[^<>]*?=\"(?:\w:)?(?:[\w.]*\.)?([\w ]+)[^\"<>]*\"\s*/?>|</?[a-z]+>")
@@ -185,19 +204,19 @@ _LINK = re.compile(
     r"|\[([^\[\]\n]{2,60})\](?:\[[^\[\]\n]*\])?(?!\()"
 )
 """Links of Javadoc, rustdoc, Sphinx and KDoc."""
-_SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][a-z]+ )", re.MULTILINE)
+_SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][A-Za-z]+ )", re.MULTILINE)
 """A short line without a full stop before one with a capital letter: each is a thought of its own."""
 _INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
 _REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\]\[|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
-    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|@ts-|frozen_string|coding:|typed: |\+build|go:build"
-    r"|shellcheck|warnings?\b|please |the author\b|bug reports",
+    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string|coding:|typed: "
+    r"|\+build|go:build|shellcheck|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
     r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace)\b"
-    r"|.*\bVersion \d|note|todo|fixme|\w+ class\Z",
+    r"|.*\bVersion \d|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,
 )
 
