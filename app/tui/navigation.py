@@ -303,7 +303,7 @@ class Navigation(Part):
     def leave(self) -> None:
         """Go back: to the list, the previous pane, or no filter.
 
-        Where this command is not available, `MemdeckApp.explain_key` clears the messages.
+        The messages are cleared by `MemdeckApp.explain_key`, where this command is not available.
         """
         pane = self.app.shown_pane
         if pane.close_detail():

@@ -204,11 +204,16 @@ def _file_name(path: str) -> str:
 # Differences
 
 
-def view_lines(views: Sequence[ChangeView], glyphs: Glyphs, width: int = 0) -> list[DetailLine]:
-    """Return each entry with what happened to it, in `width` cells: side by side where there is room."""
+def view_lines(
+    views: Sequence[ChangeView], glyphs: Glyphs, width: int = 0, names: Mapping[str, str] | None = None
+) -> list[DetailLine]:
+    """Return each entry with what happened to it, in `width` cells: side by side where there is room.
+
+    `names` are other words for what happened.
+    """
     found: list[DetailLine] = []
     for view in views[:SHOWN_ENTRIES]:
-        found += [Spacer(), Caption(f"{view.kind.upper()}  {view_title(view)}")]
+        found += [Spacer(), Caption(f"{(names or {}).get(view.kind, view.kind.upper())}  {view_title(view)}")]
         if (place := place_of(view, glyphs)) != view_title(view):
             found.append(Prose(place, tone="muted"))
         both = view.kind == "edited" and width >= BESIDE

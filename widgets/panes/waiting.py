@@ -6,19 +6,34 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
+from memory.base.cron import describe
 from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import STANDINGS, Judged
 from memory.review.proposals import Proposal
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Prose, Spacer
+from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents
 from widgets.pane.records import Record, RecordPane
-from widgets.panes.changes import short_actor, view_lines
+from widgets.panes.changes import place_name, short_actor, view_lines
 from widgets.panes.memory.clients import ClientDeletion, deletions
 from widgets.text.styled_text import Piece, Tone, line
+from widgets.text.words import dated
+
+ROLES = {
+    "check": "check of a monitor",
+    "fix": "fix of a failing monitor",
+    "action": "action of a task",
+    "folders": "folders in which old files may be deleted",
+    "validation": "command that tests the project",
+    "engine": "command that recalls sessions",
+    "told": "text that agents would be told",
+}
+"""What needs an approval, in words."""
+DONE = {"added": "WOULD ADD", "removed": "WOULD REMOVE", "edited": "WOULD CHANGE", "moved": "WOULD MOVE"}
+"""What accepting a proposal would do to an entry."""
 
 
 class WaitingSource(Protocol):
@@ -41,12 +56,10 @@ class WaitingPane(RecordPane):
     """`a` accepts the row under the cursor, `r` rejects it; undo takes either back."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    WaitingPane > .pane--list-frame { width: 2fr; }
-    WaitingPane > .pane--detail-frame { width: 3fr; }
+    WaitingPane > .pane--list-frame, WaitingPane > .pane--detail-frame { width: 1fr; }
     """
     pane_id: ClassVar[str] = "waiting"
     title: ClassVar[str] = "Waiting"
-    lead_cells: ClassVar[int] = 10
     empty: ClassVar[str] = (
         "What waits for you: changes that agents propose to your text, commands that need your approval, and entries "
         "that another program removed.\n\nNothing waits. `memdeck review policy` says what agents may do at once."
@@ -74,8 +87,8 @@ class WaitingPane(RecordPane):
         if source is None:
             return
         for title, hint, found in (
-            ("PROPOSALS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS APPROVAL", "a reviews", [_ask(one) for one in source.approvals(snapshot, now)]),
+            ("PROPOSALS OF AGENTS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS YOUR APPROVAL", "a reviews, r denies", [_ask(one) for one in source.approvals(snapshot, now)]),
             ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
             ("DELETED BY CLIENTS", "a restores, r dismisses", [_deletion(one) for one in deletions(snapshot, now)]),
         ):
@@ -91,46 +104,48 @@ class WaitingPane(RecordPane):
         """Return the id of a proposal, as `memdeck review` accepts it."""
         return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref
 
+    def links(self, item: Record) -> Sequence[Link]:
+        """Link to the entry that asks for an approval."""
+        one = item.thing
+        return [Link("entry", one.ask.name, (one.place, one.ref))] if isinstance(one, WaitingAsk) and one.ref else ()
+
     def detail(self, item: Record) -> Sequence[DetailLine]:
-        """Show who asks and why, and what would happen."""
+        """Show what would happen, who asks for it, and why."""
         thing: Proposal | WaitingAsk | OutsideRemoval | ClientDeletion = item.thing
         match thing:
             case Proposal() as one:
                 return self._proposal_detail(item, one)
-            case WaitingAsk() as one:
-                text = one.ask.shown or one.ask.text
-                return [
-                    Labelled("what", one.role), Labelled("in", one.ask.file),
-                    Labelled("why", one.why), Spacer(), Caption("WOULD RUN"), Prose(text),
-                ]  # fmt: skip
+            case WaitingAsk(ask=ask) as one:
+                interval = ask.detail("interval")
+                return self.lines({
+                    " ": Prose(ask.shown or ask.text), "": Spacer(),
+                    "what": ROLES.get(one.role, one.role), "runs": describe(interval) if interval else "",
+                    "in": f"{ask.file}, line {ask.line + 1}", "why": "" if one.why == "not approved yet" else one.why,
+                })  # fmt: skip
             case OutsideRemoval(entries=entries):
-                rows = [line(title, Piece(f"  {file}", "muted")) for file, _, title in entries]
-                return [Labelled("removed", f"{len(rows)} entries"), Spacer(), Lines(tuple(rows))]
+                rows = [line(title, Piece(f"  {place_name(file)}", "muted")) for file, _, title in entries]
+                return [Lines(tuple(rows)), Spacer(), Labelled("removed", plural(len(rows), "entry"))]
             case ClientDeletion() as one:
                 files = tuple(line(lost.path) for lost in one.lost)
-                return [Labelled("folder", one.source.shown), Spacer(), Lines(files)]
+                return [Lines(files), Spacer(), Labelled("folder", one.source.shown)]
 
     def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
+        source, now = self.source, self.now
+        judged = None if source is None else self.told_later(item, lambda: source.judged(item.ref, now))
         parts: list[DetailLine] = [
             Labelled("by", short_actor(one.actor)),
-            Labelled("at", f"{one.time.astimezone(self.zone):%Y-%m-%d %H:%M:%S}"),
-            Labelled("why", ", ".join(one.kinds)),
+            Labelled("at", dated(one.time.isoformat(), now, self.zone)),
+            Labelled("asks", "to " + " and ".join(one.kinds) + (", edited by a person" if one.edited else "")),
         ]
         if one.place:
             parts.append(Labelled("in", f"{one.place}, outside this workspace"))
-        if one.edited:
-            parts.append(Labelled("edited", "by a person"))
-        source, now = self.source, self.now
-        judged = None if source is None else self.told_later(item, lambda: source.judged(item.ref, now))
         if judged is None:
             return parts
         views, state = judged
-        parts.append(
-            Labelled("now", STANDINGS[state.state], "alert" if state.state in ("conflict", "gone") else "plain")
-        )
+        bad = state.state in ("conflict", "gone")
+        parts.append(Labelled("now", STANDINGS[state.state], "alert" if bad else "plain"))
         parts += [Prose(reason, tone="muted") for reason in state.reasons[:5]]
-        width = self.detail_view.scrollable_content_region.width
-        parts += view_lines(views, self.glyphs, width)
+        parts += view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width, DONE)
         for clash in state.clashes[:20]:
             told = clash.json()
             parts += [Spacer(), Caption(f"BOTH CHANGED  {told['entry'] or told['section']}: {told['field']}")]
@@ -145,32 +160,33 @@ class WaitingPane(RecordPane):
 
 def _proposal(one: Proposal) -> Record:
     entries = " ".join(f"{part.title} {part.ref or ''}" for part in one.touched)
-    title, kind = one.wanted or one.operation, one.kinds[0] if one.kinds else ""
+    title = one.wanted or one.operation
     values = {
         "part": "proposals", "actor": one.actor, "file": " ".join(one.files), "entry": entries,
         "kind": " ".join(one.kinds), "operation": one.operation,
     }  # fmt: skip
     tone: Tone = "warn" if "remove" in one.kinds else "plain"
     about = short_actor(one.actor) + ("  edited" if one.edited else "")
-    return Record(one.id, title, kind, about, one.time.isoformat(), tone=tone,
+    return Record(one.id, title[:1].upper() + title[1:], about=about, when=one.time.isoformat(), tone=tone,
                   values=values, mark=one.edited, thing=one)  # fmt: skip
 
 
 def _ask(one: WaitingAsk) -> Record:
     values = {"part": "approvals", "file": one.ask.file}
-    ref = "|".join(map(str, one.ask.slot))
-    return Record(ref, one.ask.name, one.role, one.why, values=values, mark=one.why, thing=one)
+    ref, text = "|".join(map(str, one.ask.slot)), " ".join((one.ask.shown or one.ask.text)[:200].split())
+    return Record(ref, one.ask.name, about=f"{one.role}: {text}", values=values, mark=one.why, thing=one)
 
 
 def _removal(one: OutsideRemoval) -> Record:
     values = {"part": "removals", "file": " ".join(one.files)}
-    return Record(one.id, ", ".join(one.titles), "removed", ", ".join(one.files), one.time.isoformat(), sign="alert",
-                  tone="warn", values=values, thing=one)  # fmt: skip
+    about = ", ".join(dict.fromkeys(map(place_name, one.files)))
+    return Record(one.id, ", ".join(one.titles), about=about, when=one.time.isoformat(), sign="alert", tone="warn",
+                  values=values, thing=one)  # fmt: skip
 
 
 def _deletion(one: ClientDeletion) -> Record:
     source, newest, number = one.source, one.lost[0], len(one.lost)
     values = {"part": "removals", "file": source.shown}
     title = f"{plural(number, 'memory')}, {source.title}"
-    return Record(source.shown, title, "deleted", newest.path, newest.record.time.isoformat(), sign="alert",
+    return Record(source.shown, title, about=newest.path, when=newest.record.time.isoformat(), sign="alert",
                   tone="warn", values=values, mark=number, thing=one)  # fmt: skip

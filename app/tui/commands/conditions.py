@@ -196,7 +196,9 @@ def _source(now: Situation) -> bool:
     assert now.pane is not None
     if now.pane.unread_line() is not None:
         return True
-    return now.item is not None and (now.pane_id == "waiting" or _offers(type(now.pane), "from_source"))
+    if now.pane_id == "waiting":
+        return getattr(now.item, "part", "") == "proposals"
+    return now.item is not None and _offers(type(now.pane), "from_source")
 
 
 def _run(now: Situation) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.live.background import Schedule
@@ -122,6 +122,33 @@ def _decide(
         _ask(app, questions, index + 1, then)
 
     _find(app, work, done)
+
+
+def deny(app: Spine, asks: Sequence[Ask]) -> None:
+    """Deny what waits for an approval, without a question; undo lets it wait again."""
+
+    def work() -> list[str]:
+        trust, now = Schedule.of(app).trust(), app.clock()
+        entrust(app.shown_workspace, trust, app.environ)
+        return [trust.deny(ask, who=ACTOR, now=now).id for ask in asks]
+
+    def again(ids: Sequence[str]) -> None:
+        trust, now = Schedule.of(app).trust(), app.clock()
+
+        def revoke() -> None:
+            for one in ids:
+                trust.revoke(one, who=ACTOR, now=now)
+
+        _find(app, revoke, lambda _: app.changed())
+
+    def denied(ids: list[str]) -> None:
+        app.undo_next(lambda: again(ids))
+        words = f"Denied: {asks[0].name}" if len(asks) == 1 else f"Denied: {len(asks)} commands"
+        app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
+        app.changed()
+
+    if asks:
+        _find(app, work, denied)
 
 
 def review_workspace(app: Spine) -> None:

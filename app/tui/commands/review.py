@@ -10,6 +10,7 @@ from app.tui.forms.editor import in_editor
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
+from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import Inbox
 from memory.review.proposals import Proposal
 from memory.storage.merging import FileConflict, Take
@@ -137,7 +138,7 @@ def edit(app: Spine) -> None:
 
 
 def reject(app: Spine) -> None:
-    """Reject the proposal and tell the agent."""
+    """Reject the proposal, deny the command, or dismiss the removal."""
     chosen = _chosen(app)
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:
@@ -145,7 +146,7 @@ def reject(app: Spine) -> None:
     if deleted := [lost for one in _things(app) if isinstance(one, ClientDeletion) for lost in one.lost]:
         return app.change("clients.restore", restoring(deleted, keep=True))
     if not chosen:
-        return consent.review(app)
+        return consent.deny(app, [one.ask for one in _things(app) if isinstance(one, WaitingAsk)])
     inbox, now = _inbox(app), app.clock()
 
     def work() -> int:

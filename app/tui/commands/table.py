@@ -29,7 +29,8 @@ class Command(NamedTuple):
     `keys` are names as Textual writes them; without keys only the palette reaches it. `needs` also says why the command
     is not available. `shown` adds it to the footer while it is available, and only in `panes` if there are any: the key
     works in the others, too. `bulk`: it is done to all selected entries; while some are selected, the footer shows such
-    commands only. `said` has the command's name and sentence for some panes. `sentence` replaces that of the docstring.
+    commands only. `said` has the command's name and sentence for some panes or parts of one. `sentence` replaces
+    the docstring's.
     """
 
     id: str
@@ -55,9 +56,9 @@ class Command(NamedTuple):
         part = PARTS.get(self.does.partition(".")[0])
         function_of(self.does)(app if part is None else found_at(part).of(app), *self.arguments)
 
-    def words_in(self, pane: str) -> str:
-        """Return its name in a pane."""
-        return next((words for name, words, _ in self.said if name == pane), self.words)
+    def words_in(self, *places: str) -> str:
+        """Return its name in a pane, or in a part of it."""
+        return next((words for name, words, _ in self.said if name in places), self.words)
 
     def sentence_in(self, pane: str) -> str:
         """Return its sentence in a pane."""
@@ -156,8 +157,26 @@ def _pane_commands() -> Iterator[Command]:
 
 COMMANDS: tuple[Command, ...] = (
     _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
-    _command("review.accept", "a", "review.accept", "accept", on.REVIEW, shown=True, bulk=True),
-    _command("review.reject", "r", "review.reject", "reject", on.REVIEW, shown=True, bulk=True),
+    _command(
+        "review.accept",
+        "a",
+        "review.accept",
+        "accept",
+        on.REVIEW,
+        shown=True,
+        bulk=True,
+        said=(("waiting.approvals", "review", ""), ("waiting.removals", "restore", "")),
+    ),
+    _command(
+        "review.reject",
+        "r",
+        "review.reject",
+        "reject",
+        on.REVIEW,
+        shown=True,
+        bulk=True,
+        said=(("waiting.approvals", "deny", ""), ("waiting.removals", "dismiss", "")),
+    ),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
     _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),
     _command("change.revert", "X", "undo.revert", "revert", on.CHANGE, shown=True, group="History"),
@@ -311,14 +330,14 @@ def live_actions(now: Situation) -> list[Command]:
 
 def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each available action, by id; empty if it does not name it now."""
-    found = {}
+    found, part = {}, getattr(now.item, "part", "")
     for action in live_actions(now):
         needs = action.needs
         named = None if needs.named is None else needs.named(now, action.bulk)
         if named is None:
             named = action.bulk if now.selected and needs.about_entries else action.shown
             named = named and (not action.panes or now.pane_id in action.panes)
-        found[action.id] = action.words_in(now.pane_id) if named else ""
+        found[action.id] = action.words_in(now.pane_id, f"{now.pane_id}.{part}") if named else ""
     if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
         found[OPEN] = now.pane.enter_words
     return found

@@ -99,6 +99,18 @@ async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspa
         assert [title for title in titles if title in tasks(workspace)] == []
 
 
+async def test_what_needs_approval_is_denied_without_a_question_and_waits_again(workspace: Workspace) -> None:
+    """r denies the command under the cursor, u lets it wait again; the footer says what a and r do there."""
+    app = make_app(workspace, pane="waiting")
+    async with running(app) as pilot:
+        before = [one.ref for one in app.pane.arrangement.rows.values]
+        assert "a review" in screen_text(app)
+        await press(pilot, "r")
+        assert [one.ref for one in app.pane.arrangement.rows.values] == before[1:]
+        await press(pilot, "u")
+        assert [one.ref for one in app.pane.arrangement.rows.values] == before
+
+
 @pytest.mark.parametrize(("key", "due"), [("m", "2024-02-02"), ("t", "2024-03-03")])
 async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, key: str, due: str) -> None:
     """The proposal, what the file says now, and what was there before both."""
