@@ -12,7 +12,7 @@ from memory.curated.system import CuratedLook
 from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
 from memory.workspace import Outcome
-from widgets.detail import Link
+from widgets.detail import Link, Prose
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from memory.curated.system import CuratedMemory
 
 Json = Mapping[str, Any]
-OPS = {"noop": "no change"}
-"""The decisions whose names are no words."""
+OPS = {"add": "added", "update": "updated", "delete": "removed", "noop": "no change", "reject": "rejected"}
+"""The decisions on writes, in words."""
+READERS = {"global": "all workspaces", "workspace": "all agents here", "agent": "only this agent"}
+"""Which agents find the memories of a scope."""
 WRITTEN = ("name", "type", "content", "description", "scope", "agent_name", "agent_tier")
 CHANGED = ("name", "type", "content", "description", "superseded_by")
 """The parameters that the forms of a new and of an existing memory ask for."""
@@ -39,11 +41,10 @@ class CuratedPane(RecordPane):
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
-    purpose: ClassVar[str] = "Found by search; a controller decides on each write."
-    lead_cells: ClassVar[int] = 9
+    purpose: ClassVar[str] = "Agents find these by search; each write is checked."
     empty: ClassVar[str] = (
-        "Memories of agents, one file each: yours, the workspace's, those of one agent. A controller decides on "
-        "each write, and every decision can be taken back.\n\n"
+        "What agents learned, one file for each memory: for all workspaces, for this one, or for one agent. Agents "
+        "find them by search. Rules check each write for copies and harmful text, and it can be taken back.\n\n"
         "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
@@ -66,11 +67,12 @@ class CuratedPane(RecordPane):
             yield _other("health", "health", problems[0], found.health, tone="alert", sign="alert")
         yield from _memories(found)
         for title, rows in (
-            ("NOT READ", [_invalid(one) for one in found.invalid]),
-            ("DECISIONS", [_decision(one) for one in found.decisions]),
+            ("NOT READ  not memories", [_invalid(one) for one in found.invalid]),
+            ("WRITES  and what became of them", [_decision(one) for one in found.decisions]),
         ):  # fmt: skip
             if rows:
-                yield Heading(title, f"{len(rows):,}")
+                name, _, note = title.partition("  ")
+                yield Heading(name, f"{len(rows):,}  {note}")
                 yield from rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -95,11 +97,21 @@ class CuratedPane(RecordPane):
         return item.values.get("filename") or item.values.get("id", "")
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return a memory in full with its decisions; other records as the command line lists them."""
-        if item.values["part"] != "memories":
-            return dict(item.thing)
-        memory, recalls, winner = item.thing
-        header, source = memory.header, memory.header.provenance
+        """Return a memory in full with its decisions, a write with what was decided, or what is wrong."""
+        part, thing = item.values["part"], item.thing
+        if part == "decisions":
+            rule = thing["rule_trace"][-1]["name"] if thing["rule_trace"] else ""
+            return {
+                "result": OPS.get(thing["op"], thing["op"]), "why": thing["reason"], "rule": rule,
+                "from": thing["origin"], "scope": thing["agent_name"] or thing["scope"], "at": thing["decided_at"],
+                "file": thing["target_filename"], "takes back": thing["reverts"],
+            }  # fmt: skip
+        if part == "health":
+            return {"": "\n".join(map(str, thing.get("problems", ()))) or item.title}
+        if part != "memories":
+            return dict(thing)
+        memory, recalls, winner = thing
+        header, source, root = memory.header, memory.header.provenance, memory.root
         rows = () if self.contents is None else self.contents.rows.values
         decisions = [row.thing for row in rows if row.values.get("part") == "decisions"]
         mine = [
@@ -108,18 +120,19 @@ class CuratedPane(RecordPane):
             if memory.filename in (one["target_filename"], *one["targets"])
         ]
         return {
-            "about": header.description,
+            " ": header.description and Prose(header.description, tone="muted"),
+            "": memory.body,
             "type": header.type,
-            "scope": f"{memory.root.label} of {memory.root.agent}" if memory.root.agent else memory.root.label,
+            "found by": f"agent {root.agent}" if root.agent else READERS[root.scope],
             "file": memory.filename,
-            "override": winner and Piece(f"{winner.root.label}/{winner.filename}", "warn"),
+            "overridden by": winner
+            and Piece(f"{winner.root.agent or winner.root.scope}, {winner.header.name}", "warn"),
             "changed": recalls.get("mod_time"),
-            "recalled": recalls.get("recall_count") or 0,
+            "recalled": recalls.get("recall_count") and f"{recalls['recall_count']:,}×",
             "from": source.source_actor,
             "confidence": source.confidence,
             "replaced by": source.superseded_by and Piece(source.superseded_by, "warn"),
-            "": memory.body,
-            "decisions": mine[:8],
+            "writes": mine[:8],
         }
 
     def links(self, item: Record) -> Sequence[Link]:
@@ -199,30 +212,32 @@ def _memories(found: CuratedOverview) -> Iterator[Any]:
             scopes.setdefault((-memory.root.depth, memory.root.key), []).append(memory)
     for _, some in sorted(scopes.items()):
         root: Root = some[0].root
-        yield Heading(f"AGENT {root.agent}" if root.agent else root.scope.upper(), f"{len(some):,}")
+        name = f"AGENT {root.agent}" if root.agent else root.scope.upper()
+        yield Heading(name, f"{len(some):,}  {READERS[root.scope]}")
         for memory in sorted(some, key=lambda one: (one.header.type, -one.changed, one.filename)):
             below = [one for one in found.shadows if one.winner.key == memory.key]
-            yield _memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), folds=bool(below))
+            over = f", overrides {below[0].memory.root.scope}" if below else ""
+            yield _memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), over)
             for one in below:
                 yield _memory(f"curated#{memory.key}>{one.memory.key}", one.memory, {}, winner=memory)
 
 
-def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, winner: Memory | None = None) -> Record:
+def _memory(ref: str, memory: Memory, recalls: Json, over: str = "", winner: Memory | None = None) -> Record:
     header, root = memory.header, memory.root
     count = recalls.get("recall_count") or 0
-    about = "overridden" if winner else f"recalled {count:,}×" if count else ""
+    about = f"{root.scope}, overridden" if winner else header.type + over + (f"  recalled {count:,}×" if count else "")
     values = {"part": "memories", "type": header.type, **_selector(memory), "agent": root.agent or ""}
     return Record(
-        ref, header.name, header.type, about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
-        tone="muted" if winner else "plain", depth=int(winner is not None), folds=folds,
+        ref, header.name, "", about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
+        tone="muted" if winner else "plain", depth=int(winner is not None), folds=bool(over),
         values=values | ({"target": winner.filename} if winner else {}), words=memory.body, mark=memory.hash,
         source=f"{root.folder}/{memory.filename}", thing=(memory, recalls, winner),
     )  # fmt: skip
 
 
-def _other(ref: str, part: str, title: str, record: Json, when: str = "", lead: str = "", **more: Any) -> Record:
+def _other(ref: str, part: str, title: str, record: Json, when: str = "", about: str = "", **more: Any) -> Record:
     values = {"part": part, "id": str(record.get("id") or ""), "target": str(record.get("target_filename") or "")}
-    return Record(f"curated#{ref}", title, lead, "", when, values=values, mark=title, thing=record, **more)
+    return Record(f"curated#{ref}", title, "", about, when, values=values, mark=title, thing=record, **more)
 
 
 def _invalid(bad: Invalid) -> Record:
@@ -232,8 +247,10 @@ def _invalid(bad: Invalid) -> Record:
 
 
 def _decision(one: Json) -> Record:
-    made = _other(one["id"], "decisions", f"{one['title']}  {one['reason']}".strip(), one, one["decided_at"],
-                  OPS.get(one["op"], str(one["op"])), tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
+    # A new memory is the rule; only the others need their reason.
+    about = OPS.get(one["op"], one["op"]) + ("" if one["op"] == "add" else f": {one['reason']}")
+    made = _other(one["id"], "decisions", one["title"] or "A write", one, one["decided_at"], about,
+                  tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
     values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
     return replace(made, values={**made.values, **values})
 
