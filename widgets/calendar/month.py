@@ -49,7 +49,7 @@ def day_cell(day: date, today: date, load: Load, glyphs: Glyphs) -> Line:
     elif load.open:
         sign, tone = glyphs.bullet, "accent"
     elif load.done or load.again:
-        sign = glyphs.check if load.done else glyphs.dot
+        sign = glyphs.check if load.done else glyphs.recurring
     number: Tone = "plain" if load.open else "muted"
     if day == today:
         number = "alert" if load.overdue else "strong"
@@ -119,7 +119,7 @@ class Month(Drawing, Widget):
             case _ if y == TOP + 1 + len(weeks_of(self.day)) * self._step:
                 signs: tuple[tuple[str, Tone, str], ...] = (
                     (glyphs.bullet, "accent", "due"), (glyphs.alert, "alert", "late"),
-                    (glyphs.check, "muted", "done"), (glyphs.dot, "muted", "recurs"),
+                    (glyphs.check, "muted", "done"), (glyphs.recurring, "muted", "recurs"),
                 )  # fmt: skip
                 pieces = [
                     piece

@@ -16,7 +16,8 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
 from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns
+from widgets.pane.rows import RowKey
+from widgets.text.styled_text import Column, Columns, Line
 from widgets.text.words import short_date
 
 from .plans import plan_told
@@ -80,6 +81,14 @@ class ArchivePane(RecordPane):
         yield replace(group, about=f"{len(known[1]):,}")
         yield from known[1]
 
+    def draw_row(self, item: Record, width: int) -> Line:
+        """Draw a row; the file of a group says how many of its entries match the filter."""
+        if item.group and item.about and self.filter:
+            keys = (key.item for key in self.shown_keys if isinstance(key, RowKey))
+            found = sum(one.depth > item.depth and one.values.get("file") == item.ref for one in keys)
+            item = replace(item, about=f"{found:,} of {item.about}")
+        return super().draw_row(item, width)
+
     def links(self, item: Record) -> Sequence[Any]:
         """Return the links of an entry."""
         return () if item.group else super(RecordPane, self).links(item.thing)
@@ -127,7 +136,7 @@ def _read(kind: str, name: str, document: Document) -> Iterator[Record]:
         case _:
             entries = Plans(name, document).plans
     for entry in entries:
-        values = {"part": kind, "date": _day(entry), "title": entry.title}
+        values = {"part": kind, "date": _day(entry), "title": entry.title, "file": name}
         if kind == "tasks":
             values |= {"assigned": entry.assigned or "", "priority": entry.priority or "", "tags": " ".join(entry.tags)}
         time = entry.time or "" if kind == "journal" else ""

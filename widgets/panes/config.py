@@ -18,7 +18,7 @@ from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import chain, question
-from widgets.pane.records import Record, RecordPane
+from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 from widgets.text.words import next_run, until
 
@@ -50,13 +50,13 @@ UNKNOWN = "memdeck does not know this key. It is kept unchanged."
 FRONT = "Setup"
 """The heading of the settings in the front matter."""
 
-ROW = Columns(Column("sign", 1, importance=9), Column("title", 26, importance=2), Column("value", minimum=12))
+ROW = Columns(Column("sign", 1, importance=9), Column("title", 28, importance=2), Column("value", minimum=12))
 NARROW = 42
 """Below so many cells a value follows its key directly, without its own column."""
 
 
 class ConfigPane(RecordPane):
-    """Settings by section in file order."""
+    """Settings by section in file order, in words; the detail has the key of the file."""
 
     pane_id: ClassVar[str] = "config"
     title: ClassVar[str] = "Config"
@@ -113,9 +113,9 @@ class ConfigPane(RecordPane):
             run = next_run(setting.value, self.now, self.zone)
             told["means"] = _cron_words(setting.value)
             told["next"] = run and Labelled("next", f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, self.zone)}")
-        told["section"] = setting.section or FRONT
         told["problem"] = problem and Prose(f"{self.glyphs.alert} {self.place(item)}: {problem}", tone="alert")
-        return {**told, "help": Prose(HELP.get(setting.key, UNKNOWN), tone="muted")}
+        told["help"] = Prose(HELP.get(setting.key, UNKNOWN), tone="muted")
+        return {**told, "key": Piece(setting.key, "muted"), "section": Piece(setting.section or FRONT, "muted")}
 
     # What can be done
 
@@ -193,7 +193,7 @@ def _record(setting: Setting, problem: str) -> Record:
     value = Piece(setting.value or ("empty" if problem else "-"), "alert" if problem else "plain")
     values = {"key": setting.key, "value": setting.value, "section": setting.section or "", "problem": problem}
     return Record(
-        setting.key, setting.key, sign="alert" if problem else "", tone="alert" if problem else "muted",
+        setting.key, plain_label(setting.key), sign="alert" if problem else "", tone="alert" if problem else "muted",
         values=values, words=remark, mark=(setting.section, setting.raw), thing=setting, columns=ROW,
         cells={"value": line(value, Piece(words, "muted"))},
     )  # fmt: skip

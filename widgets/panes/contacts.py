@@ -17,7 +17,7 @@ from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Contents, FormPlan, Removal
 from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns, Content, Piece, line
+from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
 
 GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
 """The kinds of contacts in file order, with the names of their groups."""
@@ -73,16 +73,17 @@ FIELDS: dict[str, dict[str, tuple[str, str]]] = {
 
 
 class ContactsPane(RecordPane):
-    """Three tables; only a disconnected channel is in colour.
+    """Three tables; only a channel for notifications that cannot be used is in colour.
 
-    The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks. The alert
-    sign means that nothing can be sent: a channel is disconnected or has no address.
+    The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks; the alert
+    sign means that it is disconnected.
     """
 
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
     unread: ClassVar[str] = "no channel, route or person"
+    purpose: ClassVar[str] = "Whom agents reach, and where alerts go."
     flat: ClassVar[bool] = True
     empty: ClassVar[str] = (
         "The channels that agents talk through, where messages go, and the people behind them.\n\n"
@@ -121,10 +122,13 @@ class ContactsPane(RecordPane):
         step, gone, sign = None, False, ""
         if item.kind == "channel":
             step, gone = self._route.channel_of(item), is_gone(item)
-            cells["status"] = Piece(item.status or "unknown", "alert" if gone else "plain" if item.status else "muted")
+            tone: Tone = "muted" if gone or not item.status else "plain"
+            cells["status"] = Piece(item.status or "unknown", "alert" if gone and step is not None else tone)
             if step is not None and not step.why:
                 sign = str(self._route.usable.index(step) + 1)[-1:]
-        bad = gone or (step is not None and bool(step.why))
+            if step is not None and step.why and not gone:
+                cells["status"] = Piece(f"no address ({item.status or 'unknown'})", "warn")
+        bad = gone and step is not None
         return Record(
             item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
             words=" ".join(item.extra.values()),
@@ -140,8 +144,10 @@ class ContactsPane(RecordPane):
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
-        """Return how many channels, routes and people there are; a disconnected channel needs attention."""
-        return Badge(len(snapshot.contacts.all()), any(map(is_gone, snapshot.contacts.channels)))
+        """Return how many channels, routes and people there are; a disconnected channel for alerts needs attention."""
+        route = read_route(snapshot, Addresses(None, {}))
+        gone = (one for one in snapshot.contacts.channels if is_gone(one))
+        return Badge(len(snapshot.contacts.all()), any(route.channel_of(one) is not None for one in gone))
 
     # The detail
 
@@ -167,7 +173,7 @@ class ContactsPane(RecordPane):
             if step is not None and step.why and not is_gone(contact):
                 told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
             told["other columns"] = dict(contact.extra)
-        return {**told, "next notification": self._notification()}
+        return {**told, "alerts go to": self._notification()}
 
     def _notification(self) -> list[DetailLine]:
         """Return the channels that a notification would use now: the first, the fallback, and why not the others."""

@@ -74,6 +74,8 @@ class FleetPane(RecordPane):
             yield Heading("", right="maintained")
         for one in found:
             yield _record(one, here=self.source is not None and self.source.is_open(one), hosts=hosts, now=now)
+        if len(found) == 1:
+            yield from (Note(), Note("  `memdeck fleet scan ~/src` finds more."))
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many workspaces are not read yet, or that they cannot be read."""
@@ -104,7 +106,7 @@ class FleetPane(RecordPane):
         heard = "never" if one.age is None else say_ago(one.age)
         told: dict[str, Any] = {
             "path": path,
-            "open": "this workspace" if item.tone == "accent" else "",
+            "open": "yes, this one" if item.tone == "accent" else "",
             "host": item.lead,
             "heard": Piece(heard, "alert" if one.silent else "plain") if one.age is not None or one.silent else "",
         }
@@ -160,7 +162,7 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
     # Without the length of the silence, which grows all the time and must not flash.
     mark = (attention(replace(one, age=0)), one.systems, done, one.silent, one.looked, here)
     return Record(
-        f"{one.host}:{one.path}", (one.path.name or str(one.path)) + (" (open)" if here else ""),
+        f"{one.host}:{one.path}", (one.path.name or str(one.path)) + ("  (this one)" if here else ""),
         one.host if hosts else "", attention(one), "" if broken or not one.looked else kept,
         sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
         tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",

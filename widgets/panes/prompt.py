@@ -52,6 +52,11 @@ class PromptPane(RecordPane):
         self._sheet: Mapping[str, SheetRow] = {}
         self._now = datetime.min.replace(tzinfo=UTC)
 
+    @property
+    def is_special(self) -> bool:
+        """Whether it shows something else than what is told at the start of a session."""
+        return self.source is not None and bool(self.source.balance or self.source.message)
+
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield the blocks that are sent, those below the budget's end, the muted and the suspicious ones."""
         found = "" if self.source is None else self.source.look(now)
@@ -107,7 +112,7 @@ class PromptPane(RecordPane):
                 block = PromptBlock(system, "", one.ref, one.values["title"], one.words(), text, choice=choice)
                 yield _record(block, one.values["tokens"], block.reason)
         if not rows:
-            yield Note("Hooks sent nothing yet.")
+            yield Note("Hooks sent nothing yet: nothing was spent, and nothing was used.")
 
     def _for(self) -> str:
         if self.source is None:
@@ -127,13 +132,11 @@ class PromptPane(RecordPane):
         """Return the text as it is sent, its cost, and why it is sent."""
         block: PromptBlock = item.thing
         return {
-            "": block.text,
+            "": block.text.removeprefix(f"- {block.ref} "),
             "sent": "yes" if block.included else Piece("no", "alert"),
             "why": block.reason,
             "tokens": block.tokens,
-            "score": f"{block.score:.2f}",
-            "system": block.system,
-            "chosen": DONE.get(block.choice, "neither pinned nor muted"),
+            "chosen": DONE.get(block.choice, ""),
             **self._before(block),
         }
 

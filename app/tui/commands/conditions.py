@@ -318,6 +318,7 @@ NOT_MEMORY = Condition(
 )
 REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 PROMPT = _pane("prompt")
+PROMPT_VIEW = _pane("prompt", holds=lambda now: now.pane.is_special and not _leave(now))  # type: ignore[union-attr]
 PROMPT_ENTRY = _pane(
     "prompt", holds=lambda now: now.item is not None and now.item.thing.ref, why="Not an entry with a ref."
 )

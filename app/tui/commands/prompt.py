@@ -56,6 +56,13 @@ def balance(app: Spine) -> None:
     return app.changed()
 
 
+def leave(app: Spine) -> None:
+    """Show again what agents are told at the start of a session."""
+    source = _source(app)
+    source.balance, source.message = False, ""
+    return app.changed()
+
+
 def pin(app: Spine) -> None:
     """Pin the entry to the top, or unpin it."""
     return _turn(app, "pin", "Pinned", "Unpinned")

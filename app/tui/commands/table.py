@@ -157,6 +157,7 @@ def _pane_commands() -> Iterator[Command]:
 
 COMMANDS: tuple[Command, ...] = (
     _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
+    _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),
     _command(
         "review.accept",
         "a",

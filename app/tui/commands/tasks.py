@@ -119,7 +119,10 @@ def lower(app: Spine) -> None:
 
 
 def _shift(app: Spine, step: int) -> None:
-    return _apply(app, "priority", _chosen(app), partial(shift_priorities, by=step))
+    tasks, (name, words) = _chosen(app), ("HIGH", "highest") if step > 0 else ("LOW", "lowest")
+    if all(task.priority == name for task in tasks):
+        return app.say(f"Already {name}, the {words} priority.")
+    return _apply(app, "priority", tasks, partial(shift_priorities, by=step))
 
 
 def due(app: Spine) -> None:

@@ -59,13 +59,17 @@ class AllWorkspaces(Part):
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """Return the state of each workspace as of the last refresh; if files are not watched, refresh first.
 
-        An error is returned as a sentence.
+        The open workspace is among them even if it is not in the list yet. An error is returned as a sentence.
         """
         if not self.app.setup.watches:
             for _ in self.fleet.refresh(now, self.goes_on):
                 pass
         try:
-            return self.fleet.known(now)
+            found, fleet = self.fleet.known(now), self.fleet
+            here = [one for one in found if self.is_open(one)]
+            if not isinstance(fleet, EmbeddedFleet) or self.app.state.shows_one_pane or any(one.looked for one in here):
+                return found
+            return (fleet.local.overview(self.workspace, now)[0], *(one for one in found if one not in here))
         except MemdeckError as error:
             return f"{error.message[:1].upper()}{error.message[1:]}"
 

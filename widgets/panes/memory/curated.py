@@ -248,9 +248,10 @@ def _invalid(bad: Invalid) -> Record:
 
 def _decision(one: Json) -> Record:
     # A new memory is the rule; only the others need their reason.
-    about = OPS.get(one["op"], one["op"]) + ("" if one["op"] == "add" else f": {one['reason']}")
+    op = str(one["op"])
+    about = OPS.get(op, op) + ("" if op == "add" else f": {one['reason']}")
     made = _other(one["id"], "decisions", one["title"] or "A write", one, one["decided_at"], about,
-                  tone="alert" if one["op"] == "reject" else "plain")  # fmt: skip
+                  tone="alert" if op == "reject" else "plain")  # fmt: skip
     values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
     return replace(made, values={**made.values, **values})
 

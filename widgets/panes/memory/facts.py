@@ -49,7 +49,8 @@ class FactsPane(RecordPane):
         if look is None:
             return ""
         unread = len(look.reading.unread)
-        return f"{len(look.reading.facts):,} of {look.settings.max_total:,}" + (f", {unread} unread" if unread else "")
+        room = f"{len(look.reading.facts):,}, room for {look.settings.max_total:,}"
+        return room + (f", {unread} unread" if unread else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

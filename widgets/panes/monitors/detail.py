@@ -66,7 +66,7 @@ def monitor_told(
     words = describe(expression)
     following: Any = "" if run is None else f"{run:%Y-%m-%d %H:%M}, {until(run, now, zone)}"
     if run is not None and is_blocked(picture):
-        following = Piece("none while it is blocked", "muted")
+        following = Piece("after the approval", "muted")
     elif run is None and expression:
         following = Piece("not a cron expression", "warn")
     remedy = "" if picture is None else picture.remedy
@@ -83,9 +83,9 @@ def monitor_told(
         "command": monitor.command,
         "folder": monitor.folder,
         "alert when": _threshold(monitor),
-        "alerts as": monitor.alert_priority,
+        "priority": monitor.alert_priority,
         "fix": monitor.auto_remediate or monitor.auto_remediate_remark,
-        "approval": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
+        "fix allowed": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
         "cron job": monitor.cron_job_id,
         "other fields": {key: str(value) for key, value in monitor.extra.items() if value},
     }
@@ -112,7 +112,7 @@ def _state(
     if picture is not None and picture.blocked:
         # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
-    if picture is not None and picture.state == "stale":
+    if picture is not None and word.text == "stale":
         summary = picture.was
     told: dict[str, Any] = {
         "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
@@ -128,7 +128,7 @@ def _state(
         told["failures"] = f"{alert.failures} in a row, no alert yet"
     told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
     if picture.blocked:
-        told["blocked"] = Piece(f"{picture.blocked} (T)", "warn")
+        told["waits"] = Piece(f"for your approval (T): {picture.blocked}", "warn")
         if monitor.last_status and not alerts(monitor, picture):
             told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
     told["muted"] = picture.muted and f"until {_dated(picture.muted, now, zone)}"
@@ -145,7 +145,7 @@ def _charts(picture: MonitorStanding, now: datetime, zone: tzinfo, glyphs: Glyph
         told["latency"] = [Lines((line(Piece(words, "muted")), line(sparkline(shown, glyphs))))]
     if picture.results:
         newest = picture.results[:LAST]
-        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in newest))]
+        told["last results"] = [Lines(tuple(_result(past, now, zone, glyphs) for past in newest), 9)]
     return told
 
 
@@ -155,9 +155,9 @@ def _result(past: Past, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     sign = {"healthy": glyphs.check, "blocked": glyphs.half, "skipped": glyphs.circle}.get(past.state, glyphs.alert)
     tone: Tone = "alert" if past.state in ("failing", "error") else "muted"
     mark: Tone = "good" if past.state == "healthy" else tone
-    took = f"  {say_time(past.seconds)}" if past.seconds is not None else ""
+    took = f"  {say_time(past.seconds):>7}" if past.seconds is not None else ""
     return line(
-        Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(f"{took:>9}", "muted"),
+        Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(took, "muted"),
         f"  {past.summary}",
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
+from memory.base.safe_text import plural
 from memory.files.check import unread_lines
 from memory.files.monitors.edits import MONITOR_EDITS
 from memory.files.monitors.model import Monitor
@@ -22,9 +23,9 @@ from .detail import alerts, is_blocked, is_unknown, monitor_told, state_pieces
 
 ROW = Columns(
     Column("sign", 1, importance=9),
-    Column("title", minimum=18),
+    Column("title", minimum=16),
     Column("status", 14, importance=3),
-    Column("checked", 13, "right", importance=2),
+    Column("checked", 12, "right", importance=2),
     Column("next", 10, "right", importance=1),
 )
 
@@ -60,14 +61,18 @@ class MonitorsPane(RecordPane):
                          columns=ROW)  # fmt: skip
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many are not healthy, how many blocked, and how many not checked yet."""
+        """How many alert, how many need approval, and how many were not checked yet."""
         monitors = snapshot.monitors.monitors
         shown = [(one, self._pictures.get(one.ref)) for one in monitors]
         bad = sum(alerts(one, picture) for one, picture in shown)
         blocked = sum(is_blocked(picture) for _, picture in shown)
         unknown = sum(one.healthy is None and is_unknown(picture) for one, picture in shown)
-        parts = ((bad, "not healthy"), (blocked, "blocked"), (unknown, "not checked yet"))
-        found = ", ".join(f"{number} {words}" for number, words in parts if number)
+        parts = (
+            plural(bad, "alert") if bad else "",
+            f"{blocked} {'needs' if blocked == 1 else 'need'} approval" if blocked else "",
+            f"{unknown} not checked yet" if unknown else "",
+        )
+        found = ", ".join(filter(None, parts))
         return found or ("all healthy" if monitors else "")
 
     @classmethod
