@@ -157,7 +157,6 @@ def _pane_commands() -> Iterator[Command]:
 
 COMMANDS: tuple[Command, ...] = (
     _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
-    _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),
     _command(
         "review.accept",
         "a",
@@ -193,6 +192,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _command("memory.next", "R", "operations.next_step", "next step", on.STATE, shown=True),
     _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
+    _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),
     _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
     _command("prompt.pin", "p", "prompt.pin", "pin", on.PROMPT_ENTRY, shown=True, bulk=True),
     _command("prompt.mute", "m", "prompt.mute", "mute", on.PROMPT_ENTRY, shown=True, bulk=True),

@@ -70,7 +70,11 @@ def test_the_priority_is_shifted(workspace: Workspace, command: Callable[..., An
     """Up twice is high; lower than low there is nothing."""
     context = context_over(workspace, "tasks", "Sweep")
     for _ in range(2):
-        written(context, command(context))
+        step = command(context)
+        if step.name == "say":
+            assert step.arguments == ("Already LOW, the lowest priority.",)
+        else:
+            written(context, step)
     assert line in text_of(workspace)
 
 

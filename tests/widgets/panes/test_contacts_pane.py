@@ -102,5 +102,5 @@ async def test_groups_fold_and_filter() -> None:
         assert len(rows(pane)) == 4
         pane.set_filter("status:disc")
         await pilot.pause()
-        assert [row.split()[:2] for row in rows(pane)] == [["▾", "Channels"], ["▲", "通知机器人"]]
+        assert [row.split()[:2] for row in rows(pane)] == [["▾", "Channels"], ["通知机器人", "channel-22"]]
         assert "1 of 3" in shown(app)

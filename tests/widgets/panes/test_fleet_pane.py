@@ -37,7 +37,7 @@ class Listed:
 
 def row_of(one: WorkspaceOverview) -> Record:
     """Return the row of a workspace."""
-    _, found = FleetPane(Listed(one)).records(snapshot_of({}), NOW)
+    _, found, *_ = FleetPane(Listed(one)).records(snapshot_of({}), NOW)
     assert isinstance(found, Record)
     return found
 

@@ -49,14 +49,14 @@ async def test_each_row_says_how_it_is_by_sign_and_word() -> None:
     pane = MonitorsPane()
     async with showing(pane, {"monitors.md": MONITORS}) as (_, app):
         assert rows(pane, 60) == [
-            "▲ Disk               alert             30 min ago  in 30 min",
-            "✓ API                healthy            5 min ago   in 5 min",
-            "○ New                unknown",
+            "▲ Disk                alert            30 min ago  in 30 min",
+            "✓ API                 healthy           5 min ago   in 5 min",
+            "○ New                 unknown",
         ]
         assert [line[2:14].rstrip() for line in rows(pane, 34)] == ["Disk", "API", "New"]
         tones = [{piece.tone for piece in pane.draw_row(row.item, 54)} for row in pane.line_list.rows]  # type: ignore[attr-defined]
         assert ["alert" in found for found in tones] == [True, False, False]
-        assert "1 not healthy, 1 not checked yet" in shown(app)
+        assert "1 alert, 1 not checked yet" in shown(app)
     badge = MonitorsPane.badge(Files({"monitors.md": MONITORS}).look(), NOW)
     assert (badge.count, badge.alert) == (3, True)
 

@@ -36,7 +36,7 @@ class ClientsPane(RecordPane):
 
     pane_id: ClassVar[str] = "clients"
     title: ClassVar[str] = "Clients"
-    purpose: ClassVar[str] = "Kept and loaded by the clients; found by search, too."
+    purpose: ClassVar[str] = "The clients' own memories; found by search."
     lead_cells: ClassVar[int] = 9
     empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
     filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")

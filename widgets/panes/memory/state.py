@@ -63,7 +63,7 @@ class StatePane(RecordPane):
     pane_id: ClassVar[str] = "state"
     title: ClassVar[str] = "State"
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
-    purpose: ClassVar[str] = "Where the project is: told to agents at the start."
+    purpose: ClassVar[str] = "Where the project is; told at each start."
     empty: ClassVar[str] = (
         "What this repository is, the current work, its traps and next steps, kept for people and agents. Agent "
         "sessions are imported as events, and a recall updates the state from them.\n\n"

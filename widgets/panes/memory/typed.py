@@ -43,7 +43,7 @@ class TypedPane(RecordPane):
 
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
-    purpose: ClassVar[str] = "Each agent's files: rules, lessons, scratch notes."
+    purpose: ClassVar[str] = "Files of each agent; old ones are deleted."
     empty: ClassVar[str] = (
         "The files of agents: core files are told at the start of each session, procedural ones are kept for 90 days, "
         "episodic ones for 7.\n\n"
