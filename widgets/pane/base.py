@@ -143,6 +143,7 @@ class Pane(LateTimers, PaneWithEntry):
 
     List and detail reserve a cell for the scrollbar: a scrollbar that came and went with each entry would cause a
     layout of the screen each time. A small terminal reserves none: there a cell counts more, and a layout costs less.
+    `-even` as a default class gives the detail almost half of the width.
     """
 
     DEFAULT_CSS: ClassVar[str] = """
@@ -152,6 +153,8 @@ class Pane(LateTimers, PaneWithEntry):
         width: 1fr;
         & > .pane--list-frame { width: 3fr; }
         & > .pane--detail-frame { width: 2fr; }
+        &.-even > .pane--list-frame { width: 11fr; }
+        &.-even > .pane--detail-frame { width: 9fr; }
         &.-broad > .pane--list-frame { width: 2fr; }
         &.-broad > .pane--detail-frame { width: 1fr; }
         PaneList, Detail { overflow-y: scroll; }

@@ -105,11 +105,6 @@ class Record:
 
 class RecordPane(Pane):
     """An outline of records; everything is open at first."""
-
-    DEFAULT_CSS: ClassVar[str] = """
-    RecordPane > .pane--list-frame { width: 11fr; }
-    RecordPane > .pane--detail-frame { width: 9fr; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to its parent",
                 show=False),

@@ -67,6 +67,7 @@ class ChangeSource(Protocol):
 class ChangesPane(RecordPane):
     """Every change of every writer, memdeck's own and those from outside."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "changes"
     title: ClassVar[str] = "Changes"
     empty: ClassVar[str] = (

@@ -58,6 +58,7 @@ NARROW = 42
 class ConfigPane(RecordPane):
     """Settings by section in file order, in words; the detail has the key of the file."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "config"
     title: ClassVar[str] = "Config"
     files: ClassVar[tuple[str, ...]] = ("config.md",)

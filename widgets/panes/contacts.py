@@ -79,6 +79,7 @@ class ContactsPane(RecordPane):
     sign means that it is disconnected.
     """
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)

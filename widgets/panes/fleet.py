@@ -36,6 +36,7 @@ class Source(Protocol):
 class FleetPane(RecordPane):
     """All workspaces; Enter opens one in place of the current one."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (

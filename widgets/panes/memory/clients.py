@@ -34,6 +34,7 @@ class ClientDeletion(NamedTuple):
 class ClientsPane(RecordPane):
     """The memories of each client by folder; a folder is read only until the user allowed changes."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "clients"
     title: ClassVar[str] = "Clients"
     purpose: ClassVar[str] = "The clients' own memories; found by search."

@@ -38,6 +38,7 @@ CHANGED = ("name", "type", "content", "description", "superseded_by")
 class CuratedPane(RecordPane):
     """Every change goes through the controller, which records its rule."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)

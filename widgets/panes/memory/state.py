@@ -60,6 +60,7 @@ SHORT = ("name", "title", "primaryEcosystem", "packageManager", "workspaceManage
 class StatePane(RecordPane):
     """A project's state as an outline; `R` does what the status suggests, and shows it first."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "state"
     title: ClassVar[str] = "State"
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)

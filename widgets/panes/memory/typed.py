@@ -41,6 +41,7 @@ WEEKS = 12
 class TypedPane(RecordPane):
     """The files of each agent by type; files that are old enough to be deleted are marked."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
     purpose: ClassVar[str] = "Files of each agent; old ones are deleted."

@@ -33,6 +33,7 @@ ROW = Columns(
 class MonitorsPane(RecordPane):
     """Monitors, those that alert first; commands and addresses are text here, nothing is run or opened."""
 
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "monitors"
     title: ClassVar[str] = "Monitors"
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)
