@@ -105,6 +105,7 @@ class Record:
 
 class RecordPane(Pane):
     """An outline of records; everything is open at first."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "fold", "fold", id="outline.fold", tooltip="Fold the branch, or go to its parent",
                 show=False),
