@@ -267,7 +267,7 @@ def _status_lines(paint: Paint, context: Context, rows: Sequence[WorkspaceOvervi
         yield "no workspaces are listed; find some with memdeck fleet scan"
         return
     many = any(row.age is not None for row in rows)
-    head = ("workspace", "overdue", "failing", "stale", "need approval", "problems", "last maintenance")
+    head = ("workspace", "overdue", "failing", "stale", "waiting", "problems", "last maintenance")
     yield from paint.columns(
         [(*head, "host") if many else head]
         + [(_named(context, row.host, row.path), *_counts(row), *((_heard(row),) if many else ())) for row in rows]
