@@ -8,12 +8,14 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Any, ClassVar
 
+from memory.base.safe_text import plural
 from memory.document import Document
 from memory.errors import MemdeckError
 from memory.files.journal.model import Journal
 from memory.files.plans.model import Plans
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
+from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.pane.records import Record, RecordPane
 from widgets.pane.rows import RowKey
@@ -62,9 +64,11 @@ class ArchivePane(RecordPane):
             if found := _NAME.fullmatch(name):
                 months.setdefault(found[2], []).append((found[1], name))
         for place, month in enumerate(sorted(months, key=_newest, reverse=True)):
-            yield Record(f"month:{month}", month_name(month), tone="strong", folds=True, group=True)
-            for kind, name in sorted(months[month], key=lambda file: list(KINDS).index(file[0])):
-                yield from self._file(snapshot, kind, name, newest=not place)
+            files = sorted(months[month], key=lambda file: list(KINDS).index(file[0]))
+            rows = [row for kind, name in files for row in self._file(snapshot, kind, name, newest=not place)]
+            count = plural(sum(not row.group for row in rows), "entry")
+            yield Record(f"month:{month}", month_name(month), about=count, tone="strong", folds=True, group=True)
+            yield from rows
 
     def _file(self, snapshot: Snapshot, kind: str, name: str, *, newest: bool) -> Iterator[Record]:
         group = Record(name, KINDS[kind], depth=1, folds=True, group=True, values={"file": name})
@@ -86,7 +90,7 @@ class ArchivePane(RecordPane):
         if item.group and item.about and self.filter:
             keys = (key.item for key in self.shown_keys if isinstance(key, RowKey))
             found = sum(one.depth > item.depth and one.values.get("file") == item.ref for one in keys)
-            item = replace(item, about=f"{found:,} of {item.about}")
+            item = replace(item, about=f"{found:,} of {item.about}" if item.depth else "")
         return super().draw_row(item, width)
 
     def links(self, item: Record) -> Sequence[Any]:
@@ -114,7 +118,9 @@ class ArchivePane(RecordPane):
                 body = entry.entry.body.strip("\r\n")
                 return [Title(item.title), Prose(when, tone="muted"), Spacer(), Prose(body, markdown=True)]
             case _:
-                return self.lines({"file": self.place(item), "entries": item.about})
+                words = "{entry.restore|B} on an entry puts it back where it came from."
+                hint = Prose(with_keys(words, self.app), tone="muted")
+                return self.lines({"file": self.place(item), "holds": item.about, "": hint})
 
 
 def month_name(month: str) -> str:

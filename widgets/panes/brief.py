@@ -21,7 +21,7 @@ from memory.files.tasks.model import Task
 from memory.files.tasks.order import sort_key
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.overview import Notice
+from memory.monitoring.overview import Notice, WaitingAsk
 from memory.system import BriefLine
 from widgets.list.rows import Heading
 from widgets.pane.base import Contents
@@ -35,7 +35,7 @@ STALE_DAYS = 7
 MOST_OPENED = 500
 """The most rows of a group that was opened here."""
 
-SHOWN = {"waiting": 3, "news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
+SHOWN = {"news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """How many rows of a group are shown, `USUAL` for others; one more row says how many are left and leads to them."""
 
 USUAL = 6
@@ -57,8 +57,7 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-NOTES = {"overdue": "by priority", "today": "by priority", "lost": "B restores, x dismisses",
-         "waiting": "(T)"}  # fmt: skip
+NOTES = {"overdue": "by priority", "today": "by priority", "lost": "B restores, x dismisses"}
 """Hints behind the counts of groups: their order, or keys."""
 
 WHEN = Column("when", 12, importance=9)
@@ -136,7 +135,7 @@ class BriefPane(RecordPane):
                 continue
             count = len(things)
             hint = NOTES.get(part, "") if count > 1 or part not in ("overdue", "today") else ""
-            yield Heading(title, "" if part in ("upkeep", "beside") else f"{count}  {hint}".rstrip())
+            yield Heading(title, "" if part in ("upkeep", "beside", "waiting") else f"{count}  {hint}".rstrip())
             shown = MOST_OPENED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
             yield from map(record, things[:shown])
             if count > shown:
@@ -165,7 +164,7 @@ class BriefPane(RecordPane):
         yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
         yield "alert", "FAILING", found.failing, partial(_monitor, "alert", now=now, zone=zone)
         yield "unmeasured", "STALE", found.stale, partial(_monitor, "unmeasured", now=now, zone=zone)
-        yield "waiting", "NEEDS APPROVAL", more.notice.waiting, _waiting
+        yield "waiting", "NEEDS APPROVAL", list(filter(None, [more.notice.waiting])), _waiting
         yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", zone)), task("overdue")
         yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", zone)), task("today")
         yield "problem", "PROBLEMS", problems["error"], _problem
@@ -277,8 +276,8 @@ class BriefPane(RecordPane):
         target = item.values["target"]
         if item.part == "draft":
             self.post_message(self.Resume(target))
-        elif item.part == "lost" or (item.part == MORE and target in DOORS):
-            self.post_message(self.More(*DOORS["lost" if item.part == "lost" else target][:2]))
+        elif item.part in ("lost", "waiting") or (item.part == MORE and target in DOORS):
+            self.post_message(self.More(*DOORS[target if item.part == MORE else item.part][:2]))
         elif item.part == MORE:
             self._opened.add(target)
             self._show_again()
@@ -332,8 +331,9 @@ def _monitor(part: str, one: Any, *, now: datetime, zone: tzinfo) -> Record:
     return _row(part, one, one.name, one.file, one.ref, when, about, "alert" if part == "alert" else "warn", "alert")
 
 
-def _waiting(one: Any) -> Record:
-    return _row("waiting", one, one.ask.name, one.place, one.ref, one.role, one.why, "warn", "half")
+def _waiting(asks: Sequence[WaitingAsk]) -> Record:
+    names = ", ".join(dict.fromkeys(one.ask.name for one in asks))
+    return _row("waiting", asks, names, "", "", f"{len(asks):,} waiting", "", "warn", "half")
 
 
 def _problem(one: Problem) -> Record:

@@ -19,7 +19,7 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.rows import LineRow, RowKey
-from widgets.text.styled_text import Line, Piece, clip_line, line, line_width
+from widgets.text.styled_text import Line, Piece, clip_line, line, line_width, wrap_line
 from widgets.text.words import due_words, progress_line
 
 LANES = (("pending", "PENDING"), ("in-progress", "IN PROGRESS"), ("completed", "COMPLETED"))
@@ -33,6 +33,9 @@ CARD_LINES = 2
 
 ROOMY = 18
 
+NARROW = 26
+"""Cells of a column below which titles take up to two lines."""
+
 
 class CardList(PaneList):
     """One column of the board."""
@@ -42,35 +45,43 @@ class CardList(PaneList):
         self._board = board
 
     def render_row(self, key: Hashable, width: int) -> Line:
-        """Return a line of a card: its title; priority, date, progress and assignee; a blank line."""
+        """Return a line of a card: its title; date, progress, priority and assignee; a blank line."""
         number, owner = (key.number, key.owner) if isinstance(key, Continuation) else (0, key)
         if not isinstance(owner, RowKey):
             return super().render_row(key, width)
-        return () if number >= CARD_LINES else clip_line(self._card(owner.item, number, width), width)
+        card = self._card(owner.item, width)
+        return clip_line(card[number], width) if number < len(card) else ()
 
-    def _card(self, task: Task, number: int, width: int) -> Line:
-        """Return the title, or what else there is room for, the most important first."""
-        if number == 0:
-            done = task.section in ("completed", "archived")
-            title = Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain")
-            wrong = "" if task.heading is None else f"  {self.glyphs.alert} {task.heading.strip() or 'no heading'}"
-            return line(title, Piece(wrong, "warn"))
-        parts: list[Line] = [line(Piece(task.priority, "muted"))] if task.priority else []
+    @property
+    def card_lines(self) -> int:
+        """The lines of a card: in a narrow column its title has a second one."""
+        return CARD_LINES + (self.size.width < NARROW)
+
+    def _card(self, task: Task, width: int) -> list[Line]:
+        """Return the title, and what else there is room for, the most important first."""
+        done = task.section in ("completed", "archived")
+        title = Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain")
+        wrong = "" if task.heading is None else f"  {self.glyphs.alert} {task.heading.strip() or 'no heading'}"
+        titles = [line(title, Piece(wrong, "warn"))]
+        if self.card_lines > CARD_LINES:
+            first, *rest = wrap_line(titles[0], width)
+            titles = [first, *([line(*rest)] if rest else [])]
         when = due_words(task, self._pane.now, self._pane.zone, self.glyphs)
-        if when.text:
-            parts.append(line(when))
+        parts: list[Line] = [line(when)] if when.text else []
         if task.section == "in-progress" and task.progress is not None:
             parts.append(progress_line(task.progress, self.glyphs, 4))
+        if task.priority:
+            parts.append(line(Piece(task.priority, "muted")))
         if task.assigned:
             parts.append(line(Piece(task.assigned, "muted")))
         gap = Piece(f" {self.glyphs.dot} ", "muted")
         while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
             parts.pop()
-        return line(*(piece for index, part in enumerate(parts) for piece in ((gap, *part) if index else part)))
+        return [*titles, line(*(one for index, part in enumerate(parts) for one in ((gap, *part) if index else part)))]
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
         """Only the active column shows its cursor, and the blank line between two cards shows no state."""
-        if isinstance(key, Continuation) and key.number >= CARD_LINES:
+        if isinstance(key, Continuation) and key.number >= self.card_lines:
             return ()
         states = super()._states(position, key)
         if self._board.active is self:
@@ -130,7 +141,7 @@ class Board(Horizontal):
     def put(self, keys: Sequence[Hashable], *, to_top: bool = False) -> None:
         """Show tasks by their sections; lines that are in no task follow in the first column."""
         lanes: dict[str, list[Hashable]] = {lane: [] for lane, _ in LANES}
-        lines = CARD_LINES + (self._pane.size.height >= ROOMY)
+        lines = self.lists[0].card_lines + (self._pane.size.height >= ROOMY)
         for key in keys:
             if isinstance(key, RowKey):
                 lanes[key.item.section] += [key, *(Continuation(key, number) for number in range(1, lines))]

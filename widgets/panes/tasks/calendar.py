@@ -27,8 +27,8 @@ from widgets.text.words import PRIORITY_TONES
 NARROW, LOW = 56, 9
 """Cells and lines from which the month is shown beside the agenda."""
 
-ROW = Columns(Column("at", 7, importance=3), Column("sign", 1, importance=2), Column("title", minimum=14))
-"""The columns of a task on a day: time, kind of occasion, title."""
+ROW = Columns(Column("sign", 1, importance=4), Column("at", 5, importance=3), Column("title", minimum=14))
+"""The columns of a task on a day: kind of occasion, time, title."""
 
 OFTEN_ROW = Columns(
     Column("sign", 1, importance=3), Column("title", minimum=14), Column("when", 16, "right", importance=2), gap=2
@@ -83,7 +83,7 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
         "again": Piece(glyphs.recurring, "muted"),
         "done": Piece(glyphs.check, "muted"),
     }.get(kind, Piece(glyphs.recurring if task.recurring else " ", "muted"))
-    at = f"{occasion.at:%H:%M}" if occasion.at else "" if kind == "done" else "all day"
+    at = f"{occasion.at:%H:%M}" if occasion.at else ""
     return ROW.line(width, {"at": Piece(at, "muted"), "sign": sign, "title": title})
 
 
