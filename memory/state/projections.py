@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS
+from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS, SEVERAL
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -80,9 +80,12 @@ _PURPOSES = {
 }
 
 
-_SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
+SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
+"""The beginning of a text that only says where something is from."""
 _COMMAND = re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `")
 """The beginning of a note that is a command."""
+_VERSION = re.compile(r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets) ")
+"""The beginning of a note about a version."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -173,10 +176,11 @@ def _readme(project: Bundle) -> list[str]:
 def _project_map(bundle: Bundle) -> list[str]:
     """Return what the project is, where to begin, its parts and commands; each path is told once."""
     project, parts = bundle["project"], bundle["projectMap"]
-    notes = [one for one in parts["architectureNotes"] if not _COMMAND.match(one)]
+    notes = [one for one in parts["architectureNotes"] if not _COMMAND.match(one) and not _VERSION.match(one)]
     first, modules = parts["firstFilesToRead"], {one["path"]: one for one in parts["modules"]}
     roles = {one["path"]: one["role"] for one in parts["entrypoints"]}
-    purposes = {path: one["responsibility"] for path, one in modules.items()} | roles
+    purposes = {path: one["responsibility"] for path, one in modules.items()}
+    purposes |= {path: f"{role} {purposes.get(path, '')}".strip() for path, role in roles.items()}
     told = {*first, *purposes, *(one["path"] for one in parts["denseSourceAreas"])}
     areas = [*(_module(one) for path, one in modules.items() if path not in first),
              *(_line(one["path"], one["note"]) for one in parts["denseSourceAreas"])]  # fmt: skip
@@ -184,7 +188,9 @@ def _project_map(bundle: Bundle) -> list[str]:
     entries = [_line(path, role) for path, role in roles.items() if path not in first]
     told |= {path[:at] for path in told for at, sign in enumerate(path) if sign == "/"}
     paths = [code(path) for path in project["keyPaths"] if path not in told and f"`{path}`" not in " ".join(notes)]
-    facts = [f"{name}: {inline(project[key])}" for name, key in _FACTS.items() if project[key] != "none"]
+    known = ((name, project[key]) for name, key in _FACTS.items() if project[key] not in ("none", SEVERAL))
+    facts = [*(f"{name}: {inline(value)}" for name, value in known),
+             *(inline(one) for one in parts["architectureNotes"] if _VERSION.match(one))]  # fmt: skip
     commands = [*_commands(bundle), *(inline(one) for one in parts["architectureNotes"] if _COMMAND.match(one))]
     commands.sort(key=lambda one: (not one.startswith("Set up"), not one.startswith(("Test", "Single test"))))
     return [
@@ -234,7 +240,7 @@ def _gotchas(entries: Sequence[Mapping[str, str]]) -> list[str]:
     """Return the traps, then the rules, which have no symptom, below the documents that say them."""
     rules: dict[str, list[str]] = {}
     for one in entries:
-        if one["symptom"] == NOT_SAID and _SOURCE.match(one["cause"]):
+        if one["symptom"] == NOT_SAID and SOURCE.match(one["cause"]):
             whole = f"{one['title']}." if one["correctPath"] == NOT_SAID else one["correctPath"]
             begin = one["title"].rstrip("…").lower()
             whole = whole if begin in whole.lower() else f"{one['title']}: {whole}"
@@ -258,7 +264,7 @@ def _entries(
         lines += [f"## {f'{place}. ' if number else ''}{inline(entry['title'])}", ""]
         for name, key in names.items():
             value = inline(entry[key])
-            if _SOURCE.match(value):
+            if SOURCE.match(value):
                 lines.append(f"- <sub>{value}</sub>")
             elif value.rstrip(".").lower() != "not recorded":
                 lines.append(f"- {name}: {value}")

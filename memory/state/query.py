@@ -17,7 +17,7 @@ from memory.search.searcher import Text, rank
 
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
-from .projections import path_of
+from .projections import SOURCE, path_of
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
@@ -45,6 +45,7 @@ _LEAST = 0.6
 """The share of the question that an item must have which has its words only in what it is asked for by."""
 _ASKED_FOR = {
     "test": "how to run the tests, test command, testing, test suite",
+    "single test": "how to run a single test, run a test by its name",
     "lint": "how to lint, linter, linting, code style, style check, lint command",
     "types": "how to check types, type check, type checker, typing",
     "format": "how to check the format, formatter, formatting",
@@ -58,7 +59,8 @@ _NOTES = (
      "which version is supported, versions, minimum required version, requirement, language version"),
     ("Continuous integration", "which CI, which CI is used, continuous integration, pipeline, workflow"),
     ("Uses [A-Z].* and ", "which languages, ecosystems"),
-    ("Further packages", "which packages, other packages of the workspace, monorepo"),
+    ("Further ", "which packages, other packages of the workspace, monorepo, folders, files"),
+    ("Before a commit", "which hooks, pre-commit, before a commit"),
     ("", "architecture, design"),
 )  # fmt: skip
 """The words by which people ask for a note of the analysis, by its beginning."""
@@ -71,7 +73,7 @@ _PARTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
      "The language or ecosystem is {text}.", None),
     ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
     ("projectMap.modules", "module", "module", "where is {name}, what is {path}, what is {name}, module",
-     "`{path}` ({name}): {responsibility}", None),
+     "`{path}`: {responsibility}", None),
     ("projectMap.entrypoints", "entrypoint", "entrypoint",
      "where is the entry point, main file, where does the program start, {path}", "`{path}`: {role}", None),
     ("projectMap.denseSourceAreas", "area", "area", "where is most of the code, {path}", "`{path}`: {note}", None),
@@ -235,8 +237,10 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     mode: Mode | None
     for kind, key, names, mode in _ENTRIES:
         for number, one in enumerate(bundle[key], 1):
-            told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and "Noted in " not in text]
-            said, rest = ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
+            told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and not SOURCE.match(text)]
+            # A rule is told whole by its way out, of which the title may be the beginning.
+            is_whole = bool(told) and told[0].startswith(one["title"].rstrip("…"))
+            said, rest = told[0] if is_whole else ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
             yield item(f"{kind}-{number}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
     for where, kind, category, asked, said, mode in _PARTS:
         section, _, key = where.partition(".")

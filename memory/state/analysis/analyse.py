@@ -23,6 +23,7 @@ _TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
+_OF_TOOLS = re.compile(r"scripts?|tools?|bin|ci|eng|docs?|hack|util", re.IGNORECASE)
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
@@ -166,7 +167,7 @@ class _Repository:
         source = main_folder(self.tree, self.main, self.projects)
         inner = [one for one in parts.folders if source and one.startswith(f"{source}/")]
         files = [path for path in parts.files if path not in known] if len(parts.modules) < _FEW_PARTS else []
-        outer = [one for one in parts.folders if one not in inner]
+        outer = [one for one in parts.folders if one not in inner and not _OF_TOOLS.fullmatch(one)]
         rest = (
             ("packages", parts.packages),
             ("folders with sources", outer),

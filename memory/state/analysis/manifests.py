@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from memory.base.safe_text import one_line
+from memory.state.files.model import SEVERAL
 
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
 from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, language_of
@@ -138,7 +139,7 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
         names = (name for path in by_folder[""] for name in found.texts(path, place))
         found.packages += [Package(f"{around}/{one}", one) for one in names if tree.sources(f"{around}/{one}")]
     if any(package.folder for package in found.packages):
-        found.workspace = found.workspace or "several packages"
+        found.workspace = found.workspace or SEVERAL
     for place, sentence in ecosystem.versions:
         paths = [path for folder in folders[:3] for path in by_folder[folder]]
         if isinstance(place, re.Pattern):

@@ -41,6 +41,8 @@ NO_FOCUS = "No unreleased section and no plan was found"
 """The beginning of the summary of a focus of which nothing is known."""
 NOT_SAID = "Not recorded."
 """The value of a field of a gotcha or next step that a session did not state."""
+SEVERAL = "several packages"
+"""The value of the workspace manager where there are packages and no workspace that names them."""
 FRESH_DAYS = 14
 """How many days old a run of the validation commands may be."""
 LOCAL_SOURCE = "agent-memory.local"
