@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .base.clock import format_utc, machine_zone
 from .base.programs import retry
@@ -39,17 +39,17 @@ class Outcome(NamedTuple):
     """The result of a change: its record (`change.files` is empty where nothing had to be written), the summary for the
     user, and the ref of the entry it concerns (None: none).
 
-    `snapshot` holds the files as the change left them, without later changes by others; None for other systems. `entry`
-    is that of `Edit.entry`. The rest are sentences: `kept` about entries that stay although one side removed them,
-    because the other changed them; `secrets` about written text that looks like a password or a key, without showing
-    it; `remarks` about how a title or ref was understood.
+    `snapshot` holds the files as the change left them, without later changes by others, and `item` is the entry of the
+    ref in them; None for other systems. The rest are sentences: `kept` about entries that stay although one side
+    removed them, because the other changed them; `secrets` about written text that looks like a password or a key,
+    without showing it; `remarks` about how a title or ref was understood.
     """
 
     change: Change
     summary: str
     ref: str | None = None
     kept: tuple[str, ...] = ()
-    entry: Entry | None = None
+    item: Any = None
     secrets: tuple[str, ...] = ()
     snapshot: Snapshot | None = None
     remarks: tuple[str, ...] = ()
@@ -349,17 +349,16 @@ class Workspace:
     ) -> Outcome:
         """Return what a change did. It is already made, so an error in here must not look as if it had failed."""
         secrets: tuple[str, ...] = ()
+        after = Snapshot(WrittenFiles(before, written), lambda: self.machine_zone, self._views, None, _nobody)
+        after.past = self._past
+        item = None if edit.at is None else after.item(*edit.at)
         try:
             if not edit.moves:
                 secrets = secrets_in(edited)
         except Exception as error:
             self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
-        after = Snapshot(WrittenFiles(before, written), lambda: self.machine_zone, self._views, None, _nobody)
-        after.past = self._past
-        said = tuple(before.remarks)
-        return Outcome(
-            change, edit.summary, edit.ref, edit.kept, entry=edit.entry, secrets=secrets, snapshot=after, remarks=said
-        )
+        said, ref = tuple(before.remarks), None if item is None else item.ref
+        return Outcome(change, edit.summary, ref, edit.kept, item, secrets, after, said)
 
     def save(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from memory.document import Document, parse
 from memory.files.edit import Edit
@@ -48,6 +49,12 @@ def after(snapshot: Snapshot, edit: Edit) -> Snapshot:
         again = parse(document.dump())
         assert document.headings() == again.headings()
     return Snapshot(TextFiles({**source.documents, **edit.documents}), snapshot._machine_zone)
+
+
+def left_by(snapshot: Snapshot, edit: Edit) -> Any:
+    """Return the entry that an edit shows next, in the snapshot that it leads to."""
+    assert edit.at is not None
+    return snapshot.item(*edit.at)
 
 
 def text_of(snapshot: Snapshot, name: str = "tasks.md") -> str:

@@ -33,6 +33,7 @@ from .monitors.model import SCHEMA as MONITORS
 from .monitors.model import plain_monitors
 from .plans.model import SCHEMA as PLANS
 from .plans.model import Plans, section_of
+from .plans.model import plain_section as plan_section
 from .snapshot import Snapshot, kind_of
 from .tasks.model import Task, TaskList
 from .tasks.reading import plain_tasks
@@ -197,7 +198,7 @@ KINDS = {
     "journal": FileKind(plain_journal, journal_problems),
     "knowledge": FileKind(plain_knowledge, knowledge_problems),
     "contacts": FileKind(plain_contacts, contact_problems),
-    "plans": FileKind(partial(plain_fields, schema=PLANS), plan_file_problems),
+    "plans": FileKind(partial(plain_fields, schema=PLANS, section=plan_section), plan_file_problems),
     "monitors": FileKind(plain_monitors, monitor_file_problems),
     "config": FileKind(plain_config, config_problems),
 }

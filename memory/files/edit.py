@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, tzinfo
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from memory.base.problems import Problem
 from memory.base.secrets import find_secrets, secret_lines
@@ -20,9 +20,9 @@ from memory.document.nodes import B
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from . import template_files
-from .fields.dress import plain_bullets, without_twins
+from .fields.dress import PlainSection, items_as_entries, plain_bullets, without_twins
 from .fields.values import Schema
-from .refs import NamedEntry
+from .refs import FileView, Item, Place, PlacedEntry, short
 from .snapshot import Snapshot
 
 
@@ -31,16 +31,14 @@ class Edit(NamedTuple):
 
     `documents` maps file names relative to the memory folder (`tasks.md`, `archive/tasks-2024-01.md`) to their new
     content, in the order in which they are written: a file that receives an entry before the one that loses it.
-    `summary` is one line for the user, `ref` that of the entry to show or select next (None: none), `entry` that entry
-    itself where it is known, to find it among many without computing their refs. `moves` says that entries only change
-    files, which was verified: no text is new. `kept` are sentences about entries that stay although one side of a merge
-    removed them.
+    `summary` is one line for the user, `at` the file and the place of the entry to show or select next (None: none).
+    `moves` says that entries only change files, which was verified: no text is new. `kept` are sentences about entries
+    that stay although one side of a merge removed them.
     """
 
     documents: Mapping[str, Document]
     summary: str
-    ref: str | None = None
-    entry: Entry | None = None
+    at: tuple[str, Place] | None = None
     moves: bool = False
     kept: tuple[str, ...] = ()
 
@@ -73,8 +71,8 @@ def with_named_section(
     return document.insert_section(place, Section.compose(titles[name], newline=document.newline)), place
 
 
-def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry | None:
-    """Return the entry that replaces `old` after an editor returned its source; None if nothing changed.
+def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entry:
+    """Return the entry that replaces `old` after an editor returned its source; `old` if nothing changed.
 
     Line ends and the blank lines after the entry stay as they were. Where `old` differs from `base`, the entry that the
     editor began with, the two are merged by fields and lines. Raises UsageError `document.structure` or
@@ -84,13 +82,20 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     if "\r" not in text and old.newline != "\n":
         text = text.replace("\n", old.newline)
     content = text.rstrip(" \t\r\n")
+    if base is not None and content == base.text.rstrip(" \t\r\n"):
+        return old
     before = old.text
     new = Entry.from_text(content + before[len(before.rstrip(" \t\r\n")) :])
-    if base is not None and base.raw != old.raw:
-        if content == base.text.rstrip(" \t\r\n"):
-            return None
-        new = beside_others(base, new, old, title)
-    return None if new.raw == old.raw else new
+    return beside_others(base, new, old, title)
+
+
+def with_text_below(entry: Entry, text: str) -> Entry:
+    """Return a new entry with a text below its fields; UsageError `document.structure` for one that holds headings."""
+    if not text.strip():
+        return entry
+    newline = entry.newline
+    lines = newline.join(line for line, _ in split_lines(text.strip("\n")))
+    return Entry.from_text(entry.text.rstrip("\r\n") + newline * 2 + lines + newline)
 
 
 def beside_others(base: Entry | None, new: Entry, old: Entry, title: str) -> Entry:
@@ -147,134 +152,228 @@ def check_field_value(block: B, key: str, value: str) -> B:
     return new
 
 
-class TitleRule(NamedTuple):
-    """The keys under which the title of an item is changed, and the code and words of the error for a bad one."""
+def with_text(entry: Entry, key: str, value: str | None, schema: Schema) -> Entry:
+    """Return the entry with a field that reads as `value`, or without it; no other field may read differently.
 
-    keys: tuple[str, ...]
-    code: str
-    what: str
-
-
-def with_changes(
-    entry: Entry,
-    changes: Mapping[str, str],
-    schema: Schema,
-    title: TitleRule | None = None,
-) -> Entry:
-    """Return an entry with fields and title changed in this order; an empty value takes a field away.
-
-    UsageError for a value that a key cannot have. A remark after a value stays where it still applies. Of
-    several lines that mean a changed key one is left.
+    Of several lines that mean the key one is left. Raises UsageError `field.key` for a key that is none, `field.value`
+    for a value that would not stay one.
     """
-    for key, given in changes.items():
-        value = given.strip()
-        entry = without_twins(entry, key, schema)
-        if title is not None and key in title.keys:
-            entry = entry.with_title(one_line(title.code, title.what, value))
-        elif not value:
-            entry = entry.unset_field(key)
-        else:
-            value = changed_value(key, entry.fields.get(key), schema.written(key, value))
-            entry = check_field_value(entry, key, value)
-    return entry
+    entry = without_twins(entry, key, schema)
+    return check_field_value(entry, key, value) if value else entry.unset_field(key)
 
 
-class EntryEdits(NamedTuple):
-    """The edits of a file whose items are whole entries; `find` and `read` return items.
+# -- the one way in which entries change ------------------------------------------------------------------------------
 
-    `titles` are the headings of the sections of items by their names, `section_of` tells which section has which name.
+Refs = str | Sequence[str]
+"""The ref of one entry, or those of several: one look at the file for all of them, one change, one undo."""
+W = TypeVar("W")
+T = TypeVar("T", bound=Item)
+E = TypeVar("E", bound=PlacedEntry)
+
+
+class Step(NamedTuple, Generic[W]):
+    """What becomes of an item.
+
+    `here` is how it is written in its place (None: it leaves), `put` what goes into which sections, `verb` what was
+    done, `more` follows the title in the summary, and `told` are the lines of a journal entry about it. `title` is the
+    new one, where the summary has that.
     """
 
-    file: str
-    noun: str
-    find: Callable[[Snapshot, str], NamedEntry]
-    read: Callable[[str, Document], Sequence[NamedEntry]]
-    schema: Schema
-    title: TitleRule
-    titles: Mapping[str, str]
-    section_of: Callable[[Section], str | None]
+    here: W | None
+    put: Sequence[tuple[Any, W]] = ()
+    verb: str = "changed"
+    more: str = ""
+    told: Sequence[str] = ()
+    title: str = ""
 
-    def added(
-        self, snapshot: Snapshot, section: str, title: str, values: Mapping[str, str], text: str = "", *, now: datetime
-    ) -> Edit:
-        """Add an item at the end of a section; a missing section or file is made.
 
-        `text` is what goes below its fields. Raises the errors of `with_changes`, and UsageError `document.structure`
-        for a text that holds headings.
-        """
-        heading = one_line(self.title.code, self.title.what, title)
-        document = started_document(snapshot, self.file, now)
-        newline = document.newline
-        known = clean_values(values, self.schema.fields)
-        entry = with_changes(Entry.compose(heading, newline=newline), known, self.schema)
-        if text.strip():
-            lines = "".join(line + newline for line in text.strip("\n").split("\n"))
-            entry = entry_of_text(entry.text.rstrip("\r\n") + newline * 2 + lines, entry, None, heading) or entry
-        return self.put(document, section, entry, f"added the {self.noun} {entry.title[:60]}")
+class Edits(Generic[T, W]):
+    """The edits of the items of one file, each of which is written as a `W`: an entry, a bullet, the cells of a row."""
 
-    def changed(
+    def __init__(
         self,
-        snapshot: Snapshot,
-        ref: str,
-        set: Mapping[str, str] | None = None,  # noqa: A002 - the name of the option
-        unset: Iterable[str] = (),
-        *,
-        section: str | None = None,
-        base: Entry | None = None,
-        now: datetime,  # noqa: ARG002 - edits are called alike
-    ) -> Edit:
-        """Set and unset fields and the title; an empty value removes a field, a `section` moves the item to its end.
+        file: str,
+        nouns: str,
+        find: Callable[[Snapshot, str], T],
+        view: Callable[[str, Document], FileView[T]],
+        noun: str = "",
+    ) -> None:
+        """Store the file, what several items and (if it is said) one are called, and how they are found and read."""
+        self.file = file
+        self.nouns = nouns
+        self.noun = noun
+        self._find = find
+        self._view = view
 
-        ConflictError `document.conflict` with `fields` where another writer changed the same field since `base`.
-        """
-        item = self.find(snapshot, ref)
-        changes = {**(set or {}), **dict.fromkeys(unset, "")}
-        entry = with_changes(base or item.entry, changes, self.schema, self.title)
-        entry = beside_others(base, entry, item.entry, item.title)
-        if section is None:
-            return self.replaced(item, entry)
-        words = f"changed the {self.noun} {item.title[:60]}"
-        return self.put(item.document.remove_entry(*item.at), section, entry, words)
+    def noun_of(self, item: T) -> str:  # noqa: ARG002
+        """Return what an item is called in a summary; empty where its title is enough."""
+        return self.noun
 
-    def rewritten(
+    def replace(self, document: Document, item: T, written: W | None) -> Document:
+        """Return the document with an item written anew, or (None) without it."""
+        raise NotImplementedError
+
+    def insert(self, document: Document, section: Any, written: W) -> tuple[Document, Place]:
+        """Return the document with a new item in a section, made where it is missing, and the place of the item."""
+        raise NotImplementedError
+
+    def edit(self, snapshot: Snapshot, refs: Refs, planned: Callable[[T], Step[W]]) -> Edit:
+        """Return the edit that does with items what is planned for each; all are found before the first is changed."""
+        items = self.found(snapshot, refs)
+        steps = [planned(item) for item in items]
+        first, step, several = items[0], steps[0], len(items) > 1
+        one = _called(step.title or first.title, self.noun_of(first)) + step.more
+        what = f"{len(items)} {self.nouns}" if several else one
+        summary, before = f"{step.verb} {what}", first.document
+        document = before
+        # From the end, so that places before it stay as they are.
+        for item, (here, *_) in zip(reversed(items), reversed(steps), strict=True):
+            document = self.replace(document, item, here)
+        if document is before:
+            return Edit({}, summary, (self.file, first.at))
+        place: Place | None = None
+        for section, written in (one for each in reversed(steps) for one in each.put):
+            document, place = self.insert(document, section, written)
+        if step.here is not None:
+            above = place is not None and place[0] <= first.at[0] and len(document.sections) > len(before.sections)
+            place = None if several else (first.at[0] + above, *first.at[1:])
+        return Edit({self.file: document}, summary, None if place is None else (self.file, place))
+
+    def remove(self, snapshot: Snapshot, refs: Refs) -> Edit:
+        """Remove items from the file."""
+        return self.edit(snapshot, refs, lambda _: Step(None, verb="removed"))
+
+    def add(self, document: Document, section: Any, written: W, title: str, noun: str = "") -> Edit:
+        """Put a new item into a section, which is made where it is missing."""
+        document, place = self.insert(document, section, written)
+        return Edit({self.file: document}, f"added {_called(title, noun or self.noun)}", (self.file, place))
+
+    def found(self, snapshot: Snapshot, refs: Refs) -> list[T]:
+        """Return the items of refs, each once and in the order of the file; NotFoundError `<noun>.not_found`."""
+        if isinstance(refs, str) or len(refs) == 1:
+            return [self._find(snapshot, refs if isinstance(refs, str) else refs[0])]
+        known = {item.ref: item for item in snapshot.readable().view(self.file, self._view)}
+        wanted = {item.at: item for item in (known.get(ref) or self._find(snapshot, ref) for ref in refs)}
+        return [wanted[at] for at in sorted(wanted, key=lambda at: [-1 if one is None else one for one in at])]
+
+
+def _called(title: str, noun: str) -> str:
+    return f"the {noun} {short(title)}" if noun else short(title)
+
+
+Setter = Callable[[Entry, str, tzinfo], Entry]
+"""Returns an entry with a value that is no field of its own, such as its title; an empty value takes it away."""
+_NOT_FIELDS = frozenset({"ref", "line", "extra", "section"})
+
+
+def titled(code: str, what: str) -> Setter:
+    """Return what sets the title of an entry; UsageError `code` for a bad one."""
+    return lambda entry, value, _: entry.with_title(one_line(code, what, value))
+
+
+class EntryEdits(Edits[E, Entry]):
+    """The edits of a file whose items are whole entries with fields."""
+
+    def __init__(
         self,
-        snapshot: Snapshot,
-        ref: str,
-        text: str,
+        file: str,
+        nouns: str,
+        find: Callable[[Snapshot, str], E],
+        view: Callable[[str, Document], FileView[E]],
+        noun: str = "",
         *,
-        base: Entry | None = None,
-        now: datetime,  # noqa: ARG002
-    ) -> Edit:
-        """Replace the whole source of an item, as an editor returns it; see `entry_of_text`."""
-        item = self.find(snapshot, ref)
-        new = entry_of_text(text, item.entry, base, item.title)
-        return Edit({}, "nothing changed", item.ref) if new is None else self.replaced(item, new)
-
-    def removed(self, snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:  # noqa: ARG002
-        """Remove an item from the file."""
-        item = self.find(snapshot, ref)
-        return Edit({self.file: item.document.remove_entry(*item.at)}, f"removed the {self.noun} {item.title[:60]}")
-
-    def replaced(self, item: NamedEntry, entry: Entry, words: str = "") -> Edit:
-        """Put another entry in the place of an item."""
-        document = item.document.replace_entry(*item.at, entry)
-        return self._left(document, item.at, words or f"changed the {self.noun} {item.title[:60]}")
-
-    def put(self, document: Document, section: str, entry: Entry, words: str) -> Edit:
-        """Put an entry at the end of a section."""
-        document, index = self.with_section(document, section)
-        place = (index, len(document.section(index)))
-        return self._left(document.insert_entry(*place, entry), place, words)
+        schema: Schema,
+        setters: Mapping[str, Setter],
+        plain: Callable[[Section], PlainSection[Any]],
+        titles: Mapping[str, str],
+    ) -> None:
+        """`setters` change what is no field, by the key of the interface; `plain` tells what a section holds, and
+        `titles` are the headings of those that are made, by their names.
+        """
+        super().__init__(file, nouns, find, view, noun)
+        self.schema = schema
+        self.setters = setters
+        self.titles = titles
+        self._plain = plain
 
     def with_section(self, document: Document, section: str) -> tuple[Document, int]:
         """Return the document with a section, made where it is missing, and its index."""
-        known = ((at, self.section_of(one)) for at, one in enumerate(document.sections))
+        known = [(index, one.memo(self._plain).name) for index, one in enumerate(document.sections)]
         return with_named_section(document, section, self.titles, known)
 
-    def _left(self, document: Document, place: tuple[int, int], words: str) -> Edit:
-        """Return the edit that leaves a document with a changed item at a place."""
-        ref = next(one.ref for one in self.read(self.file, document) if one.at == place)
-        return Edit({self.file: document}, words, ref)
+    def place(self, section: Section, entry: Entry) -> int:  # noqa: ARG002
+        """Return where a new entry goes in its section."""
+        return len(section)
+
+    def replace(self, document: Document, item: E, written: Entry | None) -> Document:
+        """Return the document with another entry in the place of an item, or (None) without it."""
+        if written is None:
+            return document.remove_entry(*item.at)
+        return document if written.raw == item.entry.raw else document.replace_entry(*item.at, written)
+
+    def insert(self, document: Document, section: str, written: Entry) -> tuple[Document, Place]:
+        """Return the document with a new entry in a section, and its place."""
+        document, index = self.with_section(document, section)
+        place = (index, self.place(document.section(index), written))
+        return document.insert_entry(*place, written), place
+
+    def with_value(self, entry: Entry, key: str, value: str | None, zone: tzinfo) -> Entry:
+        """Return the entry with one value set; None or an empty one takes it away. A remark stays where it applies.
+
+        `key` is a field, also one that the format does not know, or one of the setters. Raises BadMoment, BadCron, and
+        UsageError `field.key`, `field.value`, or that of the field, for what cannot be written.
+        """
+        wanted = (value or "").strip()
+        if key in self.setters:
+            return self.setters[key](entry, wanted, zone)
+        if key in _NOT_FIELDS:
+            raise UsageError("field.key", f"{key!r} is not a field", "set a field, or the title")
+        written = self.schema.written(key, wanted, zone) if wanted else ""
+        return with_text(entry, key, changed_value(key, entry.fields.get(key), written), self.schema)
+
+    def with_values(self, item: E, base: Entry | None, values: Mapping[str, str | None], zone: tzinfo) -> Entry:
+        """Return the entry of an item with values set in this order, and with what others changed since `base`.
+
+        ConflictError `document.conflict` with `fields` where another writer changed the same field since `base`.
+        """
+        entry = base or item.entry
+        for key, value in values.items():
+            entry = self.with_value(entry, key, value, zone)
+        return beside_others(base, entry, item.entry, item.title)
+
+    def composed(self, title: str, values: Mapping[str, str | None], newline: str, zone: tzinfo) -> Entry:
+        """Return a new entry with the values that are given; what is no field first, then as the schema orders them."""
+        entry = Entry.compose(title, newline=newline)
+        for key in dict.fromkeys((*self.setters, *self.schema.fields, *values)):
+            if (values.get(key) or "").strip():
+                entry = self.with_value(entry, key, values[key], zone)
+        return entry
+
+    def rewrite(self, snapshot: Snapshot, ref: str, text: str, *, base: Entry | None = None) -> Edit:
+        """Replace the whole source of an entry, as an editor returns it: values are not checked, as in any editor.
+
+        What others changed since `base` is merged by fields and lines. Raises UsageError `document.structure` unless
+        the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
+        """
+        return self.edit(snapshot, ref, lambda item: Step(entry_of_text(text, item.entry, base, item.title)))
+
+    def found(self, snapshot: Snapshot, refs: Refs) -> list[E]:
+        """Return the items of refs, of which those that stand in a list are written as entries of one document."""
+        items = super().found(snapshot, refs)
+        listed: dict[int, list[int]] = {}
+        for index, number in sorted(item.at for item in items if item.is_item):
+            listed.setdefault(index, []).append(number)
+        if not listed:
+            return items
+        document = items[0].document
+        for index, numbers in listed.items():
+            document = items_as_entries(document, index, numbers, self._plain)
+        view = self._view(self.file, document)
+        found = []
+        for item in items:
+            (index, number), numbers = item.at, listed.get(item.at[0], [])
+            found.append(view.at(index, numbers.index(number) if item.is_item else number + len(numbers)))
+        return found
 
 
 def one_line(code: str, what: str, value: str) -> str:
@@ -304,12 +403,6 @@ def with_end(body: str, text: str, document: Document, section: int, entry: int 
         lead += newline
     tail = "".join(line + end for line, end in rest[1:])
     return lead + added + (tail or (newline if document.spaced and not last else ""))
-
-
-def clean_values(values: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """Return values in the order of `known`, then of the caller, without empty ones."""
-    order = [key for key in known if key in values] + [key for key in values if key not in known]
-    return {key: values[key].strip() for key in order if values[key].strip()}
 
 
 _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")

@@ -121,7 +121,7 @@ class FileEntries:
         def build(snapshot: Snapshot) -> Edit:
             return self._edit("add", snapshot, call.now, self.adds(snapshot, title, fields, text or ""))
 
-        return self._made(call, self._change(call, "add", build))
+        return self._made(call, self._change(call, "add", build), self.ref_of(title))
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Change an entry, in one change; it is compared under the lock with the version that was read."""
@@ -143,6 +143,10 @@ class FileEntries:
 
         outcome = self._change(call, "remove", build)
         return Made(None, outcome.change.id if outcome.change.files else None, outcome.summary)
+
+    def ref_of(self, title: str) -> str:
+        """Return the ref of an entry that its title alone names; empty where a change tells it."""
+        return ""
 
     def _change(self, call: EntryCall, name: str, build: Callable[[Snapshot], Edit]) -> Outcome:
         return call.workspace.change(f"{self.group.name}.{name}", build, actor=call.actor, now=call.now)
@@ -175,8 +179,8 @@ class FileEntries:
     def _made(self, call: EntryCall, outcome: Outcome, ref: str = "") -> Made:
         # The change is made: a later write by another program must not turn it into a failure.
         snapshot = outcome.snapshot or call.workspace.snapshot()
-        item = item_of(self._found(snapshot, outcome.ref or ref))
-        return Made(item, outcome.change.id if outcome.change.files else None, outcome.summary)
+        record = self._found(snapshot, ref) if outcome.item is None else self._record(outcome.item)
+        return Made(item_of(record), outcome.change.id if outcome.change.files else None, outcome.summary)
 
 
 def _rewritten(record: Record, changes: Changes) -> Values:
@@ -397,8 +401,11 @@ class Settings(FileEntries):
         if name == "remove":
             return unset_setting(snapshot, self._found(snapshot, values["ref"]).title, now=now)
         key = values["key"]
-        edit = set_setting(snapshot, key, values["value"], section=values.get("section"), now=now)
-        return edit._replace(ref=_ref_of(key))
+        return set_setting(snapshot, key, values["value"], section=values.get("section"), now=now)
+
+    def ref_of(self, title: str) -> str:
+        """Return the ref of a setting of that name."""
+        return _ref_of(title)
 
 
 def _ref_of(key: str) -> str:

@@ -20,7 +20,7 @@ from memory.errors import MemdeckError, UsageError
 from memory.files.config.model import Setting
 from memory.files.contacts.edits import add_contact
 from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tables_of
-from memory.files.edit import bullet_source, started_document
+from memory.files.edit import bullet_source, started_document, with_text
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import section_for
@@ -33,10 +33,10 @@ from memory.files.monitors.model import Monitor
 from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks.edits import FILE as TASKS
-from memory.files.tasks.edits import heading, with_section, with_text, with_value
+from memory.files.tasks.edits import TASK_EDITS, heading
 from memory.files.tasks.model import SECTIONS, Task
 from memory.files.tasks.reading import Head
-from memory.files.tasks.values import PRIORITIES, DueValue, is_run, read_due, write_tags
+from memory.files.tasks.values import PRIORITIES, SCHEMA, DueValue, is_run, read_due, write_tags
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 
@@ -263,7 +263,7 @@ class DraftDocuments:
                 losses += comma_losses(item)
             for key, value in values.items():
                 try:
-                    entry = with_value(entry, key, self._local(key, value), self._zone)
+                    entry = TASK_EDITS.with_value(entry, key, self._local(key, value), self._zone)
                 except MemdeckError as error:
                     losses.append(Loss(item.what, key, error.message))
             entry = _with_body(entry, item, losses) if item.text else entry
@@ -271,7 +271,7 @@ class DraftDocuments:
             losses.append(Loss(item.what, "heading", "a task is under Pending, In Progress or Completed"))
         if _is_known(entry, self._tasks) or not self._is_new("task", section, bare(entry)):
             return _THERE
-        document, place = with_section(self._document(TASKS), section)
+        document, place = TASK_EDITS.with_section(self._document(TASKS), section)
         self.documents[TASKS] = document.insert_entry(place, len(document.sections[place]), entry)
         return None
 
@@ -385,7 +385,7 @@ def _with_body(entry: Entry, item: Item, losses: list[Loss]) -> Entry:
         pass
     notes = entry.fields.get("notes")
     try:
-        return with_text(entry, "notes", f"{notes}\n{item.text}" if notes else item.text)
+        return with_text(entry, "notes", f"{notes}\n{item.text}" if notes else item.text, SCHEMA)
     except MemdeckError as error:
         losses.append(Loss(item.what, "text", error.message))
         return entry

@@ -49,11 +49,11 @@ class EntryGroup(Group):
         help: str,  # noqa: A002
         *,
         key: str,
-        find: Callable[[Snapshot, str, Entry | None], Any],
+        find: Callable[..., Any],
         title: Callable[[Any], str],
     ) -> None:
-        """`key` is that of an entry in JSON; `find` returns the entry of a ref, or of the `Entry` that a change left;
-        `title` returns what a person is told about it.
+        """`key` is that of an entry in JSON, `find` returns the entry of a ref in a snapshot, and `title` what a person
+        is told about it.
         """
         super().__init__(name, help)
         self.key, self.find, self.title = key, find, title
@@ -92,16 +92,12 @@ class EntryGroup(Group):
 
         outcome = context.change(f"{self.name}.{name}", build)
         call = attempts[-1]
-        if outcome.ref is None:
-            item = self.find(call.snapshot, ref, None)  # It was removed, and is shown as it was.
-        else:
-            item = self.find(context.left_by(outcome), outcome.ref, outcome.entry)
+        # What was removed is shown as it was.
+        item = self.find(call.snapshot, ref) if outcome.item is None else outcome.item
         words = call.done if outcome.change.files else "nothing to change in"
         return Result(
             lambda: {self.key: item.json()},
-            lambda paint: [
-                paint.line(f"{words} {outcome.ref or item.ref}  {self.title(item)}{call.more}{call.after(item)}")
-            ],
+            lambda paint: [paint.line(f"{words} {item.ref}  {self.title(item)}{call.more}{call.after(item)}")],
             notes=call.notes,
         )
 

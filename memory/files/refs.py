@@ -12,23 +12,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from hashlib import blake2b
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from memory.base.safe_text import cut
-from memory.base.values import is_absent
 from memory.document import Document, Entry
 from memory.document.lines import encode
-
-
-class Holder(Protocol):
-    """The entries of one file."""
-
-    file: str
-    document: Document
-
+from memory.document.nodes import bare
+from memory.files.fields.values import text_or_none
 
 SHORT = 10
 """How many hex digits come from the identity alone."""
@@ -108,118 +101,188 @@ def short(name: str) -> str:
     return repr(cut(name))
 
 
-# -- items of the small files ------------------------------------------------------------------------------------
+# -- the entries of a file, and what names them -------------------------------------------------------------------
+
+Place = tuple[Any, ...]
+"""Where an entry is: (section index, entry index), with the number of a bullet or a row behind it where it is one."""
 
 
-class Name(NamedTuple):
-    """The names of an item: ten hex digits, the digits that no other item of the file has, and the shown ref."""
+class Item:
+    """An entry, a bullet or a row of a file; `of` is the view of the file that holds it.
 
-    identity: str
-    long_hex: str
-    ref: str
-
-
-@dataclass(frozen=True, slots=True)
-class NamedItem:
-    """An item with the names of `Name` and a place: `file` relative to the memory folder, `line` from 0."""
-
-    identity: str
-    long_hex: str
-    ref: str
-    file: str
-    line: int
-
-
-class PlacedEntry:
-    """An entry of a file that is read when it is asked for.
-
-    `at` is (section index, entry index), `raw` the entry as written. `line` says that it is an item of a list above the
-    first entry of its section, in that line of it: such items count down to -1, the last one.
+    Every item has a `line`, too, that counts from 0.
     """
 
-    __slots__ = ("_line", "_of", "at", "raw")
+    __slots__ = ()
+    of: FileView[Any]
+    at: Place
 
-    def __init__(self, of: Holder, at: tuple[int, int], raw: Entry, line: int | None = None) -> None:
-        """Store the file that holds the entry, and where it is there."""
-        self._of = of
-        self.at = at
-        self.raw = raw
-        self._line = line
+    @property
+    def title(self) -> str:
+        """What it is called, and looked up by."""
+        raise NotImplementedError
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of what identifies the item; twins have the same."""
+        raise NotImplementedError
+
+    @property
+    def mark(self) -> bytes:
+        """What distinguishes twins: the whole item."""
+        return b""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is a completed run of a recurring task, which short digits never name."""
+        return False
 
     @property
     def file(self) -> str:
         """The file's name relative to the memory folder."""
-        return self._of.file
+        return self.of.file
 
     @property
     def document(self) -> Document:
-        """The document that contains the entry."""
-        return self._of.document
+        """The document that contains the item."""
+        return self.of.document
+
+    @property
+    def long_hex(self) -> str:
+        """The digits that no other item of the file has."""
+        return self.of.long_hex(self)
+
+    @property
+    def ref_hex(self) -> str:
+        """The digits of the ref: ten, more for twins and for completed runs."""
+        return self.of.hex_of(self)
+
+    @property
+    def ref(self) -> str:
+        """The ref, `<kind>#<digits>`."""
+        return f"{self.of.kind}#{self.of.hex_of(self)}"
+
+
+T = TypeVar("T", bound=Item)
+
+
+class FileView(Generic[T]):
+    """The items of one file, in file order, and how they are told apart."""
+
+    kind = ""
+    """What the refs of the items begin with."""
+
+    def __init__(self, file: str, document: Document) -> None:
+        """Store the file; subclasses read the items."""
+        self.file = file
+        self.document = document
+        self._long: dict[Place, str] = {}
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over the items in file order."""
+        raise NotImplementedError
+
+    def at(self, *place: int | None) -> T:
+        """Return the item at a place; KeyError where there is none."""
+        for one in self:
+            if one.at == place:
+                return one
+        raise KeyError(place)
+
+    @cached_property
+    def _groups(self) -> dict[str, list[T]]:
+        return groups_of(self)
+
+    def twins(self, item: T) -> Sequence[T]:
+        """Return the items of the same identity, in file order."""
+        return self._groups[item.identity]
+
+    @cached_property
+    def hexes(self) -> dict[Place, str]:
+        """The digits of the ref of each item, by its place."""
+        return self.short_hexes(self._groups)
+
+    def hex_of(self, item: T) -> str:
+        """Return the digits of an item's ref."""
+        return self.hexes[item.at]
+
+    def short_hexes(self, groups: Mapping[str, Sequence[T]]) -> dict[Place, str]:
+        """Return the digits of the items of some identities: short ones where they name one item only."""
+        found = {}
+        for identity, group in groups.items():
+            named = sum(not one.is_run for one in group)
+            for one in group:
+                found[one.at] = self.long_hex(one) if named > 1 or one.is_run else identity
+        return found
+
+    def long_hex(self, item: T) -> str:
+        """Return the digits that no other item of the file has."""
+        if item.at not in self._long:
+            group = self.twins(item)
+            digits = tell_apart(item.identity, [one.mark for one in group])
+            self._long.update(zip([one.at for one in group], digits, strict=True))
+        return self._long[item.at]
+
+
+def groups_of(items: Iterable[T]) -> dict[str, list[T]]:
+    """Return items by their identity."""
+    groups: dict[str, list[T]] = {}
+    for item in items:
+        groups.setdefault(item.identity, []).append(item)
+    return groups
+
+
+class PlacedEntry(Item):
+    """An entry of a file that is read when it is asked for.
+
+    `at` is (section index, entry index), `raw` the entry as written. `listed` says that it is an item of a list above
+    the first entry of its section, in that line of it: such items count down to -1, the last one.
+    """
+
+    __slots__ = ("_listed", "at", "of", "raw")
+    at: tuple[int, int]
+
+    def __init__(self, of: FileView[Any], at: tuple[int, int], raw: Entry, listed: int | None = None) -> None:
+        """Store the view of the file that holds the entry, and where it is there."""
+        self.of = of
+        self.at = at
+        self.raw = raw
+        self._listed = listed
+
+    @property
+    def entry(self) -> Entry:
+        """The entry in the plain form."""
+        raise NotImplementedError
+
+    @property
+    def mark(self) -> bytes:
+        """The entry without the blank lines behind it."""
+        return bare(self.entry)
 
     @property
     def is_item(self) -> bool:
         """Whether the entry is an item of a list, which an edit makes an entry."""
-        return self._line is not None
+        return self._listed is not None
 
     @property
     def line(self) -> int:
         """The line of the heading, from 0."""
-        if self._line is not None:
-            return self.document.line_of(self.at[0]) + self._line
+        if self._listed is not None:
+            return self.document.line_of(self.at[0]) + self._listed
         return self.document.line_of(*self.at)
-
-
-class NamedEntry(PlacedEntry):
-    """An entry whose names are known; `entry` is the one in the plain form."""
-
-    def __init__(self, of: Holder, at: tuple[int, int], entry: Entry, name: Name) -> None:
-        """Store the entry, its names and where it is."""
-        super().__init__(of, at, entry)
-        self.entry = entry
-        self.identity, self.long_hex, self.ref = name
-
-    @property
-    def title(self) -> str:
-        """The heading."""
-        return self.entry.title
 
     def text_of(self, key: str) -> str | None:
         """Return the text of a field; None where it is missing or means "none"."""
-        value = self.entry.fields.get(key)
-        return None if value is None or is_absent(value) else value
-
-
-class Fielded(Protocol):
-    """An item with fields."""
-
-    def text_of(self, key: str) -> str | None:
-        """Return the text of a field, None where there is none."""
+        return text_or_none(self.entry.fields.get(key))
 
 
 class FieldText:
-    """A property of an item: the text of one field of its entry."""
+    """A property of an entry: the text of one field."""
 
     def __init__(self, key: str) -> None:
         """Store the field's key."""
         self._key = key
 
-    def __get__(self, item: Fielded, owner: object) -> str | None:
-        """Return the text in an item, None where there is none."""
+    def __get__(self, item: PlacedEntry, owner: object) -> str | None:
+        """Return the text in an entry, None where there is none."""
         return item.text_of(self._key)
-
-
-def name_all(kind: str, parts: Sequence[Sequence[str]], marks: Sequence[bytes] | None = None) -> list[Name]:
-    """Return the names of all items of a file in their order.
-
-    `parts` are the identities, `marks` distinguish items with equal ones: their whole text.
-    """
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for index, known in enumerate(parts):
-        groups.setdefault(tuple(known), []).append(index)
-    names: dict[int, Name] = {}
-    for known, members in groups.items():
-        identity = identity_hex(kind, *known)
-        digits = tell_apart(identity, [b"" if marks is None else marks[index] for index in members])
-        for index, long_hex in zip(members, digits, strict=True):
-            names[index] = Name(identity, long_hex, f"{kind}#{identity if len(members) == 1 else long_hex}")
-    return [names[index] for index in range(len(parts))]

@@ -15,7 +15,7 @@ from memory.files.journal.model import identity_of as journal_identity
 from memory.storage.safe_open import Unlisted
 
 from .journal.reading import read_date, split_heading
-from .refs import Past, identity_hex
+from .refs import Past, Place, identity_hex
 from .tasks.reading import Head
 from .tasks.values import split_priority
 
@@ -70,23 +70,34 @@ class Views:
         return view
 
 
+_READERS = {
+    "tasks.md": "tasks.model:TaskList",
+    "journal.md": "journal.model:Journal",
+    "knowledge.md": "knowledge.model:Knowledge",
+    "contacts.md": "contacts.model:Contacts",
+    "orchestration.md": "plans.model:Plans",
+    "monitors.md": "monitors.model:Monitors",
+    "config.md": "config.model:Config",
+}
+"""The module in this folder, and the class in it, that reads a file and its archives."""
+
+
 class _View(Generic[V]):
     """A property of a snapshot: the typed view of one file, whose reader is imported on first use."""
 
-    def __init__(self, name: str, place: str) -> None:
-        """Store the name of the file, and the module and the name of its reader."""
-        self._name, self._place = name, place
+    def __init__(self, name: str) -> None:
+        """Store the name of the file."""
+        self._name = name
 
     def __get__(self, snapshot: Snapshot, owner: object) -> V:
         """Return the view of the file in a snapshot."""
-        found: V = snapshot.view(self._name, _reader(self._place))
+        found: V = snapshot.view(self._name, _reader(self._name))
         return found
 
 
 @cache
-def _reader(place: str) -> Callable[[str, Document], Any]:
-    """Return the class that reads a file, from its module in this folder."""
-    module, _, name = place.partition(":")
+def _reader(file: str) -> Callable[[str, Document], Any]:
+    module, _, name = _READERS[file].partition(":")
     found: Callable[[str, Document], Any] = getattr(import_module(f".{module}", __package__), name)
     return found
 
@@ -207,29 +218,32 @@ class Snapshot:
             return self._machine_zone()
         return config.zone(self._machine_zone)
 
-    tasks: _View[TaskList] = _View("tasks.md", "tasks.model:TaskList")
-    journal: _View[Journal] = _View("journal.md", "journal.model:Journal")
-    knowledge: _View[Knowledge] = _View("knowledge.md", "knowledge.model:Knowledge")
-    contacts: _View[Contacts] = _View("contacts.md", "contacts.model:Contacts")
-    plans: _View[Plans] = _View("orchestration.md", "plans.model:Plans")
-    monitors: _View[Monitors] = _View("monitors.md", "monitors.model:Monitors")
-    config: _View[Config] = _View("config.md", "config.model:Config")
+    tasks: _View[TaskList] = _View("tasks.md")
+    journal: _View[Journal] = _View("journal.md")
+    knowledge: _View[Knowledge] = _View("knowledge.md")
+    contacts: _View[Contacts] = _View("contacts.md")
+    plans: _View[Plans] = _View("orchestration.md")
+    monitors: _View[Monitors] = _View("monitors.md")
+    config: _View[Config] = _View("config.md")
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        return self.archived("tasks", _reader("tasks.model:TaskList"))
+        return self._archived("tasks")
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        return self.archived("journal", _reader("journal.model:Journal"))
+        return self._archived("journal")
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        return self.archived("orchestration", _reader("plans.model:Plans"))
+        return self._archived("orchestration")
 
-    def archived(self, kind: str, read: Callable[[str, Document], V]) -> tuple[V, ...]:
-        """Return the views of the archive files of one kind, newest month first."""
-        return tuple(self.view(name, read) for name in self.archives(kind))
+    def _archived(self, kind: str) -> tuple[Any, ...]:
+        return tuple(self.view(name, _reader(f"{kind}.md")) for name in self.archives(kind))
+
+    def item(self, file: str, place: Place) -> Any:
+        """Return the entry, bullet or row at a place of a file; KeyError where there is none."""
+        return self.view(file, _reader(file)).at(*place)
 
     def view(self, name: str, read: Callable[[str, Document], V]) -> V:
         """Return `read(name, document)` of a file: the same object each time, whatever others read."""

@@ -9,9 +9,9 @@ from memory.base.clock import format_local, format_utc
 from memory.base.cron import describe
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
-from memory.files.edit import Edit
+from memory.files.edit import Edit, Refs
 from memory.files.find import find_monitor
-from memory.files.monitors.edits import MONITOR_EDITS, add_monitor
+from memory.files.monitors.edits import MONITOR_EDITS, add_monitor, edit_monitor
 from memory.files.monitors.model import FIELD_KEYS, Monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
@@ -255,15 +255,15 @@ def edit(
     something((values, unset, text is not None))
     if text is not None:
         text_alone("monitor", (values, unset))
-        return runnable(MONITOR_EDITS.rewritten(call.snapshot, ref, text, now=call.now), call.snapshot)
-    return runnable(MONITOR_EDITS.changed(call.snapshot, ref, set=values, unset=unset, now=call.now), call.snapshot)
+        return runnable(MONITOR_EDITS.rewrite(call.snapshot, ref, text, base=call.base), call.snapshot)
+    return runnable(edit_monitor(call.snapshot, ref, {**values, **dict.fromkeys(unset, "")}, call.base), call.snapshot)
 
 
 @monitors.changes("remove", "removed", examples=("memdeck monitors remove 19d2e4f",))
 @_ref
-def remove(call: Call, ref: str) -> Edit:
+def remove(call: Call, ref: Refs) -> Edit:
     """Remove a monitor from the file; it is printed as it was."""
-    return MONITOR_EDITS.removed(call.snapshot, ref, now=call.now)
+    return MONITOR_EDITS.remove(call.snapshot, ref)
 
 
 notify = Group("notify", "Messages about monitors.")

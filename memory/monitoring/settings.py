@@ -152,7 +152,7 @@ def runnable(edit: Edit, snapshot: Snapshot) -> Edit:
     document = edit.documents.get(FILE)
     monitors = () if document is None else Monitors(FILE, document).monitors
     for monitor in monitors:
-        error = _setting_error(monitor, snapshot.root) if monitor.ref == edit.ref else None
+        error = _setting_error(monitor, snapshot.root) if edit.at == (FILE, monitor.at) else None
         before = [_setting_error(one, snapshot.root) for one in snapshot.monitors.monitors if one.at == monitor.at]
         if error is not None and str(error) not in map(str, before):
             raise error

@@ -182,7 +182,7 @@ class Inbox:
         proposal = self._waiting(proposal_id)
         files, path, entry = self._editable(proposal)
         new = entry_of_text(text, entry, None, entry.title)
-        if new is None:
+        if new.raw == entry.raw:
             return proposal
         old = entry.raw.rstrip()
         edited = [

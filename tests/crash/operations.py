@@ -188,7 +188,7 @@ def added(snapshot: Snapshot) -> Edit:
 def _started(snapshot: Snapshot) -> Edit:
     edit = task_operations.start_task(snapshot, "First of all", now=NOW)
     more = journal_edits.add_entry(snapshot, "Started it", ("a line",), at=None, now=NOW)
-    return Edit({**edit.documents, **more.documents}, edit.summary, edit.ref)
+    return Edit({**edit.documents, **more.documents}, edit.summary, edit.at)
 
 
 def _maintain(place: Place) -> None:

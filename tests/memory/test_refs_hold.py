@@ -263,11 +263,11 @@ def test_several_equal_facts_are_removed_as_one_change(
     opened: Callable[..., Workspace], which: tuple[int, ...]
 ) -> None:
     """Equal facts that were selected together go together, though the refs of the others end with the first."""
-    from widgets.pane.operation_form import removals
+    from memory.files.knowledge.edits import KNOWLEDGE_EDITS
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
     facts = [one for one in workspace.snapshot().knowledge.items if one.text == "wet" and one.section == "A"]
     refs = [facts[place].ref for place in which]
-    workspace.change("knowledge remove", partial(removals, "knowledge", refs, NOW), actor="cli", now=NOW)
+    workspace.change("knowledge remove", partial(KNOWLEDGE_EDITS.remove, refs=refs), actor="cli", now=NOW)
     left = [(one.section, one.text) for one in workspace.snapshot().knowledge.items]
     assert sorted(left) == sorted([("A", "dry"), ("B", "wet"), *[("A", "wet")] * (3 - len(refs))])

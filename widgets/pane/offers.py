@@ -94,7 +94,7 @@ def chain(builds: Sequence[FileBuild], summary: str = "") -> FileBuild:
                 documents.pop(name, None)
                 documents[name] = document
         words = summary or (f"{last.summary} and {len(builds) - 1} more" if last else "nothing")
-        return Edit(documents, words, last.ref if last else None)
+        return Edit(documents, words, last.at if last else None)
 
     return build
 

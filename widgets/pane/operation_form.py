@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from memory.base.clock import BadMoment
 from memory.document import Entry
 from memory.errors import MemdeckError
-from memory.files.edit import Edit
 from memory.files.operations import Call as FileCall
 from memory.files.snapshot import Snapshot
 from memory.operations import (
@@ -36,7 +35,7 @@ from memory.registry import VerbName, registered
 from widgets.input.date_fields import as_written, date_field, recurrence_field
 from widgets.input.fields import NO, PLACEHOLDERS, YES, FieldSpec, Kind
 
-from .offers import Build, Call, FileBuild, FormPlan, Removal, chain, question
+from .offers import Build, Call, FileBuild, FormPlan, Removal, question
 from .offers import Values as Texts
 
 _SHARED = (VerbName("supersede", "memory.proof.operations:supersede", ""),)
@@ -291,27 +290,5 @@ def file_removal_of(noun: str, name: str, titles: Sequence[str], refs: Sequence[
     """Return the question before entries of a memory file are removed in one change; None where there are none."""
     if not refs:
         return None
-    build = partial(removals, noun, refs)
-    return Removal(*question(name, titles), lambda now: partial(build, now), f"{noun}.remove")
-
-
-def removals(noun: str, refs: Sequence[str], now: datetime, snapshot: Snapshot) -> Edit:
-    """Return the edit that removes entries; all are found before the first is removed.
-
-    When one of several equal entries is removed, the refs of the others become invalid: so from the end, by line.
-    """
     remove = operation_of(f"{noun} remove")
-    places = {one.ref: one.line for one in ENTRIES[noun](snapshot)}
-    known = sorted({places[ref] for ref in refs if ref in places}, reverse=True)
-    if len(known) < len(refs) or len(refs) == 1:
-        wanted = next((ref for ref in refs if ref not in places), refs[0])
-        return edit_by(remove, now, {"ref": wanted})(snapshot)
-
-    def at(line: int) -> FileBuild:
-        def build(look: Snapshot) -> Edit:
-            ref = next(one.ref for one in ENTRIES[noun](look) if one.line == line)
-            return edit_by(remove, now, {"ref": ref})(look)
-
-        return build
-
-    return chain([at(line) for line in known])(snapshot)
+    return Removal(*question(name, titles), lambda now: edit_by(remove, now, {"ref": refs}), f"{noun}.remove")

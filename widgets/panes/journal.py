@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 from memory.base.safe_text import plural
-from memory.files.journal.edits import replace_entry_text
+from memory.files.journal.edits import JOURNAL_EDITS
 from memory.files.journal.model import JournalEntry
 from memory.files.links import quoted
 from memory.files.snapshot import Snapshot
@@ -125,7 +125,7 @@ class JournalPane(Pane):
         titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
         return file_removal_of("journal", "entry", titles, [item.ref for item in items])
 
-    def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:
+    def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the entry's source."""
         ref, base = item.ref, item.entry
-        return lambda snapshot: replace_entry_text(snapshot, ref, text, base=base, now=now)
+        return lambda snapshot: JOURNAL_EDITS.rewrite(snapshot, ref, text, base=base)

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.document import Document
 from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
-from memory.files.edit import Edit, one_line, started_document, with_bullet, with_bullets, with_end, with_named_section
+from memory.files.edit import (
+    Edit,
+    Edits,
+    Refs,
+    Step,
+    one_line,
+    started_document,
+    with_bullet,
+    with_bullets,
+    with_end,
+    with_named_section,
+)
 from memory.files.find import find_contact
 from memory.files.operations import Call, EntryGroup, pairs, something
+from memory.files.refs import Place
 from memory.files.snapshot import Snapshot
 from memory.operations import Choice, Context, Pairs, Ref, argument, option
 from memory.operations.result import Paint, Result
 
-from .model import FILE, KINDS, Contacts, channel_id, places_of, read_person, tables_of
+from .model import FILE, KINDS, Contact, Contacts, channel_id, places_of, read_person, tables_of
 
 _LISTS = {"channel": "channels", "route": "routes", "person": "people"}
 _ref = argument("ref", type=Ref(("contacts",)))
@@ -29,7 +41,7 @@ contacts = EntryGroup(
     "contacts",
     "List, add, edit and remove channels, message routes and people (contacts.md).",
     key="contact",
-    find=lambda snapshot, ref, _: find_contact(snapshot, ref),
+    find=find_contact,
     title=lambda item: getattr(item, "name", None) or getattr(item, "channel", None) or "",
 )
 
@@ -98,57 +110,42 @@ def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) 
     # Only what is set changes. UsageError `contact.key`, `contact.name`, `contact.id`, `table.value`.
     values = pairs(changes)
     something(values)
-    contact = find_contact(call.snapshot, ref)
-    document = call.snapshot.document(FILE)
-    index, number, place = contact.at
-    if number is None:
-        old = {"name": contact.name, "role": contact.role or "", "text": contact.text}
-        document = with_bullet(document, contact.at, _composed({**old, **values}), _CODE)
-    else:
-        body = document.section(index).body
-        for key, value in values.items():
-            table = find_tables(body)[number]
-            column = _column(table, contact.kind, key)
-            if key == KINDS[contact.kind].label:
-                _label(contact.kind, value)
-            if table.rows[place].text(column) != value.strip():
-                if (contact.kind, key.casefold()) == ("channel", "id"):
-                    _refuse_taken_id(call.snapshot.contacts, value, contact.at)
-                body = set_cell(body, table, place, column, value)
-        document = document.with_section(index, document.section(index).with_body(body))
-    same = (one for one in Contacts(FILE, document).all() if (one.kind, one.at) == (contact.kind, contact.at))
-    found = next(same, None)
-    if found is None:
-        raise _unreadable(contact.kind)
-    return Edit({FILE: document}, f"changed the {contact.kind} {contact.title[:60]}", found.ref)
+
+    def planned(contact: Contact) -> Step[Written]:
+        id_now = channel_id(values.get("id", ""))
+        if contact.kind == "channel" and id_now != channel_id(contact.id):
+            _refuse_taken_id(call.snapshot.contacts, values.get("id", ""))
+        return Step(Written(values))
+
+    return CONTACT_EDITS.edit(call.snapshot, ref, planned)
 
 
 @contacts.changes("remove", "removed", examples=("memdeck contacts remove 77aa01b",))
 @_ref
-def remove(call: Call, ref: str) -> Edit:
+def remove(call: Call, ref: Refs) -> Edit:
     """Remove a channel, a route or a person; it is printed as it was."""
     # The table and the section stay.
-    contact = find_contact(call.snapshot, ref)
-    document = call.snapshot.document(FILE)
-    index, number, place = contact.at
-    if number is None:
-        document = with_bullet(document, contact.at, None, _CODE)
-    else:
-        section = document.section(index)
-        body = remove_row(section.body, section.tables[number], place)
-        document = document.with_section(index, section.with_body(body))
-    return Edit({FILE: document}, f"removed the {contact.kind} {contact.title[:60]}")
+    return CONTACT_EDITS.remove(call.snapshot, ref)
 
 
 _CODE = "contact.value"
 
 
+class Written(NamedTuple):
+    """The values of a contact by key; for rows also by the title of any further column.
+
+    `source` is how it is written elsewhere, which is kept where it reads as the values.
+    """
+
+    values: Mapping[str, str]
+    source: str = ""
+
+
 def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, source: str = "", now: datetime) -> Edit:
     """Add a channel, a route or a person at the end of its table or list; what is missing is made.
 
-    `values` by key (`name`, `id`, …; for rows also the title of any further column). `source` is how the contact
-    is written elsewhere, which is kept where it reads as the values here. Raises UsageError
-    `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel, `table.value`.
+    Raises UsageError `contact.kind`, `contact.key`, `contact.name`, `contact.id` for the id of another channel,
+    `table.value`.
     """
     if kind not in KINDS:
         raise UsageError("contact.kind", f"{kind[:40]!r} is not a kind of contact", "use channel, route or person")
@@ -157,22 +154,69 @@ def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, sou
     if kind == "channel":
         _refuse_taken_id(snapshot.contacts, given.get("id", ""))
     document = started_document(snapshot, FILE, now)
-    known = [(index, other) for other in KINDS for index in places_of(document, other)]
-    titles = {one: declared.headings[0] for one, declared in KINDS.items()}
-    document, index = with_named_section(document, kind, titles, known)
-    if kind == "person":
-        number = None
-        text, bullets = _composed(given), read_bullets(source)
-        if [read_person(one.text) for one in bullets] == [read_person(text)]:
-            document = with_bullets(document, index, None, [bullets[0].text], _CODE, source)
-        else:
-            document = with_bullets(document, index, None, [text], _CODE)
-    else:
-        document, index, number = _with_row(document, places_of(document, kind), kind, given, source)
-    added = [one for one in Contacts(FILE, document).all() if (one.kind, *one.at[:2]) == (kind, index, number)][-1:]
-    if not added or added[0].title.split()[: len(label.split())] != label.split():
+    return CONTACT_EDITS.add(document, kind, Written(given, source), label, kind)
+
+
+class ContactEdits(Edits[Contact, Written]):
+    """The edits of contacts.md: channels and routes are rows, people are bullets; what is not set stays."""
+
+    def noun_of(self, item: Contact) -> str:
+        """Return channel, route or person."""
+        return item.kind
+
+    def replace(self, document: Document, item: Contact, written: Written | None) -> Document:
+        """Return the document with other values in a row or bullet, or (None) without it."""
+        index, number, place = item.at
+        if number is None:
+            old = {"name": item.name, "role": item.role or "", "text": item.text}
+            text = None if written is None else _composed({**old, **written.values})
+            return with_bullet(document, item.at, text, _CODE)
+        section = document.section(index)
+        if written is None:
+            return document.with_section(
+                index, section.with_body(remove_row(section.body, section.tables[number], place))
+            )
+        body = section.body
+        for key, value in written.values.items():
+            table = find_tables(body)[number]
+            column = _column(table, item.kind, key)
+            if key == KINDS[item.kind].label:
+                _label(item.kind, value)
+            if table.rows[place].text(column) != value.strip():
+                body = set_cell(body, table, place, column, value)
+        if body == section.body:
+            return document
+        return _read(document.with_section(index, section.with_body(body)), item.kind, item.at)
+
+    def insert(self, document: Document, section: str, written: Written) -> tuple[Document, Place]:
+        """Return the document with a contact behind the last one of its kind, and its place."""
+        kind, given = section, written.values
+        known = [(index, other) for other in KINDS for index in places_of(document, other)]
+        titles = {one: declared.headings[0] for one, declared in KINDS.items()}
+        document, index = with_named_section(document, kind, titles, known)
+        if kind != "person":
+            document, index, number = _with_row(document, places_of(document, kind), kind, given, written.source)
+            place: Place = (index, number, len(document.section(index).tables[number].rows) - 1)
+            return _read(document, kind, place), place
+        text, bullets = _composed(given), read_bullets(written.source)
+        same = [read_person(one.text) for one in bullets] == [read_person(text)]
+        texts, source = ([bullets[0].text], written.source) if same else ([text], "")
+        document = with_bullets(document, index, None, texts, _CODE, source)
+        return document, (index, None, len(read_bullets(document.section(index).body)) - 1)
+
+
+CONTACT_EDITS = ContactEdits(FILE, "contacts", find_contact, Contacts)
+
+
+def _read(document: Document, kind: str, at: Place) -> Document:
+    """Return a document in which a contact of a kind is read at a place; UsageError where it is not."""
+    try:
+        found = Contacts(FILE, document).at(*at).kind
+    except KeyError:
+        found = ""
+    if found != kind:
         raise _unreadable(kind)
-    return Edit({FILE: document}, f"added the {kind} {label[:60]}", added[0].ref)
+    return document
 
 
 def _with_row(
@@ -220,10 +264,10 @@ def _label(kind: str, value: str) -> str:
     return one_line("contact.name", f"the {KINDS[kind].label} of a {kind}", value)
 
 
-def _refuse_taken_id(contacts: Contacts, value: str, but: tuple[int, int | None, int] | None = None) -> None:
-    """Raise UsageError `contact.id` where a channel, another one than that at `but`, has an id already."""
+def _refuse_taken_id(contacts: Contacts, value: str) -> None:
+    """Raise UsageError `contact.id` where a channel has an id already."""
     wanted = channel_id(value)
-    taken = next((one for one in contacts.channels if one.at != but and channel_id(one.id) == wanted), None)
+    taken = next((one for one in contacts.channels if channel_id(one.id) == wanted), None)
     if wanted and taken is not None:
         shown = value.strip()[:60]
         raise UsageError(

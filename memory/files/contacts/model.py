@@ -22,7 +22,7 @@ from memory.files.fields.dress import (
     unread_entries,
     visible_lines,
 )
-from memory.files.refs import NamedItem, name_all
+from memory.files.refs import FileView, Item, identity_hex
 
 FILE = "contacts.md"
 KIND = "contacts"
@@ -62,15 +62,18 @@ _GONE = frozenset({"disconnected", "offline", "error", "failed", "down", "off", 
 
 
 @dataclass(frozen=True, slots=True)
-class Contact(NamedItem):
+class Contact(Item):
     """A channel, a route or a person; missing values are empty, and so are those that its kind does not have.
 
-    `at` is (section index, number of the table or None, of the row or bullet). A bullet of another form than
-    `**Name** (Role): text` has its whole text as name, and is `plain`. `extra` holds the further columns of a row.
+    `at` is (section index, number of the table or None, of the row or bullet), `line` counts from 0. A bullet of
+    another form than `**Name** (Role): text` has its whole text as name, and is `plain`. `extra` holds the further
+    columns of a row.
     """
 
+    of: Contacts = field(compare=False, repr=False)
     kind: str
     at: tuple[int, int | None, int]
+    line: int
     name: str = ""
     id: str = ""
     type: str = ""
@@ -83,6 +86,17 @@ class Contact(NamedItem):
     text: str = ""
     plain: bool = False
     extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of the values that identify its kind."""
+        return identity_hex(KIND, self.kind, *(getattr(self, key) for key in KINDS[self.kind].identity))
+
+    @property
+    def mark(self) -> bytes:
+        """All its values."""
+        values = (getattr(self, key) or "" for key in KINDS[self.kind].columns)
+        return encode("\0".join([*values, *self.extra.values()]))
 
     @property
     def title(self) -> str:
@@ -101,36 +115,48 @@ class Contact(NamedItem):
         return {"ref": self.ref, **{key: getattr(self, key) for key in keys}, "line": self.line + 1}
 
 
-class Contacts:
+class Contacts(FileView[Contact]):
     """Channels, routes and people in file order."""
+
+    kind = KIND
 
     def __init__(self, file: str, document: Document) -> None:
         """Read tables and bullets; never fails."""
-        self.file = file
-        self.document = document
-        read = [*_rows(document, "channel"), *_rows(document, "route"), *_people(document)]
-        known = [(kind, *(values[key] or "" for key in KINDS[kind].identity)) for kind, _, _, values in read]
-        marks = [encode("\0".join(map(_flat, values.values()))) for *_, values in read]
-        self._all = tuple(
-            Contact(*name, file, line, kind, at, **values)
-            for name, (kind, at, line, values) in zip(name_all(KIND, known, marks), read, strict=True)
-        )
+        super().__init__(file, document)
+        self._all = (*self._rows("channel"), *self._rows("route"), *self._people())
         self.channels, self.routes, self.people = [
             tuple(one for one in self._all if one.kind == kind) for kind in KINDS
         ]
+
+    def __iter__(self) -> Iterator[Contact]:
+        """Iterate over channels, then routes, then people."""
+        return iter(self._all)
 
     def all(self) -> tuple[Contact, ...]:
         """Return channels, then routes, then people."""
         return self._all
 
+    def _rows(self, kind: str) -> Iterator[Contact]:
+        for index in places_of(self.document, kind):
+            top = self.document.line_of(index) + 1
+            for number, table in tables_of(self.document, index, kind):
+                places = {key: table.column(title) for key, title in KINDS[kind].columns.items()}
+                others = [(at, title) for at, title in enumerate(table.header) if at not in places.values() and title]
+                for place, row in enumerate(table.rows):
+                    values: dict[str, Any] = {key: "" if at is None else row.text(at) for key, at in places.items()}
+                    extra = {title: row.text(at) for at, title in others}
+                    yield Contact(self, kind, (index, number, place), top + row.line, **values, extra=extra)
+
+    def _people(self) -> Iterator[Contact]:
+        for index in places_of(self.document, "person"):
+            top = self.document.line_of(index) + 1
+            for number, bullet in enumerate(read_bullets(plain_bullets(self.document.sections[index].body).body)):
+                yield Contact(self, "person", (index, None, number), top + bullet.line, **read_person(bullet.text))
+
     def json(self) -> dict[str, Any]:
         """Return `channels`, `routes` and `people` as lists."""
         parts = {"channels": self.channels, "routes": self.routes, "people": self.people}
         return {name: [one.json() for one in found] for name, found in parts.items()}
-
-
-def _flat(value: Any) -> str:
-    return "\0".join(value.values()) if isinstance(value, Mapping) else str(value or "")
 
 
 def places_of(document: Document, kind: str) -> list[int]:
@@ -142,29 +168,6 @@ def tables_of(document: Document, index: int, kind: str) -> list[tuple[int, Tabl
     """Return the tables of a section that have the column which names a kind of contact, with their numbers."""
     title = KINDS[kind].columns[KINDS[kind].label]
     return [(at, table) for at, table in enumerate(document.section(index).tables) if table.column(title) is not None]
-
-
-_Read = tuple[str, tuple[int, int | None, int], int, dict[str, Any]]
-"""A contact as it is read: its kind, place, line and values."""
-
-
-def _rows(document: Document, kind: str) -> Iterator[_Read]:
-    for index in places_of(document, kind):
-        top = document.line_of(index) + 1
-        for number, table in tables_of(document, index, kind):
-            places = {key: table.column(title) for key, title in KINDS[kind].columns.items()}
-            others = [(at, title) for at, title in enumerate(table.header) if at not in places.values() and title]
-            for place, row in enumerate(table.rows):
-                values: dict[str, Any] = {key: "" if at is None else row.text(at) for key, at in places.items()}
-                values["extra"] = {title: row.text(at) for at, title in others}
-                yield kind, (index, number, place), top + row.line, values
-
-
-def _people(document: Document) -> Iterator[_Read]:
-    for index in places_of(document, "person"):
-        top = document.line_of(index) + 1
-        for number, bullet in enumerate(read_bullets(plain_bullets(document.sections[index].body).body)):
-            yield "person", (index, None, number), top + bullet.line, read_person(bullet.text)
 
 
 def read_person(text: str) -> dict[str, Any]:

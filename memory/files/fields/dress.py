@@ -376,6 +376,24 @@ def with_items(document: Document, index: int, items: Sequence[Item], title: str
     return document.with_section(index, Section(section.level, section.heading, top, (*entries, *section.entries)))
 
 
+def items_as_entries(
+    document: Document, index: int, numbers: Iterable[int], plain: Callable[[Section], PlainSection[N]]
+) -> Document:
+    """Return the document with some of the items above the first entry of a section written as entries.
+
+    `numbers` count down to -1, the last item. Under a heading that says nothing of its items a checked one keeps its
+    box: nothing else says that it is done.
+    """
+    read = document.section(index).memo(plain)
+    items = [read.items[number] for number in numbers]
+    if read.name is None:
+        items = [
+            one._replace(entry=one.entry.with_title(f"[x] {one.entry.title}")) if one.checked else one for one in items
+        ]
+    # The heading itself may be the item: then the plain one replaces it.
+    return with_items(document, index, items, read.title if items[0].line == 0 else None)
+
+
 class PlainFile(NamedTuple):
     """A file in the plain form, and what was found in it; lines count from 0 in the file as it is."""
 
@@ -409,13 +427,9 @@ def plain_file(
     return PlainFile(new, tuple(findings))
 
 
-def plain_fields(document: Document, schema: Schema) -> PlainFile:
+def plain_fields(document: Document, schema: Schema, section: Callable[[Section], PlainSection[N]]) -> PlainFile:
     """Return a file with the fields of its entries in the plain form."""
-    return plain_file(
-        document,
-        lambda section: PlainSection[str](None, section.title, (), tuple(heading_findings(section, schema))),
-        lambda _, entry: plain_entry(entry, schema),
-    )
+    return plain_file(document, lambda one: one.memo(section), lambda _, entry: plain_entry(entry, schema))
 
 
 _LIST_ITEM = (

@@ -12,11 +12,10 @@ from memory.base.dates import parse_when
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit, beside_others, entry_of_text, started_document
-from memory.files.fields.dress import with_items
+from memory.files.edit import Edit, EntryEdits, Refs, Step, beside_others, started_document
+from memory.files.fields.values import Schema
 from memory.files.find import find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
-from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing
@@ -53,7 +52,7 @@ journal = EntryGroup(
     "journal",
     "List, add, show, edit and remove journal entries (journal.md and its archive).",
     key="entry",
-    find=lambda snapshot, ref, _: find_entry(snapshot, ref, archived=True),
+    find=find_entry,
     title=lambda entry: str(entry.title),
 )
 
@@ -134,9 +133,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
     call.after = lambda entry: "  " + in_words(f"{entry.date} {entry.time or ''}".strip(), call.now, call.zone)
     date, time = _when(call.snapshot, None if at is None else AT.written(at, call.now, call.zone), call.now)
     document = started_document(call.snapshot, FILE, call.now)
-    document, place = _with_entry(document, date, time, title, lines)
-    added = Journal(FILE, document).at(*place)
-    return Edit({FILE: document}, f"added {date} {time} {short(added.title)} to the journal", added.ref)
+    return JOURNAL_EDITS.add(document, date, _composed(time, title, lines, document.newline), title.strip())
 
 
 @journal.changes(
@@ -173,24 +170,25 @@ def edit_entry(
     something((*others, text is not None))
     if text is not None:
         text_alone("entry", others, "the others")
-        return replace_entry_text(call.snapshot, ref, text, base=call.base, now=call.now)
-    entry = entry_to_edit(call.snapshot, ref)
-    new = call.base or entry.entry
-    if title is not None or at is not None:
-        time = None if at is None else AT.written(at, call.now, call.zone)
-        new = new.with_title(_heading(new.title, title, time))
-    if lines:
-        new = new.with_body(_changed_body(new, lines))
-    return _replaced(entry, beside_others(call.base, new, entry.entry, entry.title))
+        return JOURNAL_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
+
+    def planned(entry: JournalEntry) -> Step[Entry]:
+        new = call.base or entry.entry
+        if title is not None or at is not None:
+            time = None if at is None else AT.written(at, call.now, call.zone)
+            new = new.with_title(_heading(new.title, title, time))
+        if lines:
+            new = new.with_body(_changed_body(new, lines))
+        return Step(beside_others(call.base, new, entry.entry, entry.title))
+
+    return JOURNAL_EDITS.edit(call.snapshot, ref, planned)
 
 
 @journal.changes("remove", "removed", examples=("memdeck journal remove 8c01f2e",))
 @_ref
-def remove_entry(call: Call, ref: str) -> Edit:
+def remove_entry(call: Call, ref: Refs) -> Edit:
     """Remove an entry from the file; it is printed as it was."""
-    entry = entry_to_edit(call.snapshot, ref)
-    document = without_entry(entry.document, entry.at, entry.date)
-    return Edit({FILE: document}, f"removed {short(entry.title)} from the journal")
+    return JOURNAL_EDITS.remove(call.snapshot, ref)
 
 
 def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
@@ -206,36 +204,8 @@ def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence
     document = started_document(snapshot, FILE, now)
     for at, title, lines in notes:
         date, time = _when(snapshot, None, at)
-        document = _with_entry(document, date, time, title, lines)[0]
+        document, _ = JOURNAL_EDITS.insert(document, date, _composed(time, title, lines, document.newline))
     return document
-
-
-def replace_entry_text(
-    snapshot: Snapshot,
-    ref: str,
-    text: str,
-    *,
-    base: Entry | None = None,
-    now: datetime,  # noqa: ARG001
-) -> Edit:
-    """Replace the whole source of an entry, as an editor returns it.
-
-    What somebody else changed since `base` is merged by lines. Raises UsageError `document.structure` unless the text
-    is exactly one entry, ConflictError `document.conflict` where both changed the same.
-    """
-    entry = entry_to_edit(snapshot, ref)
-    new = entry_of_text(text, entry.entry, base, entry.title)
-    return Edit({}, "nothing changed", entry.ref) if new is None else _replaced(entry, new)
-
-
-def entry_to_edit(snapshot: Snapshot, ref: str) -> JournalEntry:
-    """Return the entry that `find_entry` finds; an item of a list below a day is made an entry, with its section."""
-    entry = find_entry(snapshot, ref)
-    if not entry.is_item:
-        return entry
-    index, read = entry.at[0], entry.document.section(entry.at[0]).memo(plain_day)
-    document = with_items(entry.document, index, read.items, read.title)
-    return Journal(FILE, document).at(index, entry.at[1] + len(read.items))
 
 
 def without_entry(document: Document, at: tuple[int, int], date: str | None) -> Document:
@@ -277,18 +247,14 @@ def _first_place(document: Document) -> int:
     return next((index for index, section in enumerate(sections) if section.level == 2), len(sections))
 
 
-def _with_entry(
-    document: Document, date: str, time: str, title: str, lines: Sequence[str]
-) -> tuple[Document, tuple[int, int]]:
+def _composed(time: str, title: str, lines: Sequence[str], newline: str) -> Entry:
     wanted = title.strip()
     if not wanted:
         raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
-    newline = document.newline
     entry = Entry.compose(f"{time} — {wanted}", write_lines(lines, newline), newline)
     if split_heading(entry.title) != (time, wanted):
         raise _bad_title(wanted)
-    document, section = section_for(document, date)
-    return document.insert_entry(section, 0, entry), (section, 0)
+    return entry
 
 
 def _when(snapshot: Snapshot, at: str | None, now: datetime) -> tuple[str, str]:
@@ -360,9 +326,34 @@ def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
     return changed
 
 
-def _replaced(entry: JournalEntry, new: Entry) -> Edit:
-    if new.raw == entry.entry.raw:
-        return Edit({}, "nothing changed", entry.ref)
-    document = entry.document.replace_entry(*entry.at, new)
-    changed = Journal(FILE, document).at(*entry.at)
-    return Edit({FILE: document}, f"changed {short(changed.title)} in the journal", changed.ref)
+class JournalEdits(EntryEdits[JournalEntry]):
+    """The edits of journal.md: its sections are days, and the newest entry comes first."""
+
+    def with_section(self, document: Document, section: str) -> tuple[Document, int]:
+        """Return the document with the section of a date, made where it belongs, and its index."""
+        return section_for(document, section)
+
+    def place(self, section: Section, entry: Entry) -> int:  # noqa: ARG002
+        """Return the place on top."""
+        return 0
+
+    def replace(self, document: Document, item: JournalEntry, written: Entry | None) -> Document:
+        """Return the document with another entry in the place of one, or (None) without it, nor its day if that is
+        empty then.
+        """
+        if written is None:
+            return without_entry(document, item.at, item.date)
+        return super().replace(document, item, written)
+
+
+JOURNAL_EDITS = JournalEdits(
+    FILE,
+    "journal entries",
+    find_entry,
+    Journal,
+    "journal entry",
+    schema=Schema({}),
+    setters={},
+    plain=plain_day,
+    titles={},
+)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.values import folded
 from memory.document.lines import hidden_lines, split_lines
-from memory.document.nodes import bare
 from memory.errors import UsageError
-from memory.files.refs import PlacedEntry, identity_hex, tell_apart
+from memory.files.refs import FileView, Place, PlacedEntry, groups_of, identity_hex
 
 from .reading import plain_day, plain_entry, split_heading
 
@@ -42,14 +41,13 @@ class JournalEntry(PlacedEntry):
     `date` is that of its section (None: it has none), `at` (section index, entry index), `raw` the entry as written.
     """
 
-    __slots__ = ("_journal", "date")
+    __slots__ = ("date",)
 
     def __init__(
-        self, journal: Journal, date: str | None, at: tuple[int, int], raw: Entry, line: int | None = None
+        self, of: Journal, date: str | None, at: tuple[int, int], raw: Entry, listed: int | None = None
     ) -> None:
         """Store where the entry is."""
-        super().__init__(journal, at, raw, line)
-        self._journal = journal
+        super().__init__(of, at, raw, listed)
         self.date = date
 
     @property
@@ -92,16 +90,6 @@ class JournalEntry(PlacedEntry):
         """Ten hex digits made of date, time and title; twins have the same."""
         return identity_of(self.date, self.head)
 
-    @property
-    def long_hex(self) -> str:
-        """The digits that no other entry of the file has."""
-        return self._journal.twins(self.date).get(self.at) or tell_apart(self.identity, [bare(self.entry)])[0]
-
-    @property
-    def ref(self) -> str:
-        """The ref, `journal#…`: ten digits, more where the day holds twins of this entry."""
-        return f"{KIND}#{self._journal.twins(self.date).get(self.at) or self.identity}"
-
     def json(self) -> dict[str, Any]:
         """Return the entry under the keys of the interface; absent values are None, lines count from 1."""
         values = {key: getattr(self, key) for key in ("ref", "date", "time", "title")}
@@ -124,36 +112,46 @@ def clock_of(time: str | None) -> str | None:
     return clock if clock[:2] < "24" and clock[3:5] < "60" and clock[6:] < "60" else None
 
 
-class Journal:
-    """The entries of one journal file; entries before any section and in sections without a date have no date."""
+class Journal(FileView[JournalEntry]):
+    """The entries of one journal file; entries before any section and in sections without a date have no date.
+
+    Twins have the same date: so the entries of one day are all that is read to name one.
+    """
+
+    kind = KIND
 
     def __init__(self, file: str, document: Document) -> None:
         """Look at the sections; no entry is cut out."""
-        self.file = file
-        self.document = document
+        super().__init__(file, document)
         read = [(index, section.memo(plain_day), len(section)) for index, section in document.all_sections()]
         self.days: tuple[Day, ...] = tuple(
             [Day(day.name, index, size + len(day.items)) for index, day, size in read if size or day.name]
         )
         self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
-        self._twins: dict[str | None, dict[tuple[int, int], str]] = {}
+        self._by_date: dict[str | None, dict[str, list[JournalEntry]]] = {}
+        self._hexes: dict[Place, str] = {}
 
-    def twins(self, date: str | None) -> dict[tuple[int, int], str]:
-        """Return the long hex digits of the entries of a date that share time and title with another one."""
-        known = self._twins.get(date)
-        if known is None:
-            groups: dict[tuple[str | None, str], list[JournalEntry]] = {}
-            for day in self.days:
-                if day.date == date:
-                    for entry in self.of_day(day):
-                        groups.setdefault(entry.head, []).append(entry)
-            known = {}
-            for head, group in groups.items():
-                if len(group) > 1:
-                    digits = tell_apart(identity_of(date, head), [bare(entry.raw) for entry in group])
-                    known.update(zip([entry.at for entry in group], digits, strict=True))
-            self._twins[date] = known
-        return known
+    def __iter__(self) -> Iterator[JournalEntry]:
+        """Iterate in file order."""
+        return (entry for day in self.days for entry in self.of_day(day))
+
+    def twins(self, item: JournalEntry) -> Sequence[JournalEntry]:
+        """Return the entries of the same date, time and title."""
+        return self._of_date(item.date)[item.identity]
+
+    def hex_of(self, item: JournalEntry) -> str:
+        """Return the digits of an entry's ref."""
+        groups = self._of_date(item.date)
+        if item.at not in self._hexes:
+            self._hexes.update(self.short_hexes(groups))
+        return self._hexes[item.at]
+
+    def _of_date(self, date: str | None) -> dict[str, list[JournalEntry]]:
+        if date not in self._by_date:
+            self._by_date[date] = groups_of(
+                entry for day in self.days if day.date == date for entry in self.of_day(day)
+            )
+        return self._by_date[date]
 
     @property
     def count(self) -> int:
@@ -205,10 +203,13 @@ class Journal:
                     break
         return found
 
-    def at(self, section: int, entry: int) -> JournalEntry:
-        """Return the entry at a place of the document."""
-        found = (one for day in self.days if day.section == section for one in self.of_day(day))
-        return next(one for one in found if one.at == (section, entry))
+    def at(self, *place: int | None) -> JournalEntry:
+        """Return the entry at a place of the document; KeyError where there is none."""
+        for day in self.days:
+            for one in self.of_day(day) if day.section == place[0] else ():
+                if one.at == place:
+                    return one
+        raise KeyError(place)
 
 
 def identity_of(date: str | None, head: tuple[str | None, str]) -> str:

@@ -8,12 +8,12 @@ from datetime import UTC
 from memory.base.clock import read_moment
 from memory.base.values import folded, split_remark
 from memory.document import Document, Entry, Section
-from memory.document.lines import split_lines
+from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit, one_line, started_document, with_bullet, with_bullets
+from memory.files.edit import Edit, Edits, Refs, Step, one_line, started_document, with_bullet, with_bullets
 from memory.files.find import find_knowledge
 from memory.files.operations import Call, EntryGroup
-from memory.files.refs import short
+from memory.files.refs import Place
 from memory.operations import Context, Day, Ref, Used, argument, option
 from memory.operations.result import Paint, Result, listing
 
@@ -32,7 +32,7 @@ knowledge = EntryGroup(
     "knowledge",
     "List, add, edit and remove facts and decisions (knowledge.md).",
     key="item",
-    find=lambda snapshot, ref, _: find_knowledge(snapshot, ref),
+    find=find_knowledge,
     title=sentence,
 )
 
@@ -103,8 +103,8 @@ def add_knowledge(
     if date is None and decides and DECISION.fullmatch(text.strip()) is None:
         date = "today"
     raw = compose(text, None if date is None else _DAY.written(date, call.now, call.zone), reason)
-    document, at = with_knowledge(started_document(call.snapshot, FILE, call.now), place, topic, [raw])
-    return Edit({FILE: document}, f"added {short(raw)}", last_in(document, at).ref)
+    document = started_document(call.snapshot, FILE, call.now)
+    return KNOWLEDGE_EDITS.add(document, (place, topic), raw, raw)
 
 
 @knowledge.changes("edit", "changed", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
@@ -115,31 +115,41 @@ def add_knowledge(
 def edit_knowledge(call: Call, ref: str, text: str, date: str | None = None, reason: str | None = None) -> Edit:
     """Replace the text of one item."""
     # A decision keeps its date and reason unless others are given, or the text is a whole decision.
-    item = find_knowledge(call.snapshot, ref)
-    day = None if date is None else _DAY.written(date, call.now, call.zone)
-    new = text.strip()
-    if item.date is not None and DECISION.fullmatch(new) is None:
-        day = day or item.date
-        reason = item.reason if reason is None and split_remark(new)[1] is None else reason
-    raw = compose(new, day, reason)
-    before = call.snapshot.document(FILE)
-    document = with_bullet(before, item.at, raw, CODE)
-    if document is before:
-        return Edit({}, "nothing changed", item.ref)
-    found = next(one for one in Knowledge(FILE, document).items if one.at == item.at)
-    return Edit({FILE: document}, f"changed {short(raw)}", found.ref)
+    day, new = None if date is None else _DAY.written(date, call.now, call.zone), text.strip()
+
+    def planned(item: KnowledgeItem) -> Step[str]:
+        decided = item.date is not None and DECISION.fullmatch(new) is None
+        keeps = decided and reason is None and split_remark(new)[1] is None
+        raw = compose(new, day or (item.date if decided else None), item.reason if keeps else reason)
+        return Step(raw, title=raw)
+
+    return KNOWLEDGE_EDITS.edit(call.snapshot, ref, planned)
 
 
 @knowledge.changes("remove", "removed", examples=("memdeck knowledge remove 5b2c9d1",))
 @_ref
-def remove_knowledge(call: Call, ref: str) -> Edit:
+def remove_knowledge(call: Call, ref: Refs) -> Edit:
     """Remove one item; it is printed as it was."""
-    item = find_knowledge(call.snapshot, ref)
-    document = with_bullet(call.snapshot.document(FILE), item.at, None, CODE)
-    return Edit({FILE: document}, f"removed {short(item.text)}")
+    return KNOWLEDGE_EDITS.remove(call.snapshot, ref)
 
 
 CODE = "knowledge.text"
+
+
+class KnowledgeEdits(Edits[KnowledgeItem, str]):
+    """The edits of knowledge.md, whose items are bullets; a section is named with the topic in it, if any."""
+
+    def replace(self, document: Document, item: KnowledgeItem, written: str | None) -> Document:
+        """Return the document with another text in a bullet, or (None) without it."""
+        return with_bullet(document, item.at, written, CODE)
+
+    def insert(self, document: Document, section: tuple[str, str | None], written: str) -> tuple[Document, Place]:
+        """Return the document with a bullet behind the last one of a section or a topic, and its place."""
+        document, place = with_knowledge(document, *section, [written])
+        return document, (*place, len(read_bullets(document.block(*place).body)) - 1)
+
+
+KNOWLEDGE_EDITS = KnowledgeEdits(FILE, "pieces of knowledge", find_knowledge, Knowledge)
 
 
 def with_knowledge(
@@ -164,11 +174,6 @@ def with_knowledge(
         if place == (places[0], len(document.section(places[0]))):
             document = document.insert_entry(*place, Entry.compose(name, newline=document.newline))
     return with_bullets(document, *place, raws, CODE), place
-
-
-def last_in(document: Document, place: tuple[int, int | None]) -> KnowledgeItem:
-    """Return the last item of a section or a topic."""
-    return [item for item in Knowledge(FILE, document).items if item.at[:2] == place][-1]
 
 
 def compose(text: str, date: str | None, reason: str | None) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from memory.base.values import split_remark
@@ -13,7 +14,7 @@ from memory.document import Document
 from memory.document.lines import read_bullets
 from memory.errors import UsageError
 from memory.files.fields.dress import PlainFile, loose_lines, plain_bullets
-from memory.files.refs import NamedItem, name_all
+from memory.files.refs import FileView, Item, identity_hex
 
 FILE = "knowledge.md"
 KIND = "knowledge"
@@ -23,12 +24,15 @@ _KEYS = ("section", "topic", "kind", "text", "date", "reason")
 
 
 @dataclass(frozen=True, slots=True)
-class KnowledgeItem(NamedItem):
+class KnowledgeItem(Item):
     """One bullet with what is indented below it; `text` is without date and reason where it is a decision.
 
-    `at` is (section index, entry index or None, number of the bullet there).
+    `at` is (section index, entry index or None, number of the bullet there), `line` counts from 0.
     """
 
+    of: Knowledge = field(compare=False, repr=False)
+    at: tuple[int, int | None, int]
+    line: int
     section: str
     topic: str | None
     raw: str
@@ -36,7 +40,11 @@ class KnowledgeItem(NamedItem):
     date: str | None
     reason: str | None
     kind: Literal["fact", "decision"]
-    at: tuple[int, int | None, int]
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of section, topic and text."""
+        return identity_hex(KIND, self.section, self.topic or "", self.raw)
 
     @property
     def title(self) -> str:
@@ -56,23 +64,18 @@ class KnowledgePart(NamedTuple):
     topics: tuple[KnowledgePart, ...] = ()
 
 
-class Knowledge:
+class Knowledge(FileView[KnowledgeItem]):
     """All of knowledge.md: `sections` and `items` in file order."""
+
+    kind = KIND
 
     def __init__(self, file: str, document: Document) -> None:
         """Read the bullets; never fails."""
-        self.file = file
-        self.document = document
-        found = [
-            (document.section(index).title, None if place is None else block.title, bullet.text,
-             first + bullet.line, (index, place, number))
+        super().__init__(file, document)
+        self.items = tuple(
+            _item(self, (index, place, number), first + bullet.line, block.title, bullet.text)
             for index, place, block, first in document.blocks()
             for number, bullet in enumerate(read_bullets(plain_bullets(block.body).body))
-        ]  # fmt: skip
-        names = name_all(KIND, [(section, topic or "", text) for section, topic, text, _, _ in found])
-        self.items: tuple[KnowledgeItem, ...] = tuple(
-            KnowledgeItem(*name, file, line, section, topic, text, **_parts(section, text), at=at)
-            for name, (section, topic, text, line, at) in zip(names, found, strict=True)
         )
         grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = defaultdict(list)
         for item in self.items:
@@ -87,15 +90,22 @@ class Knowledge:
             if part.heading or grouped[index, None] or len(part)
         )
 
+    def __iter__(self) -> Iterator[KnowledgeItem]:
+        """Iterate in file order."""
+        return iter(self.items)
 
-def _parts(section: str, raw: str) -> dict[str, Any]:
-    """Return text, date, reason and kind of a bullet."""
+
+def _item(of: Knowledge, at: tuple[int, int | None, int], line: int, title: str, raw: str) -> KnowledgeItem:
+    """Return the item of a bullet under a heading: a decision by its date, or by its section."""
+    section, topic = of.document.section(at[0]).title, None if at[1] is None else title
     found = DECISION.fullmatch(raw)
-    if found is not None:
-        text, reason = split_remark(found[2])
-        return {"text": text or found[2], "date": found[1], "reason": reason if text else None, "kind": "decision"}
-    kind = "decision" if section.casefold().startswith("decision") else "fact"
-    return {"text": raw, "date": None, "reason": None, "kind": kind}
+    if found is None:
+        kind: Literal["fact", "decision"] = "decision" if section.casefold().startswith("decision") else "fact"
+        return KnowledgeItem(of, at, line, section, topic, raw, raw, None, None, kind)
+    text, reason = split_remark(found[2])
+    if not text:
+        text, reason = found[2], None
+    return KnowledgeItem(of, at, line, section, topic, raw, text, found[1], reason, "decision")
 
 
 def plain_knowledge(document: Document) -> PlainFile:

@@ -5,27 +5,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from memory.document import Entry
 from memory.errors import UsageError
-from memory.files.edit import Edit, EntryEdits, TitleRule
+from memory.files.edit import Edit, EntryEdits, Step, one_line, started_document, titled
 from memory.files.find import find_monitor
 from memory.files.snapshot import Snapshot
 
-from .model import FILE, SCHEMA, SECTION, Monitors
+from .model import FILE, SCHEMA, SECTION, Monitors, plain_section
 
+_CODE, _NAME = "monitor.name", "the name of a monitor"
 MONITOR_EDITS = EntryEdits(
     FILE,
-    "monitor",
+    "monitors",
     find_monitor,
-    lambda file, document: Monitors(file, document).monitors,
-    SCHEMA,
-    TitleRule(("name", "title"), "monitor.name", "the name of a monitor"),
-    {SECTION: SECTION},
-    lambda section: SECTION if section.name == SECTION.casefold() else None,
+    Monitors,
+    "monitor",
+    schema=SCHEMA,
+    setters=dict.fromkeys(("name", "title"), titled(_CODE, _NAME)),
+    plain=plain_section,
+    titles={SECTION: SECTION},
 )
 
 
 def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now: datetime) -> Edit:
     """Add a monitor at the end of the section Monitors; UsageError `monitor.name` for a name that is taken."""
-    if any(monitor.name == name.strip() for monitor in snapshot.monitors.monitors):
-        raise UsageError("monitor.name", f"there is a monitor {name.strip()[:60]!r} already", "give it another name")
-    return MONITOR_EDITS.added(snapshot, SECTION, name, values, now=now)
+    title = one_line(_CODE, _NAME, name)
+    if any(monitor.name == title for monitor in snapshot.monitors):
+        raise UsageError(_CODE, f"there is a monitor {title[:60]!r} already", "give it another name")
+    document = started_document(snapshot, FILE, now)
+    entry = MONITOR_EDITS.composed(title, values, document.newline, snapshot.zone)
+    return MONITOR_EDITS.add(document, SECTION, entry, title)
+
+
+def edit_monitor(snapshot: Snapshot, ref: str, values: Mapping[str, str], base: Entry | None = None) -> Edit:
+    """Set fields and the name; an empty value removes a field. What others changed since `base` stays."""
+    zone = snapshot.zone
+    return MONITOR_EDITS.edit(snapshot, ref, lambda item: Step(MONITOR_EDITS.with_values(item, base, values, zone)))

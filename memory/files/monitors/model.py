@@ -5,6 +5,7 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Any
@@ -12,10 +13,18 @@ from typing import Any
 from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document
-from memory.document.nodes import bare
-from memory.files.fields.dress import LineFinding, PlainFile, plain_entry, plain_fields, unread_entries
+from memory.document.nodes import Entry, Section
+from memory.files.fields.dress import (
+    LineFinding,
+    PlainFile,
+    PlainSection,
+    heading_findings,
+    plain_entry,
+    plain_fields,
+    unread_entries,
+)
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
-from memory.files.refs import FieldText, NamedEntry, name_all
+from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
 
 FILE = "monitors.md"
 KIND = "monitors"
@@ -54,8 +63,23 @@ SCHEMA = Schema({**FIELDS, **_OF_TYPES}, understood=False)
 HEALTHY = frozenset({"healthy", "ok", "up"})
 
 
-class Monitor(NamedEntry):
+class Monitor(PlacedEntry):
     """One monitor; texts are as in the file, without remarks, None where there is none."""
+
+    @property
+    def entry(self) -> Entry:
+        """The entry as written: no other form of a field is read."""
+        return self.raw
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of the name."""
+        return identity_hex(KIND, self.name)
+
+    @property
+    def title(self) -> str:
+        """The name, under which it is looked up."""
+        return self.entry.title
 
     @property
     def name(self) -> str:
@@ -165,27 +189,34 @@ class Monitor(NamedEntry):
         }
 
 
-class Monitors:
+class Monitors(FileView[Monitor]):
     """The monitors of one file in file order: the entries of its section Monitors."""
+
+    kind = KIND
 
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; their fields are read on first use."""
-        self.file = file
-        self.document = document
-        found = [
-            ((index, number), entry)
+        super().__init__(file, document)
+        self.monitors = tuple(
+            Monitor(self, (index, number), entry)
             for index in document.find(SECTION)
             for number, entry in enumerate(document.sections[index].entries)
-        ]
-        names = name_all(KIND, [(entry.title,) for _, entry in found], [bare(entry) for _, entry in found])
-        self.monitors: tuple[Monitor, ...] = tuple(
-            Monitor(self, at, entry, name) for name, (at, entry) in zip(names, found, strict=True)
         )
+
+    def __iter__(self) -> Iterator[Monitor]:
+        """Iterate in file order."""
+        return iter(self.monitors)
 
     @cached_property
     def intervals(self) -> tuple[tuple[str, Monitor], ...]:
         """The monitors that run by themselves, each with its interval."""
         return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])
+
+
+def plain_section(section: Section) -> PlainSection[str]:
+    """Return a section of monitors.md in the plain form."""
+    name = SECTION if section.level == 2 and section.name == SECTION.casefold() else None
+    return PlainSection(name, section.title, (), tuple(heading_findings(section, SCHEMA)))
 
 
 def plain_monitors(document: Document) -> PlainFile:
@@ -194,4 +225,4 @@ def plain_monitors(document: Document) -> PlainFile:
     """
     why = "is not run: it is in no section of this file that is read"
     others = unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
-    return PlainFile(document, (*others, *plain_fields(document, SCHEMA).findings))
+    return PlainFile(document, (*others, *plain_fields(document, SCHEMA, plain_section).findings))

@@ -11,8 +11,13 @@ from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
     Edit,
     EntryEdits,
-    TitleRule,
-    with_changes,
+    Refs,
+    Step,
+    one_line,
+    started_document,
+    titled,
+    with_text,
+    with_text_below,
 )
 from memory.files.find import find_plan
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, text_alone, whole_text
@@ -26,9 +31,9 @@ from .model import (
     TASK_KEYS,
     Plan,
     Plans,
+    plain_section,
     progress_of,
     read_plan_json,
-    section_of,
     task_table,
     tasks_of,
 )
@@ -39,7 +44,7 @@ orchestration = EntryGroup(
     "orchestration",
     "List, add, edit and remove plans of several agents and projects (orchestration.md).",
     key="plan",
-    find=lambda snapshot, ref, _: find_plan(snapshot, ref, archived=True),
+    find=find_plan,
     title=lambda plan: str(plan.title),
 )
 
@@ -90,8 +95,11 @@ def _trees(paint: Paint, found: Sequence[Plan]) -> Iterator[str]:
 @option("--text", metavar="TEXT", help="What goes below its fields, such as its table of tasks.")
 def add(call: Call, title: str, changes: Sequence[str] | Mapping[str, str] = (), text: str | None = None) -> Edit:
     """Add a plan to Active Plans."""
+    title = one_line("plan.title", "the title of a plan", title)
     values = {"created": format_local(call.now, call.zone), **pairs(changes)}
-    return PLAN_EDITS.added(call.snapshot, "active", title, values, text or "", now=call.now)
+    document = started_document(call.snapshot, FILE, call.now)
+    entry = PLAN_EDITS.composed(title, values, document.newline, call.zone)
+    return PLAN_EDITS.add(document, "active", with_text_below(entry, text or ""), title)
 
 
 @orchestration.changes("edit", "changed", examples=("memdeck orchestration edit 5b2c9d1 --set status=completed",))
@@ -114,7 +122,7 @@ def edit(
     if text is not None:
         text_alone("plan", (task is not None,), "--task")
         text_alone("plan", (values,))
-        return PLAN_EDITS.rewritten(call.snapshot, ref, text, now=call.now)
+        return PLAN_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
     if task is not None:
         call.done = f"changed task {task} of"
         return _edit_task(call, ref, task, values)
@@ -137,8 +145,7 @@ def start(call: Call, ref: str, task: str | None = None) -> Edit:
     plan = _open_plan(call.snapshot, ref)
     phase = _phase_now(plan)
     first = {} if plan.current_phase is not None or phase is None else {"currentPhase": plan.phases[phase].name}
-    edit = _edit_plan(call, ref, {"status": "running", **first})
-    return edit._replace(summary=f"started the plan {plan.title[:60]}")
+    return _edit_plan(call, ref, {"status": "running", **first}, "started")
 
 
 @orchestration.changes("advance", "advanced", examples=("memdeck orchestration advance plan-redis",))
@@ -154,8 +161,8 @@ def advance(call: Call, ref: str) -> Edit:
     if following >= len(names):
         what = f"{names[-1]!r} is its last phase" if names else "its tasks are in no phases"
         raise UsageError("plan.phase", what, "finish the plan with `memdeck orchestration done REF`")
-    edit = _edit_plan(call, ref, {"currentPhase": names[following], "status": "running"})
-    return edit._replace(summary=f"moved the plan {plan.title[:60]} to phase {names[following]}")
+    values = {"currentPhase": names[following], "status": "running"}
+    return _edit_plan(call, ref, values, "advanced", f" to phase {names[following][:40]}")
 
 
 @orchestration.changes(
@@ -183,52 +190,59 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
 @orchestration.changes("remove", "removed", examples=("memdeck orchestration remove 5b2c9d1",))
 @argument("ref")
 @option("--task", metavar="ID", help="Remove this task of the plan instead.")
-def remove(call: Call, ref: str, task: str | None = None) -> Edit:
+def remove(call: Call, ref: Refs, task: str | None = None) -> Edit:
     """Remove a plan, which is printed as it was, or one of its tasks."""
     if task is None:
-        return PLAN_EDITS.removed(call.snapshot, ref, now=call.now)
+        return PLAN_EDITS.remove(call.snapshot, ref)
     call.done = f"removed task {task} of"
-    plan = find_plan(call.snapshot, ref)
-    table = task_table(plan.entry)
-    row = None if table is None else _row_of(table, task)
-    if table is None or row is None:
-        raise NotFoundError(
-            "plan.task", f"the table of this plan has no task {task[:40]!r}", "see `memdeck orchestration show`"
-        )
-    entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
-    return _with_tasks(plan, entry, f"removed task {task[:40]} of the plan {plan.title[:60]}")
+
+    def planned(plan: Plan) -> Step[Entry]:
+        table = task_table(plan.entry)
+        row = None if table is None else _row_of(table, task)
+        if table is None or row is None:
+            raise NotFoundError(
+                "plan.task", f"the table of this plan has no task {task[:40]!r}", "see `memdeck orchestration show`"
+            )
+        entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
+        return Step(_with_progress(plan, entry), verb=f"removed task {task[:40]} of")
+
+    return PLAN_EDITS.edit(call.snapshot, ref, planned)
 
 
 PLAN_EDITS = EntryEdits(
     FILE,
-    "plan",
+    "plans",
     find_plan,
-    lambda file, document: Plans(file, document).plans,
-    SCHEMA,
-    TitleRule(("title",), "plan.title", "the title of a plan"),
-    {"active": "Active Plans", "completed": "Completed Plans"},
-    section_of,
+    Plans,
+    "plan",
+    schema=SCHEMA,
+    setters={"title": titled("plan.title", "the title of a plan")},
+    plain=plain_section,
+    titles={"active": "Active Plans", "completed": "Completed Plans"},
 )
 
 
-def _edit_plan(call: Call, ref: str, changes: Mapping[str, str]) -> Edit:
+def _edit_plan(call: Call, ref: str, changes: Mapping[str, str], verb: str = "changed", more: str = "") -> Edit:
     """Set fields and `title`; `section` (`active`, `completed`) moves the plan to the end of that section.
 
     A plan that moves to Completed Plans is completed now, where it does not say when. UsageError `plan.section`.
     """
-    plan = find_plan(call.snapshot, ref)
     values = dict(changes)
-    section = None
-    if (word := values.pop("section", None)) is not None:
-        section = word.strip().casefold().removesuffix(" plans")
-        if section not in PLAN_EDITS.titles:
-            raise UsageError("plan.section", f"{word[:40]!r} is not a section", "use active or completed")
-        section = None if section == plan.section else section
-    if section == "completed":
-        if plan.completed is None:
-            values.setdefault("completed", format_local(call.now, call.zone))
-        values.setdefault("status", "completed")
-    return PLAN_EDITS.changed(call.snapshot, ref, values, section=section, now=call.now)
+    word = values.pop("section", None)
+    section = None if word is None else word.strip().casefold().removesuffix(" plans")
+    if section is not None and section not in PLAN_EDITS.titles:
+        raise UsageError("plan.section", f"{(word or '')[:40]!r} is not a section", "use active or completed")
+
+    def planned(plan: Plan) -> Step[Entry]:
+        moves = section is not None and section != plan.section
+        if moves and section == "completed":
+            if plan.completed is None:
+                values.setdefault("completed", format_local(call.now, call.zone))
+            values.setdefault("status", "completed")
+        entry = PLAN_EDITS.with_values(plan, call.base, values, call.zone)
+        return Step(None, [(section, entry)], verb) if moves and section else Step(entry, (), verb, more)
+
+    return PLAN_EDITS.edit(call.snapshot, ref, planned)
 
 
 def _open_plan(snapshot: Snapshot, ref: str) -> Plan:
@@ -258,9 +272,17 @@ def _edit_task(call: Call, ref: str, name: str, values: Mapping[str, str]) -> Ed
     The plan's own field `progress`, where there is one, is set to the share that is done. Raises UsageError `plan.task`
     for a key that is no column, an id that is new without a title, or a plan whose tasks are in its JSON.
     """
-    plan = find_plan(call.snapshot, ref)
     changes = {key: value.strip() for key, value in values.items()}
     SCHEMA.written("status", changes.get("status", ""))
+
+    def planned(plan: Plan) -> Step[Entry]:
+        return Step(_with_progress(plan, _with_task(plan, name, changes)), verb=f"changed task {name[:40]} of")
+
+    return PLAN_EDITS.edit(call.snapshot, ref, planned)
+
+
+def _with_task(plan: Plan, name: str, changes: Mapping[str, str]) -> Entry:
+    """Return the entry of a plan with other cells in the row of a task, or with a new row."""
     entry = plan.entry
     if task_table(entry) is None:
         if any(task.id for task in plan.tasks):
@@ -273,19 +295,17 @@ def _edit_task(call: Call, ref: str, name: str, values: Mapping[str, str]) -> Ed
     if unknown := [key for key in changes if key not in columns]:
         known = ", ".join(columns)
         raise UsageError("plan.task", f"the table of tasks has no column {unknown[0]!r}", f"it has {known}")
-    row = _row_of(table, name)
-    body = entry.body
+    row, body = _row_of(table, name), entry.body
     if row is None:
         if not changes.get("title"):
             raise UsageError("plan.task", f"the plan has no task {name[:40]!r}", "give a title to add it")
         given = {"status": "planning", **changes, "id": name}
         cells = {columns[key]: value for key, value in given.items() if key in columns}
-        body = add_row(body, table, [cells.get(at, "") for at in range(len(table.header))])
-    else:
-        for key, value in changes.items():
-            current = next(one for one in find_tables(body) if one.start == table.start)
-            body = set_cell(body, current, row, columns[key], value)
-    return _with_tasks(plan, entry.with_body(body), f"changed task {name[:40]} of the plan {plan.title[:60]}")
+        return entry.with_body(add_row(body, table, [cells.get(at, "") for at in range(len(table.header))]))
+    for key, value in changes.items():
+        current = next(one for one in find_tables(body) if one.start == table.start)
+        body = set_cell(body, current, row, columns[key], value)
+    return entry.with_body(body)
 
 
 def _row_of(table: Table, name: str) -> int | None:
@@ -293,8 +313,9 @@ def _row_of(table: Table, name: str) -> int | None:
     return next((number for number, row in enumerate(table.rows) if row.text(column) == name.strip()), None)
 
 
-def _with_tasks(plan: Plan, entry: Entry, summary: str) -> Edit:
+def _with_progress(plan: Plan, entry: Entry) -> Entry:
+    """Return an entry whose field `progress`, where a plan has one, says which share of its tasks is done."""
     done = progress_of(tasks_of(entry, 1, read_plan_json(entry.body)))
-    if plan.stated_progress is not None and done is not None and done != plan.stated_progress:
-        entry = with_changes(entry, {"progress": f"{done}%"}, SCHEMA)
-    return PLAN_EDITS.replaced(plan, entry, summary)
+    if plan.stated_progress is None or done is None or done == plan.stated_progress:
+        return entry
+    return with_text(entry, "progress", f"{done}%", SCHEMA)

@@ -14,11 +14,10 @@ from memory.base.problems import Level
 from memory.base.values import is_absent
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
-from memory.document.nodes import bare
 from memory.document.tables import Table
-from memory.files.fields.dress import LineFinding, plain_entry
+from memory.files.fields.dress import LineFinding, PlainSection, heading_findings, plain_entry
 from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
-from memory.files.refs import FieldText, Name, NamedEntry, name_all
+from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
 
 TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress")
 """The columns of a plan's table of tasks, in the order in which a new table has them."""
@@ -288,20 +287,40 @@ def section_of(section: Section) -> PlanSection | None:
     return SECTIONS.get(section.name) if section.level == 2 else None
 
 
-class Plan(NamedEntry):
+def plain_section(section: Section) -> PlainSection[PlanSection]:
+    """Return a section of orchestration.md in the plain form."""
+    return PlainSection(section_of(section), section.title, (), tuple(heading_findings(section, SCHEMA)))
+
+
+class Plan(PlacedEntry):
     """One plan; texts as in the file, None where there is none.
 
     One under a heading that is no section of plans is active and has that `heading`, "" for none.
     """
 
-    def __init__(self, plans: Plans, at: tuple[int, int], entry: Entry, name: Name) -> None:
-        """Store where the plan is; its tasks are read on first use."""
-        super().__init__(plans, at, entry, name)
-        part = plans.document.section(at[0])
+    def __init__(self, of: Plans, at: tuple[int, int], raw: Entry) -> None:
+        """Store where the plan is; its fields and tasks are read on first use."""
+        super().__init__(of, at, raw)
+        part = of.document.section(at[0])
         known = section_of(part)
         self.section: PlanSection = known or "active"
         self.heading = None if known else part.title if part.heading else ""
-        self.archived = plans.file.startswith("archive/")
+        self.archived = of.file.startswith("archive/")
+
+    @cached_property
+    def entry(self) -> Entry:
+        """The entry in the plain form."""
+        return plain_entry(self.raw, SCHEMA)[0]
+
+    @property
+    def identity(self) -> str:
+        """Ten hex digits made of title and `created`."""
+        return identity_hex(KIND, self.title, self.entry.fields.get("created") or "")
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.entry.title
 
     @cached_property
     def _json(self) -> JsonPlan | None:
@@ -369,23 +388,23 @@ class Plan(NamedEntry):
         }
 
 
-class Plans:
+class Plans(FileView[Plan]):
     """The plans of one file in file order: entries of Active Plans and Completed Plans, and of all other sections."""
 
+    kind = KIND
+
     def __init__(self, file: str, document: Document) -> None:
-        """Read the plans; never fails."""
-        self.file = file
-        self.document = document
-        found = [
-            ((index, number), plain_entry(entry, SCHEMA)[0])
+        """Wrap the entries; never fails."""
+        super().__init__(file, document)
+        self.plans = tuple(
+            Plan(self, (index, number), entry)
             for index, part in document.all_sections()
             for number, entry in enumerate(part.entries)
-        ]
-        known = [(entry.title, entry.fields.get("created") or "") for _, entry in found]
-        names = name_all(KIND, known, [bare(entry) for _, entry in found])
-        self.plans: tuple[Plan, ...] = tuple(
-            Plan(self, at, entry, name) for name, (at, entry) in zip(names, found, strict=True)
         )
+
+    def __iter__(self) -> Iterator[Plan]:
+        """Iterate in file order."""
+        return iter(self.plans)
 
     @cached_property
     def counts(self) -> Mapping[str, int]:

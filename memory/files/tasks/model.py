@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from functools import cached_property
 from typing import Any, Literal
 
 from memory.base.clock import Moment
 from memory.base.cron import BadCron, next_runs
 from memory.base.values import alike
 from memory.document.model import Document
-from memory.document.nodes import Entry, bare
+from memory.document.nodes import Entry
 from memory.files.fields.values import moment_or_none, read_progress, text_or_none
-from memory.files.refs import FieldText, PlacedEntry, tell_apart
+from memory.files.refs import FieldText, FileView, PlacedEntry
 
 from .reading import Head, SectionName, is_checked, plain_section
 from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags
@@ -45,22 +44,19 @@ class Task(PlacedEntry):
     archived. `heading` is the heading above the task where that is no section of tasks ("" for none), else None.
     """
 
-    __slots__ = ("_list", "_place", "heading", "section")
+    __slots__ = ("heading", "section")
 
     def __init__(
         self,
-        tasks: TaskList,
-        place: int,
+        of: TaskList,
         section: SectionName,
         at: tuple[int, int],
         raw: Entry,
         heading: str | None = None,
-        line: int | None = None,
+        listed: int | None = None,
     ) -> None:
-        """Store where the task is: its place among all tasks of the list, its section, and its entry as written."""
-        super().__init__(tasks, at, raw, line)
-        self._list = tasks
-        self._place = place
+        """Store where the task is, its section, and its entry as written."""
+        super().__init__(of, at, raw, listed)
         self.section: SectionName = section
         self.heading = heading
 
@@ -82,19 +78,9 @@ class Task(PlacedEntry):
         return self.raw.memo(Head).hex
 
     @property
-    def long_hex(self) -> str:
-        """The digits that no other task of the file has."""
-        return self._list.long_hex(self._place)
-
-    @property
-    def ref(self) -> str:
-        """The ref, `tasks#…`: ten digits, more for twins in the file and for completed runs of a recurring task."""
-        return f"{KIND}#{self.ref_hex}"
-
-    @property
-    def ref_hex(self) -> str:
-        """The digits of the ref."""
-        return self._list.hexes[self._place]
+    def is_run(self) -> bool:
+        """Whether it is a completed run of a recurring task: the short digits name the open task itself."""
+        return is_run(self.entry)
 
     @property
     def priority(self) -> str | None:
@@ -110,10 +96,6 @@ class Task(PlacedEntry):
     def fields(self) -> Mapping[str, str]:
         """All fields, unknown ones included, in file order."""
         return self.entry.fields
-
-    def text_of(self, key: str) -> str | None:
-        """Return the text of a field; None where it is missing or means "none"."""
-        return text_or_none(self.entry.fields.get(key))
 
     @property
     def due_parts(self) -> DueValue:
@@ -229,17 +211,18 @@ class Task(PlacedEntry):
         }
 
 
-class TaskList:
+class TaskList(FileView[Task]):
     """The tasks of one file in file order: those of the sections Pending, In Progress and Completed, and all others.
 
     Entries and items of a checklist under another heading, or before any section, are tasks that have that `heading`:
     completed where their box is checked, else pending. Tasks of an archive are `archived`.
     """
 
+    kind = KIND
+
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; no field is read."""
-        self.file = file
-        self.document = document
+        super().__init__(file, document)
         self.archived = file.startswith("archive/")
         found: list[Task] = []
         for index, section in document.all_sections():
@@ -249,10 +232,10 @@ class TaskList:
             heading = section.title if read.name is None else None
             for number, item in enumerate(read.items, -len(read.items)):
                 where = done if item.checked else shown
-                found.append(Task(self, len(found), where, (index, number), item.entry, heading, item.line))
+                found.append(Task(self, where, (index, number), item.entry, heading, item.line))
             for number, entry in enumerate(section.entries):
                 where = done if done != shown and is_checked(entry) else shown
-                found.append(Task(self, len(found), where, (index, number), entry, heading))
+                found.append(Task(self, where, (index, number), entry, heading))
         self.tasks: tuple[Task, ...] = tuple(found)
 
     def __iter__(self) -> Iterator[Task]:
@@ -262,34 +245,6 @@ class TaskList:
     def __len__(self) -> int:
         """Return the number of tasks."""
         return len(self.tasks)
-
-    @cached_property
-    def _twins(self) -> dict[str, list[int]]:
-        """The places of the tasks by their identity."""
-        groups: dict[str, list[int]] = {}
-        for place, task in enumerate(self.tasks):
-            groups.setdefault(task.identity, []).append(place)
-        return groups
-
-    @cached_property
-    def hexes(self) -> tuple[str, ...]:
-        """The digits of the ref of each task.
-
-        The completed runs of a recurring task always have long ones: the short ones name the open task itself.
-        """
-        found = [""] * len(self.tasks)
-        for identity, group in self._twins.items():
-            runs = [place for place in group if is_run(self.tasks[place].entry)]
-            others = len(group) - len(runs)
-            for place in group:
-                found[place] = self.long_hex(place) if others > 1 or place in runs else identity
-        return tuple(found)
-
-    def long_hex(self, place: int) -> str:
-        """Return the digits that no other task of the file has, of the task at a place in file order."""
-        identity = self.tasks[place].identity
-        group = self._twins[identity]
-        return tell_apart(identity, [bare(self.tasks[one].entry) for one in group])[group.index(place)]
 
     def in_section(self, *names: str) -> tuple[Task, ...]:
         """Return the tasks of some sections: pending, in-progress, completed or archived."""
@@ -303,14 +258,6 @@ class TaskList:
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
         return sum([task.section == name for task in self.tasks])
-
-    def at(self, section: int, entry: int) -> Task | None:
-        """Return the task of an entry of the document."""
-        return next((task for task in self.tasks if task.at == (section, entry)), None)
-
-    def task_of(self, entry: Entry | None) -> Task | None:
-        """Return the task of an entry that is this very object, None where there is none."""
-        return None if entry is None else next((task for task in self.tasks if task.entry is entry), None)
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:

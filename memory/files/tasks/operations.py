@@ -11,7 +11,7 @@ from memory.base.cron import describe
 from memory.base.values import alike, folded, is_absent
 from memory.document import Entry
 from memory.errors import ConflictError
-from memory.files.edit import Edit, started_document
+from memory.files.edit import Edit, Refs, Step, started_document
 from memory.files.fields.values import moment_or_none
 from memory.files.find import find_task
 from memory.files.operations import (
@@ -45,17 +45,11 @@ from memory.operations.result import Paint, Result, fields_of, listing
 
 from .edits import (
     FILE,
-    Refs,
-    TaskPlan,
+    TASK_EDITS,
     done,
     edit_task,
-    edited,
     heading,
-    left,
-    put,
     read_priority,
-    replace_task_text,
-    with_value,
 )
 from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
@@ -68,15 +62,11 @@ _PRIORITY = Choice(PRIORITIES, case_sensitive=False)
 _ref = argument("ref", type=Ref(("tasks",)))
 
 
-def _left(snapshot: Snapshot, ref: str, entry: Entry | None) -> Task:
-    return snapshot.tasks.task_of(entry) or find_task(snapshot, ref, archived=True)
-
-
 tasks = EntryGroup(
     "tasks",
     "List, add, edit, start, finish and remove tasks (tasks.md and its archive).",
     key="task",
-    find=_left,
+    find=find_task,
     title=lambda task: str(task.title),
 )
 
@@ -239,14 +229,12 @@ def add_task(
         call.more += f"  recurs {describe(cron)}"
     _warn_of_twins(call, title)
     document = started_document(call.snapshot, FILE, call.now)
-    entry = Entry.compose(heading(read_priority(priority or "NORMAL"), title), "", document.newline)
     created = format_local(call.now, call.zone)
-    values = {"due": day, "recurring": cron or None, "assigned": assigned, "created": created, "tags": write_tags(tags)}
-    for key, value in {**values, "notes": notes, "action": action, **pairs(extra)}.items():
-        if value is not None:
-            entry = with_value(entry, key, value, call.zone)
-    document, place = put(document, "pending", entry)
-    return left(document, f"added {short(title.strip())}", place)
+    values = {"due": day, "recurring": cron, "assigned": assigned, "created": created, "tags": write_tags(tags)}
+    values |= {"notes": notes, "action": action, **pairs(extra)}
+    named = heading(read_priority(priority or "NORMAL"), title)
+    entry = TASK_EDITS.composed(named, values, document.newline, call.zone)
+    return TASK_EDITS.add(document, "pending", entry, title.strip())
 
 
 def _fields() -> tuple[str, ...]:
@@ -285,7 +273,7 @@ def edit(
     something((values, unset, text is not None))
     if text is not None:
         text_alone("task", (values, unset))
-        return replace_task_text(call.snapshot, ref, text, now=call.now)
+        return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
     if "due" in values:
         values["due"] = DUE.written(values["due"], call.now, call.zone)
         _tell_due(call, values["due"])
@@ -327,7 +315,7 @@ def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = 
 def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
     """Finish a task; a recurring task leaves a completed copy and waits for its next date."""
 
-    def planned(task: Task) -> TaskPlan:
+    def planned(task: Task) -> Step[Entry]:
         if task.section == "completed":
             raise ConflictError(
                 "task.completed",
@@ -338,7 +326,7 @@ def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
             )
         return done(task, task.entry, outcome, call.now, call.zone)
 
-    return edited(call.snapshot, ref, planned, call.now)
+    return TASK_EDITS.move(call.snapshot, ref, planned, call.now)
 
 
 @tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
@@ -352,7 +340,7 @@ def reopen_task(call: Call, ref: Refs) -> Edit:
 @_ref
 def remove_task(call: Call, ref: Refs) -> Edit:
     """Remove a task from the file; it is printed as it was."""
-    return edited(call.snapshot, ref, lambda _: TaskPlan(None, verb="removed"), call.now)
+    return TASK_EDITS.remove(call.snapshot, ref)
 
 
 def _recurs(call: Call, text: str, due: str | None) -> str:

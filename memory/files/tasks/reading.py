@@ -26,7 +26,6 @@ from memory.files.fields.dress import (
     unclear,
     unread,
     visible_lines,
-    with_items,
 )
 from memory.files.fields.values import text_or_none
 from memory.files.refs import identity_hex
@@ -248,20 +247,6 @@ def _outside(section: Section) -> list[LineFinding]:
             if re.match(r"#{1,3} ", text):
                 return [unread(number, text, "it is in a code fence or HTML; take the fence away")]
     return []
-
-
-def items_as_entries(document: Document, index: int, numbers: Iterable[int]) -> Document:
-    """Return the document with some of the tasks above the first entry of a section written as entries.
-
-    Under a heading that is no section of tasks a checked one keeps its box: nothing else says that it is done.
-    """
-    read = document.section(index).memo(plain_section)
-    items = [read.items[number] for number in numbers]
-    if read.name is None:
-        items = [
-            one._replace(entry=one.entry.with_title(f"[x] {one.entry.title}")) if one.checked else one for one in items
-        ]
-    return with_items(document, index, items)
 
 
 def is_checked(entry: Entry) -> bool:

@@ -10,14 +10,14 @@ from memory.errors import MemdeckError
 from memory.files.edit import Edit, started_document
 from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
 from memory.files.journal.edits import section_for, without_entry
-from memory.files.journal.model import Journal, JournalEntry
+from memory.files.journal.model import JournalEntry
 from memory.files.journal.reading import read_date, split_heading
 from memory.files.plans.edits import PLAN_EDITS
-from memory.files.plans.model import Plan, Plans
+from memory.files.plans.model import Plan
 from memory.files.refs import read_ref, short
-from memory.files.snapshot import Snapshot, kind_of, ref_of
-from memory.files.tasks.edits import with_section
-from memory.files.tasks.model import Task, TaskList
+from memory.files.snapshot import Snapshot, kind_of
+from memory.files.tasks.edits import TASK_EDITS
+from memory.files.tasks.model import Task
 
 HOMES = {"tasks": "tasks.md", "journal": "journal.md", "plans": "orchestration.md"}
 """The file that archived entries of each kind came from."""
@@ -36,25 +36,7 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
     title = archive.section(item.at[0]).title
     document, place = _placed(started_document(snapshot, home, now), kind, item.entry, title)
     emptied = without_entry(archive, item.at, read_date(title)) if kind == "journal" else archive.remove_entry(*item.at)
-    return Edit(
-        {home: document, item.file: emptied},
-        f"restored {short(item.title)} to {home}",
-        _ref_at(home, document, place),
-    )
-
-
-def _ref_at(file: str, document: Document, place: tuple[int, int]) -> str | None:
-    """Return the ref of the entry at a place, in the long form where it has twins."""
-    kind = kind_of(file)
-    if kind == "tasks":
-        task = TaskList(file, document).at(*place)
-        return None if task is None else task.ref
-    if kind == "journal":
-        return Journal(file, document).at(*place).ref
-    section = document.section(place[0])
-    short = ref_of(file, section.title or None, section.entries[place[1]])
-    plans = Plans(file, document).plans if kind == "plans" else ()
-    return next((plan.ref for plan in plans if plan.at == place), short)
+    return Edit({home: document, item.file: emptied}, f"restored {short(item.title)} to {home}", (home, place))
 
 
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
@@ -79,20 +61,18 @@ def _has_id(item: Task | JournalEntry | Plan, text: str) -> bool:
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:
     """Return the document with an archived entry inserted where it belongs, and its place."""
+    date = read_date(title)
     if kind == "journal":
-        date = read_date(title)
         if date is None:
             raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it in an editor")
         document, section = section_for(document, date)
-        times = [split_heading(one.title)[0] or "" for one in document.section(section).entries]
-        mine = split_heading(entry.title)[0] or ""
     else:
-        if kind == "tasks":
-            document, section = with_section(document, "completed")
-        else:
-            document, section = PLAN_EDITS.with_section(document, "completed")
-        times = [one.fields.get("completed") or "" for one in document.section(section).entries]
-        mine = entry.fields.get("completed") or ""
+        document, section = (TASK_EDITS if kind == "tasks" else PLAN_EDITS).with_section(document, "completed")
+
+    def time(one: Entry) -> str:
+        return (split_heading(one.title)[0] if kind == "journal" else one.fields.get("completed")) or ""
+
     # Newest first, as files are kept.
-    index = next((number for number, time in enumerate(times) if time <= mine), len(times))
+    mine, entries = time(entry), document.section(section).entries
+    index = next((number for number, one in enumerate(entries) if time(one) <= mine), len(entries))
     return document.insert_entry(section, index, entry), (section, index)

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from memory.errors import MemdeckError, UsageError
 from memory.files import template_files
 from memory.files.contacts.edits import add_contact, edit
-from memory.files.find import find_contact
 from tests.fixture_files import sample
-from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+from tests.memory_files import NOW, after, changed_lines, left_by, snapshot_of, text_of
 
 NAME = "contacts.md"
 SAMPLE = snapshot_of({NAME: sample(NAME)})
@@ -74,13 +73,11 @@ def test_add(kind: str, values: Mapping[str, str], line: str) -> None:
     edit = add_contact(SAMPLE, kind, values, now=NOW)
     done = after(SAMPLE, edit)
     assert changed_lines(text_of(SAMPLE, NAME), text_of(done, NAME)) == ([], [line + "\n"])
-    assert find_contact(done, edit.ref or "").kind == kind
+    assert left_by(done, edit).kind == kind
     lower = {key.lower(): value for key, value in values.items()}
     for start in (snapshot_of(template_files(NOW)), snapshot_of({}), snapshot_of({NAME: "## Notes\nhi"})):
         edit = add_contact(start, kind, lower, now=NOW)
-        assert find_contact(after(start, edit), edit.ref or "").title.startswith(
-            values.get("name") or values["channel"]
-        )
+        assert left_by(after(start, edit), edit).title.startswith(values.get("name") or values["channel"])
 
 
 @pytest.mark.parametrize(
@@ -120,9 +117,9 @@ def test_hostile_values_stay_where_they_are_put(kind: str, name: str, text: str)
     except MemdeckError:
         return
     done = after(SAMPLE, edit)
-    found = find_contact(done, edit.ref or "").json()
+    found = left_by(done, edit).json()
     assert {key: found[key].split() for key in values} == {key: value.split() for key, value in values.items()}
-    others = [one.title for one in done.contacts.all() if one.ref != edit.ref]
+    others = [one.title for one in done.contacts.all() if one.at != edit.at[1]]
     assert [one.title for one in SAMPLE.contacts.all()] == others or len(others) == len(SAMPLE.contacts.all()) - 1
 
 
@@ -144,7 +141,7 @@ def test_the_id_of_another_channel_is_refused(taken: str) -> None:
     assert caught.value.code == "contact.id"
     with pytest.raises(UsageError, match="has the id"):
         edit(start, "c-2", {"id": taken}, now=NOW)
-    assert edit(start, "c-1", {"id": "c-1"}, now=NOW).ref
+    assert edit(start, "c-1", {"id": "c-1"}, now=NOW).documents
     once = after(start, add_contact(start, "channel", {"name": "One"}, now=NOW))
     assert len(after(once, add_contact(once, "channel", {"name": "Two"}, now=NOW)).contacts.channels) == 4
 

@@ -172,7 +172,7 @@ def test_headings_change_in_their_own_style(heading: str, arguments: dict[str, s
     edit = journal_edits.edit_entry(snapshot, snapshot.journal.at(0, 0).ref, **arguments, now=NOW)
     done = after(snapshot, edit)
     assert ([f"### {heading}\n"], [expected]) == changed_lines(text, journal(done))
-    assert edit.ref == done.journal.at(0, 0).ref
+    assert edit.at == ("journal.md", (0, 0))
 
 
 def test_a_heading_that_would_be_misread_is_refused() -> None:
@@ -202,7 +202,7 @@ def test_edits_of_both_sides_merge_or_conflict(start: Snapshot) -> None:
     done = after(added, journal_edits.edit_entry(added, "Heartbeat", lines=both, base=base, now=NOW))
     assert read_lines_of(done)[-2:] == ("theirs", "ours")
     text = base.text.replace("2 pending", "3 pending")
-    done = after(added, journal_edits.replace_entry_text(added, "Heartbeat", text, base=base, now=NOW))
+    done = after(added, journal_edits.JOURNAL_EDITS.rewrite(added, "Heartbeat", text, base=base))
     assert (read_lines_of(done)[0], read_lines_of(done)[-1]) == ("3 pending tasks found", "theirs")
     with pytest.raises(MemdeckError):
-        journal_edits.replace_entry_text(theirs, "Heartbeat", text, base=base, now=NOW)
+        journal_edits.JOURNAL_EDITS.rewrite(theirs, "Heartbeat", text, base=base)

@@ -11,7 +11,7 @@ from memory.files import template_files
 from memory.files.find import find_knowledge
 from memory.files.knowledge.edits import add_knowledge, edit_knowledge
 from tests.fixture_files import sample
-from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+from tests.memory_files import NOW, after, changed_lines, left_by, snapshot_of, text_of
 
 NAME = "knowledge.md"
 SAMPLE = snapshot_of({NAME: sample(NAME)})
@@ -68,7 +68,7 @@ def test_missing_places_are_made(section: str, topic: str | None, lines: list[st
         done = after(start, edit)
         came = changed_lines(text_of(start, NAME), text_of(done, NAME))[1]
         assert [line.rstrip("\n") for line in came if line.strip() and line.rstrip("\n") in lines] == lines
-        assert find_knowledge(done, edit.ref or "").text == "X"
+        assert left_by(done, edit).text == "X"
 
 
 def test_templates_and_styles() -> None:
@@ -116,7 +116,7 @@ def test_hostile_texts_stay_one_bullet(text: str, topic: bool) -> None:
         return
     done = after(SAMPLE, edit)
     items = [item.raw for item in done.knowledge.items]
-    added = find_knowledge(done, edit.ref or "")
+    added = left_by(done, edit)
     assert added.raw.split() == text.split()
     items.remove(added.raw)
     assert items == before

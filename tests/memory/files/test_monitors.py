@@ -7,9 +7,9 @@ import pytest
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, UsageError
 from memory.files import template_files
 from memory.files.find import find_monitor
-from memory.files.monitors.edits import MONITOR_EDITS, add_monitor
+from memory.files.monitors.edits import MONITOR_EDITS, add_monitor, edit_monitor
 from tests.fixture_files import sample
-from tests.memory_files import NOW, after, snapshot_of
+from tests.memory_files import NOW, after, left_by, snapshot_of
 
 NAME = "monitors.md"
 SAMPLE = snapshot_of({NAME: sample(NAME)})
@@ -31,8 +31,8 @@ def test_add() -> None:
     values = {"foo": "1", "interval": "@hourly", "type": "http", "url": "https://x.example", "command": " "}
     for start in (SAMPLE, snapshot_of({}), snapshot_of(template_files(NOW)), snapshot_of({NAME: "# Mine\n"})):
         edit = add_monitor(start, "New one", values, now=NOW)
-        last = after(start, edit).monitors.monitors[-1]
-        assert (last.name, last.ref) == ("New one", edit.ref)
+        last = left_by(after(start, edit), edit)
+        assert last.name == "New one"
         assert list(last.entry.fields) == ["type", "url", "interval", "foo"]
 
 
@@ -45,7 +45,7 @@ def test_bad_values_are_refused(values: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         add_monitor(SAMPLE, "X", values, now=NOW)
     with pytest.raises(UsageError):
-        MONITOR_EDITS.changed(SAMPLE, "Disk", values, now=NOW)
+        edit_monitor(SAMPLE, "Disk", values)
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "Disk Space"])
@@ -58,18 +58,18 @@ def test_bad_names_are_refused(name: str) -> None:
 def test_conflicts() -> None:
     """Other fields merge, the same field is a conflict, in an editor's text as well."""
     base = find_monitor(SAMPLE, "Disk").entry
-    theirs = after(SAMPLE, MONITOR_EDITS.changed(SAMPLE, "Disk", {"lastStatus": "down"}, now=NOW))
-    done = after(theirs, MONITOR_EDITS.changed(theirs, "Disk", {"threshold": "value > 80"}, base=base, now=NOW))
+    theirs = after(SAMPLE, edit_monitor(SAMPLE, "Disk", {"lastStatus": "down"}))
+    done = after(theirs, edit_monitor(theirs, "Disk", {"threshold": "value > 80"}, base))
     assert (find_monitor(done, "Disk").last_status, find_monitor(done, "Disk").threshold) == ("down", "value > 80")
     with pytest.raises(ConflictError) as caught:
-        MONITOR_EDITS.changed(theirs, "Disk", {"lastStatus": "full"}, base=base, now=NOW)
+        edit_monitor(theirs, "Disk", {"lastStatus": "full"}, base)
     assert caught.value.details["fields"] == ["lastStatus"]
-    MONITOR_EDITS.changed(theirs, "Disk", {"lastStatus": "down"}, base=base, now=NOW)
+    edit_monitor(theirs, "Disk", {"lastStatus": "down"}, base)
     mine = base.text.replace("lastStatus: healthy (72% used)", "lastStatus: full").replace("- type: command\n", "")
     with pytest.raises(ConflictError) as caught:
-        MONITOR_EDITS.rewritten(theirs, "Disk", mine, base=base, now=NOW)
+        MONITOR_EDITS.rewrite(theirs, "Disk", mine, base=base)
     assert caught.value.details["fields"] == ["lastStatus"]
-    done = after(SAMPLE, MONITOR_EDITS.rewritten(SAMPLE, "Disk", "### Disk\n- type: command\n", base=base, now=NOW))
+    done = after(SAMPLE, MONITOR_EDITS.rewrite(SAMPLE, "Disk", "### Disk\n- type: command\n", base=base))
     assert find_monitor(done, "Disk").interval is None
 
 

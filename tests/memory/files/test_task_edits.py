@@ -20,7 +20,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from tests.fixture_files import sample
-from tests.memory_files import NOW, after, changed_lines, snapshot_of, text_of
+from tests.memory_files import NOW, after, changed_lines, left_by, snapshot_of, text_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -52,7 +52,7 @@ def test_a_new_task_goes_on_top_of_its_priority_group(start: Snapshot) -> None:
     )
     done = after(start, edit)
     assert changed_lines(text_of(start), text_of(done))[0] == []
-    task = find_task(done, edit.ref or "")
+    task = left_by(done, edit)
     assert task.entry.text == (
         "### [NORMAL] New one\n- due: 2024-02-01 (recurring: 0 9 * * MON)\n- assigned: Bob\n"
         "- created: 2024-01-15 12:00\n- tags: a, b\n- notes: first\n  ### not a heading\n"
@@ -195,7 +195,7 @@ def test_a_recurring_task_stays_with_its_next_date(due: str, zone: Any, now: dat
     text = f"## Pending\n### [LOW] b\n### [HIGH] T\n- due: {due}\n- progress: 5%\n### c\n## Completed\n"
     edit = task_operations.done_task(snapshot_of({"tasks.md": text}, zone), "T", outcome="ok", now=now)
     done = after(snapshot_of({"tasks.md": text}, zone), edit)
-    task = find_task(done, edit.ref or "")
+    task = left_by(done, edit)
     assert expected == task.fields["due"]
     assert [task.title for task in done.tasks.in_section("pending")] == ["b", "T", "c"]
     moment = task.due_moment(zone)
@@ -237,7 +237,7 @@ def test_other_values_set_with_the_section_stay_with_the_open_task(start: Snapsh
 
 def test_a_recurrence_that_is_none_is_named(start: Snapshot) -> None:
     """Finishing such a task fails instead of losing the recurrence."""
-    broken = apply(start, task_edits.replace_task_text, "weekly", "### weekly\n- due: recurring: 61 * * * *\n")
+    broken = after(start, task_edits.TASK_EDITS.rewrite(start, "weekly", "### weekly\n- due: recurring: 61 * * * *\n"))
     with pytest.raises(BadCron):
         task_operations.done_task(broken, "weekly", now=NOW)
 
@@ -302,13 +302,13 @@ def test_an_edited_source_against_a_changed_entry(start: Snapshot) -> None:
     """Theirs stays where the person changed nothing; other fields merge, the same field is a conflict."""
     base = find_task(start, "Deploy").entry
     theirs = apply(start, task_edits.edit_task, "Deploy", set={"assigned": "Bob"})
-    assert task_edits.replace_task_text(theirs, "Deploy", base.text, base=base, now=NOW).documents == {}
-    done = after(theirs, task_edits.replace_task_text(theirs, "Deploy", base.text + "- x: y\n", base=base, now=NOW))
+    assert task_edits.TASK_EDITS.rewrite(theirs, "Deploy", base.text, base=base).documents == {}
+    done = after(theirs, task_edits.TASK_EDITS.rewrite(theirs, "Deploy", base.text + "- x: y\n", base=base))
     task = find_task(done, "Deploy")
     assert (task.assigned, task.extra["x"]) == ("Bob", "y")
     mine = base.text.replace("assigned: heartbeat", "assigned: Carol")
     with pytest.raises(ConflictError) as caught:
-        task_edits.replace_task_text(theirs, "Deploy", mine, base=base, now=NOW)
+        task_edits.TASK_EDITS.rewrite(theirs, "Deploy", mine, base=base)
     assert caught.value.details["fields"] == ["assigned"]
     conflict = caught.value.details["conflicts"][0]
     assert [conflict[key] for key in ("field", "base", "ours", "theirs")] == ["assigned", "heartbeat", "Carol", "Bob"]

@@ -8,6 +8,7 @@ from memory.errors import UsageError
 from memory.files.monitors.model import Monitor
 from memory.monitoring.alerts import AlertState
 from memory.monitoring.overview import MonitorStanding
+from tests.memory_files import left_by
 from tests.widgets.panes.looking import NOW, Files, showing, shown
 from widgets.panes.monitors.detail import state_pieces
 from widgets.panes.monitors.pane import MonitorsPane
@@ -77,7 +78,7 @@ async def test_a_monitor_is_edited_and_removed() -> None:
         assert "### API health\n- type: http\n- url: https://api.example.com/health\n" in text
         assert "\n- interval: 0 * * * *\n- autoRemediate" in text
         pane.show(files.look(), NOW)
-        assert pane.go_to(edit.ref or "")
+        assert pane.go_to(left_by(files.look(), edit).ref)
         source = pane.source_text(pane.current())
         assert source is not None
         build = pane.from_source(pane.current(), source.replace("- owner: Bob", "- timeout: 1e308"), NOW)

@@ -142,7 +142,7 @@ class MonitorsPane(RecordPane):
         """Remove monitors, all in one change."""
         return file_removal_of("monitors", "monitor", [item.title for item in items], [item.ref for item in items])
 
-    def from_source(self, item: Record, text: str, now: datetime) -> Build | None:
+    def from_source(self, item: Record, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the source of a monitor."""
         ref, base = item.ref, item.thing.entry
-        return lambda seen: runnable(MONITOR_EDITS.rewritten(seen, ref, text, base=base, now=now), seen)
+        return lambda seen: runnable(MONITOR_EDITS.rewrite(seen, ref, text, base=base), seen)

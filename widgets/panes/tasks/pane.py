@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
-from memory.files.tasks.values import is_run
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.arrangement import REVERSED
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
-from widgets.pane.offers import question
+from widgets.pane.operation_form import file_removal_of
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
 from widgets.text.words import task_row
@@ -110,7 +109,7 @@ class TasksPane(Pane):
         """Whether this is the ref of a task; for the usual ref the tasks behind it need not be read."""
         digits = ref.partition("#")[2]
         if len(digits) == SHORT:
-            return item.identity == digits and not is_run(item.entry)
+            return item.identity == digits and not item.is_run
         return super().has_ref(item, ref)
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
@@ -370,21 +369,14 @@ class TasksPane(Pane):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
-        from memory.files.tasks.operations import remove_task
+        return file_removal_of("tasks", "task", [item.title for item in items], [item.ref for item in items])
 
-        refs = [item.ref for item in items]
-
-        def build(now: datetime) -> Build:
-            return lambda snapshot: remove_task(snapshot, refs, now=now)
-
-        return Removal(*question("task", [item.title for item in items]), build, "tasks.remove")
-
-    def from_source(self, item: Task, text: str, now: datetime) -> Build | None:
+    def from_source(self, item: Task, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the task's source."""
-        from memory.files.tasks.edits import replace_task_text
+        from memory.files.tasks.edits import TASK_EDITS
 
         ref, base = item.ref, item.entry
-        return lambda snapshot: replace_task_text(snapshot, ref, text, base=base, now=now)
+        return lambda snapshot: TASK_EDITS.rewrite(snapshot, ref, text, base=base)
 
 
 def _open(snapshot: Snapshot) -> int:
