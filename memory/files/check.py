@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
 from .config.model import meant_key, plain_config, unknown_key_words, value_problem
 from .contacts.model import plain_contacts
 from .edit import Edit, secret_problems
-from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, plain_fields, unread_entries
+from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, unread_entries
 from .journal.model import date_of
 from .journal.reading import plain_day, plain_heading, plain_journal, split_heading
 from .knowledge.model import plain_knowledge
@@ -32,8 +32,7 @@ from .links import link_problems
 from .monitors.model import SCHEMA as MONITORS
 from .monitors.model import plain_monitors
 from .plans.model import SCHEMA as PLANS
-from .plans.model import Plans, section_of
-from .plans.model import plain_section as plan_section
+from .plans.model import Plans, plain_plans, section_of
 from .snapshot import Snapshot, kind_of
 from .tasks.model import Task, TaskList
 from .tasks.reading import plain_tasks
@@ -198,7 +197,7 @@ KINDS = {
     "journal": FileKind(plain_journal, journal_problems),
     "knowledge": FileKind(plain_knowledge, knowledge_problems),
     "contacts": FileKind(plain_contacts, contact_problems),
-    "plans": FileKind(partial(plain_fields, schema=PLANS, section=plan_section), plan_file_problems),
+    "plans": FileKind(plain_plans, plan_file_problems),
     "monitors": FileKind(plain_monitors, monitor_file_problems),
     "config": FileKind(plain_config, config_problems),
 }
@@ -245,7 +244,7 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
         if line in sections:
             text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
         elif line in titles:
-            text = titles[line]
+            text = " ".join(filter(None, (titles[line], *lines[line + 1 : end])))[:_LONGEST]
         else:
             stop = next((at for at in range(line + 1, end) if not lines[at] or at in found), end)
             text = " ".join(lines[line:stop])[:_LONGEST]
@@ -352,6 +351,10 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
     elif said != wanted:
         line = (meta.line_of("type") or 0) + 1
         yield Problem("warning", name, line, "front.type", f"the type is {said[:40]!r}, this file is a {wanted}")
+    for item in meta.items:
+        if isinstance(item.value, list | dict):
+            message = f"nothing reads {item.key[:40]!r} in the front matter; write entries below it"
+            yield Problem("warning", name, item.line + 1, "front.unread", message)
     wrong = date_problem(meta.get("updated") or "", UTC)
     if wrong:
         yield Problem("error", name, (meta.line_of("updated") or 0) + 1, "front.updated", wrong)

@@ -78,6 +78,9 @@ OTHERS = [
         ("- Created at: 2026-01-02", "created", "2026-01-02"),
     ),
     *(("- Last Update: half done", "lastUpdate", "half done"), ("- cron_job_id: c1", "cronJobId", "c1")),
+    *(("- Fällig am: 2026-02-01", "due", "2026-02-01"), ("- Zuständig: Anna", "assigned", "Anna")),
+    *(("- 期限：2026-02-01", "due", "2026-02-01"), ("・assigned：佐藤", "assigned", "佐藤")),
+    *(("\u200f- due: 2026-02-01", "due", "2026-02-01"), ("- \u200fassigned: דנה", "assigned", "דנה")),
 ]
 
 
@@ -275,6 +278,10 @@ PLACES = [
         "## Pending\n\n- [ ] Buy milk due:2026-01-01\n",
         "## Pending\n\nNone yet.\n- \u2705 Bought milk\n",
         "## Pending\n\n** TODO Buy milk\n   DEADLINE: <2026-01-01 Thu>\n",
+        "## Pending\n\n**1. Buy milk** (Priority: High)\n   - Deadline: 2026-01-01\n",
+        '## Pending\n\n```json\n[{"title": "Buy milk"}]\n```\n',
+        "# List\n\n- [ ] Buy bread\n- Buy milk\n",
+        "## Pending\n\n### [LOW] Buy milk (due tomorrow)\n",
     ),
 ]
 
@@ -287,6 +294,36 @@ def test_a_task_in_an_odd_place_is_told(workspace: Place, text: str) -> None:
     workspace("check", "--fix")
     workspace("undo")
     assert workspace.read(TASKS) == before
+
+
+ELSEWHERE = [
+    ("tasks.md", "## Someday\n\n- Buy milk\n", "note line.unread"),
+    ("tasks.md", "---\ntasks:\n  - title: Buy milk\n---\n\n## Pending\n", "warning front.unread"),
+    ("journal.md", "## Yesterday\n\nBought milk\n", "note line.unread"),
+    ("journal.md", "## 2026-01-10\n\n```\n10:00 bought milk\n```\n", "warning line.unread"),
+    ("knowledge.md", "## Facts\n\n- a\nMilk is white\n", "warning line.unread"),
+    ("knowledge.md", "## Decisions Made\n\n- [2026-01-10] Buy milk\n", "note line.read_as"),
+    ("knowledge.md", "## Decisions Made\n\n- **2026-01-10**: Buy milk\n", "note line.read_as"),
+    ("orchestration.md", "## Active Plans\n\n- Buy milk\n", "warning line.unread"),
+    ("orchestration.md", "## Active Plans\n\n### P\n\n1. Buy milk\n", "warning line.unread"),
+    ("orchestration.md", "## Active Plans\n\n### P\n| Step | Task |\n|--|--|\n| 1 | milk |\n", "warning line.unread"),
+    ("monitors.md", "## Monitors\n\n| Name | URL |\n|--|--|\n| Milk | x |\n", "warning line.unread"),
+    ("monitors.md", "## Monitors\n\n### Milk\n- name: Milk\n  command: df\n", "error line.unread"),
+    ("config.md", "## Memory Maintenance\n\n- prune journal after: 60\n", "error config.malformed"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "said"), ELSEWHERE)
+def test_what_another_file_does_not_read_is_told_and_found(workspace: Place, file: str, text: str, said: str) -> None:
+    """No file has a line that is silently passed over: `check` names it, and what is read by nothing is searched."""
+    before = written(workspace, file, text)
+    problems = workspace("check", "-o", "json").data["problems"]
+    assert said in {f"{one['level']} {one['code']}" for one in problems if one["file"] == file}
+    if said.endswith("line.unread") and "milk" in text.lower():
+        assert workspace.json("search", "milk")["results"]
+    workspace("check", "--fix")
+    workspace("undo")
+    assert workspace.read(f".aiter/memory/{file}") == before
 
 
 QUIET = [

@@ -17,6 +17,7 @@ from memory.files.fields.values import Schema, Value, cron, moment, one_of, read
 
 FILE = "config.md"
 _CRON, _TRUTH = Value(cron, code="config.value"), Value(truth)
+_DAYS = whole_number(0, 36_500, "from 0 to 36500")
 SECTIONS: dict[str, dict[str, Value]] = {
     "Workspace": {"timezone": Value(zone_name, code="config.value"), "journalTaskChanges": _TRUTH},
     "Heartbeat": {
@@ -33,9 +34,13 @@ SECTIONS: dict[str, dict[str, Value]] = {
     "IM Configuration": {"primaryChannel": Value(), "secondaryChannel": Value()},
     # A limit without a value could mean "no limit"; using the default would be a guess.
     "Memory Maintenance": {
-        "archiveCompletedAfterDays": Value(whole_number(0, 36_500, "from 0 to 36500"), needed=True),
-        "pruneJournalAfterDays": Value(whole_number(0, 36_500, "from 0 to 36500"), needed=True),
-        "maxJournalEntries": Value(whole_number(0, 100_000_000, "from 0 to 100000000"), needed=True),
+        "archiveCompletedAfterDays": Value(
+            _DAYS, ("archive completed after", "archive after", "archive days"), needed=True
+        ),
+        "pruneJournalAfterDays": Value(_DAYS, ("prune journal after", "prune after", "journal days"), needed=True),
+        "maxJournalEntries": Value(
+            whole_number(0, 100_000_000, "from 0 to 100000000"), ("max journal", "journal entries"), needed=True
+        ),
         "maintenanceSchedule": _CRON,
     },
     "": {"setupComplete": _TRUTH, "setupDate": Value(moment)},

@@ -20,7 +20,7 @@ from memory.files.fields.dress import (
     plain_bullets,
     unread,
     unread_entries,
-    visible_lines,
+    unread_section,
 )
 from memory.files.refs import FileView, Item, identity_hex
 
@@ -219,11 +219,8 @@ def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
     no_contact = "is not a channel, route or person"
     yield from unread_entries(document, (), "warning", "contact.unread", no_contact)
     for index, section in enumerate(document.sections):
-        rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")] if index not in known else []
-        if rows:
-            more = f" and {len(rows) - 1} more lines" if len(rows) > 1 else ""
-            message = f"{rows[0].strip()[:60]!r}{more} under {section.title[:40]!r} {no_contact}"
-            yield LineFinding(document.line_of(index), "warning", "contact.unread", message)
+        found = unread_section(section, no_contact, "warning", "contact.unread") if index not in known else ()
+        yield from (one.moved(document.line_of(index)) for one in found)
 
 
 def _loose_rows(body: str, tables: Sequence[Table], advice: str) -> Iterator[LineFinding]:

@@ -59,17 +59,19 @@ class Plain(NamedTuple):
     findings: tuple[LineFinding, ...] = ()
 
 
-_SPACE = r"[ \t\u00a0\u2000-\u200b\u202f\u3000\ufeff]"
-_BULLET = rf"(?:(?:[-*+•‣◦·–—]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
+_SPACE = r"[ \t\u00a0\u2000-\u200f\u202f\u3000\ufeff]"
+"""Blanks, and the marks that show right to left text."""
+_KEY = r"(?P<key>[^\W\d_][\w -]{0,28}?)"
+_BULLET = rf"(?:(?:[-*+•‣◦·–—－・]|[0-9]{{1,3}}[.)]){_SPACE}*(?:\[[ xX]?\]{_SPACE}*)?)"
 _EMPHASIS = r"[*_`]{0,3}"
 _DRESSED = (
-    rf"(?P<indent>{_SPACE}*)(?P<bullet>{_BULLET}?){_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}"
+    rf"(?P<indent>{_SPACE}*)(?P<bullet>{_BULLET}?){_EMPHASIS}{_SPACE}*{_KEY}{_EMPHASIS}"
     rf"{_SPACE}*(?P<sign>::?|：|=){_EMPHASIS}(?:{_SPACE}+|(?=[^/\s]|$))(?P<value>.*)"
 )
 _IN_FRONT = r"(?:[^\w\n]|_|[0-9]{1,3}[.)]|[a-z]{1,2}[.)][ \t]|export[ \t])*"
-_NAMED = r"(?P<key>[A-Za-z][A-Za-z0-9_-]*(?: [A-Za-z]+){%d})(?!\w)(?P<sign>[^\w\n]*)(?P<value>.*)"
+_NAMED = r"(?P<key>[^\W\d_][\w-]*(?: [^\W\d_]+){%d})(?!\w)(?P<sign>[^\w\n]*(?:is(?=[ \t]))?)(?P<value>.*)"
 """A line that names a field of so many further words, with anything that is no word in front of it and behind it."""
-_INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}(?P<key>[A-Za-z][A-Za-z0-9_ -]{{0,28}}?){_EMPHASIS}[:：]"
+_INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}{_KEY}{_EMPHASIS}[:：]"
 _TAGGED = r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)"
 _TOLD_HEADING = r"(?i)#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]"
 
@@ -234,8 +236,10 @@ class _Reader:
         if found is None or not (found["bullet"] or not self.schema.understood):
             return
         key, owner = self.schema.meaning(found["key"]), self.further[number]
-        if key is not None and key != owner and owner in self.schema.keys:
-            self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line")
+        counts = owner in self.schema.keys or not self.schema.understood
+        if key is not None and key != owner and counts:
+            level: Level = "warning" if self.schema.understood else "error"
+            self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line", level)
 
     def fenced(self, number: int, text: str) -> None:
         """Tell a field in a code fence: the first one, where the entry has no field outside of it.
@@ -263,7 +267,7 @@ def likely_field(text: str, schema: Schema) -> tuple[str, str] | None:
         key = schema.meaning(found["key"]) if found else None
         if found is None or key is None or schema.fields[key].free:
             continue
-        known, sign, value = schema.fields[key], found["sign"], found["value"].strip(" \t`|,\"')}")
+        known, sign, value = schema.fields[key], found["sign"], found["value"].strip(" \t`|,.\"')}")
         named = regex(r"[:：=|]").search(sign) is not None or bool(words and sign and value)
         if not named and (known.code or known.needed):
             accepted = schema.problem(key, value) is None if value else not sign.strip("*_~` ")
@@ -289,6 +293,24 @@ def unread_entries(
             for number, entry in enumerate(section.entries):
                 message = f"{entry.title[:60]!r} under {section.title[:40]!r} {why}"
                 yield LineFinding(document.line_of(index, number), level, code, message)
+
+
+def unread_section(section: Section, why: str, level: Level = "note", code: str = UNREAD) -> Iterator[LineFinding]:
+    """Yield the finding about the text of a section that its file is not read from, at its heading."""
+    rows = [text for _, text in visible_lines(section.body) if text.strip("|:- ")]
+    if rows:
+        more = f" and {plural(len(rows) - 1, 'more line')}" if len(rows) > 1 else ""
+        yield LineFinding(0, level, code, f"{_shown(rows[0])}{more} under {section.title[:40]!r} {why}")
+
+
+def unread_list(section: Section, advice: str) -> Iterator[LineFinding]:
+    """Yield the items of lists, tables and code fences above the first entry of a section; texts are prose."""
+
+    def advise(text: str) -> str | None:
+        listed = regex(_ANY_ITEM).fullmatch(text) or "|" in text or text.startswith(("```", "~~~"))
+        return advice if listed else None
+
+    yield from (one.moved(1 if section.heading else 0) for one in Lead(section.body).loose((), advise))
 
 
 def unread(number: int, text: str, advice: str, level: Level = "warning", *, more: int = 0) -> LineFinding:
@@ -427,11 +449,6 @@ def plain_file(
     return PlainFile(new, tuple(findings))
 
 
-def plain_fields(document: Document, schema: Schema, section: Callable[[Section], PlainSection[N]]) -> PlainFile:
-    """Return a file with the fields of its entries in the plain form."""
-    return plain_file(document, lambda one: one.memo(section), lambda _, entry: plain_entry(entry, schema))
-
-
 _LIST_ITEM = (
     r"(?:(?P<plain>[-*+] {1,4}(?!\[[ xX]\] ))|(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0\u3000]+(?:\[[ xX]\][ \t]+)?)"
     r"(?P<text>\S.*)"
@@ -440,16 +457,20 @@ _LIST_PROSE = r"#.*|<.*|(?:[-*_=][ \t]*){3,}|\[[^\]]+\]:.*|\*(?!\*).*\*|_.*_|\(.
 """What may be between the items of a list: headings, HTML, rules, definitions of links, and remarks."""
 
 
-def plain_bullets(body: str) -> Plain:
-    """Return a body with its list items as plain bullets, line by line, and what was found."""
+def plain_bullets(body: str, reword: Callable[[str], str] = str) -> Plain:
+    """Return a body with its list items as plain bullets, line by line, and what was found.
+
+    `reword` returns the first line of an item in the plain form.
+    """
     lines = split_lines(body)
     hidden = hidden_lines(body)
     written: list[str] = []
     found: list[LineFinding] = []
     for number, (text, end) in enumerate(lines):
         item = None if hidden[number] else regex(_LIST_ITEM).fullmatch(text)
-        if item is not None and item["plain"] is None:
-            plain = f"- {item['text']}"
+        said = "" if item is None else reword(item["text"])
+        if item is not None and (item["plain"] is None or said != item["text"]):
+            plain = f"{item['plain'] or '- '}{said}"
             found.append(read_as(number, text, plain))
             text = plain
         written.append(text + end)
@@ -474,9 +495,11 @@ def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[Lin
     for number, (text, _) in enumerate(lines):
         blank = not text.strip()
         begins = not blank and (fresh if not hidden[number] else not (number and hidden[number - 1]))
-        if begins and (told := advise(number)) is not None:
+        told = advise(number) if begins else None
+        if told is not None:
             yield unread(number, text, told)
-        fresh = blank or hidden[number]
+        # What is not indented below an item is no part of it.
+        fresh = blank or hidden[number] or (begins and told is None)
 
 
 _ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+\S.*"
@@ -526,15 +549,17 @@ class Lead:
         for number, text in enumerate(self.lines):
             blank = not text.strip()
             begins = not blank and (fresh or regex(_ANY_ITEM).fullmatch(text) is not None)
-            if begins and not self.hidden[number] and number not in taken and (told := advise(text)) is not None:
+            if self.hidden[number]:
+                begins = text.startswith(("```", "~~~")) and not (number and self.hidden[number - 1])
+            if begins and number not in taken and (told := advise(text)) is not None:
                 yield unread(number, text, told, more=self._more_lines(number, taken))
             fresh = blank or number in taken
 
     def _more_lines(self, number: int, taken: Container[int]) -> int:
         """Return how many lines behind a line belong to the same paragraph or item."""
-        stop = number + 1
-        while stop < len(self.lines) and self.lines[stop].strip() and stop not in taken and not self.hidden[stop]:
-            if regex(_ANY_ITEM).fullmatch(self.lines[stop]):
+        hidden, stop = self.hidden[number], number + 1
+        while stop < len(self.lines) and stop not in taken and self.hidden[stop] == hidden:
+            if not hidden and (not self.lines[stop].strip() or regex(_ANY_ITEM).fullmatch(self.lines[stop])):
                 break
             stop += 1
         return stop - number - 1

@@ -20,6 +20,7 @@ from memory.files.fields.dress import (
     read_as,
     regex,
     unread,
+    unread_section,
     visible_lines,
 )
 
@@ -113,9 +114,11 @@ def plain_day(section: Section) -> PlainSection[str]:
     if day is None:
         if lead.strip() and section.level == 2 and regex(_LIKE_DAY).match(title) and not len(section):
             findings.append(unread(0, f"## {title}", "write a day as `## 2026-12-01`"))
-        elif dated := next((one for one in visible_lines(lead) if regex(_DATED).match(one[1])), None):
+        elif dated := [one for one in visible_lines(lead) if regex(_DATED).match(one[1])]:
             advice = "write a day as `## 2026-12-01` and an entry below it as `### HH:MM — title`"
-            findings.append(unread(dated[0] + top, dated[1], advice))
+            findings.append(unread(dated[0][0] + top, dated[0][1], advice, more=len(dated) - 1))
+        elif section.level == 2 and not len(section):
+            findings += unread_section(section, "is read by nothing: a day is written as `## 2026-12-01`")
         return PlainSection(None, title, (), tuple(findings))
     items, inside = _items(lead, top, section.newline)
     return PlainSection(day, title, items, (*findings, *(one.moved(top) for one in inside)))
@@ -160,6 +163,8 @@ def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[Li
 
 def _loose(text: str) -> str | None:
     prose = re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
+    if text.startswith(("```", "~~~")):
+        return "take the code fence away, and write an entry as `### HH:MM — title` with its lines below"
     return None if prose else "write an entry as `### HH:MM — title` with its lines below"
 
 

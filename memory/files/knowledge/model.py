@@ -13,13 +13,15 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
 from memory.errors import UsageError
-from memory.files.fields.dress import PlainFile, loose_lines, plain_bullets
+from memory.files.fields.dress import Plain, PlainFile, loose_lines, plain_bullets, regex
 from memory.files.refs import FileView, Item, identity_hex
 
 FILE = "knowledge.md"
 KIND = "knowledge"
 DECISIONS = "Decisions Made"
 DECISION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}):[ \t]+(\S[\s\S]*)", re.ASCII)
+_DATED = r"^[*_`\[(]{0,3}([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[*_`\])]+:?[*_`]*(?:[ \t]*[-–—])?|[ \t]*[-–—])[ \t]+(?=\S)"
+"""The date of a decision in another form: in brackets, bold, or with a dash behind it."""
 _KEYS = ("section", "topic", "kind", "text", "date", "reason")
 
 
@@ -75,7 +77,7 @@ class Knowledge(FileView[KnowledgeItem]):
         self.items = tuple(
             _item(self, (index, place, number), first + bullet.line, block.title, bullet.text)
             for index, place, block, first in document.blocks()
-            for number, bullet in enumerate(read_bullets(plain_bullets(block.body).body))
+            for number, bullet in enumerate(read_bullets(_plain(document, index, block.body).body))
         )
         grouped: dict[tuple[int, int | None], list[KnowledgeItem]] = defaultdict(list)
         for item in self.items:
@@ -108,11 +110,18 @@ def _item(of: Knowledge, at: tuple[int, int | None, int], line: int, title: str,
     return KnowledgeItem(of, at, line, section, topic, raw, text, found[1], reason, "decision")
 
 
+def _plain(document: Document, index: int, body: str) -> Plain:
+    """Return a text of a section with its items as plain bullets, and the dates of decisions as they are written."""
+    if not document.section(index).title.casefold().startswith("decision"):
+        return plain_bullets(body)
+    return plain_bullets(body, lambda text: regex(_DATED).sub(r"\1: ", text))
+
+
 def plain_knowledge(document: Document) -> PlainFile:
     """Return knowledge.md with all its items as plain bullets; texts that are none are told."""
     new, findings = document, []
     for index, number, block, first in document.blocks():
-        body, found = plain_bullets(block.body)
+        body, found = _plain(document, index, block.body)
         with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
             new = new.with_block(index, number, block.with_body(body))
         if number is not None or document.section(index).level == 2:

@@ -20,8 +20,9 @@ from memory.files.fields.dress import (
     PlainSection,
     heading_findings,
     plain_entry,
-    plain_fields,
+    plain_file,
     unread_entries,
+    unread_list,
 )
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
 from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
@@ -35,7 +36,7 @@ FIELDS = {
     "url": Value(words=("endpoint", "uri")),
     "command": Value(words=("cmd",)),
     "folder": Value(),
-    "interval": Value(cron, ("schedule", "frequency", "check interval"), "monitor.interval"),
+    "interval": Value(cron, ("schedule", "frequency", "check interval", "every"), "monitor.interval"),
     "cronJobId": Value(),
     "threshold": Value(
         words=(
@@ -216,7 +217,9 @@ class Monitors(FileView[Monitor]):
 def plain_section(section: Section) -> PlainSection[str]:
     """Return a section of monitors.md in the plain form."""
     name = SECTION if section.level == 2 and section.name == SECTION.casefold() else None
-    return PlainSection(name, section.title, (), tuple(heading_findings(section, SCHEMA)))
+    found = [*heading_findings(section, SCHEMA)]
+    found += unread_list(section, "a monitor is `### name` with its fields below") if section.level == 2 else ()
+    return PlainSection(name, section.title, (), tuple(found))
 
 
 def plain_monitors(document: Document) -> PlainFile:
@@ -224,5 +227,6 @@ def plain_monitors(document: Document) -> PlainFile:
     monitors in other sections, which are not run.
     """
     why = "is not run: it is in no section of this file that is read"
+    found = plain_file(document, lambda one: one.memo(plain_section), lambda _, entry: plain_entry(entry, SCHEMA))
     others = unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
-    return PlainFile(document, (*others, *plain_fields(document, SCHEMA, plain_section).findings))
+    return PlainFile(document, (*others, *found.findings))

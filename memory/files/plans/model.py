@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -15,7 +15,18 @@ from memory.base.values import is_absent
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.document.tables import Table
-from memory.files.fields.dress import LineFinding, PlainSection, heading_findings, plain_entry
+from memory.files.fields.dress import (
+    LineFinding,
+    PlainFile,
+    PlainSection,
+    heading_findings,
+    plain_entry,
+    plain_file,
+    regex,
+    unread,
+    unread_list,
+    visible_lines,
+)
 from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
 from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
 
@@ -24,6 +35,7 @@ TASK_KEYS = ("id", "project", "title", "phase", "dependsOn", "status", "progress
 MAX_CHARACTERS = 512 * 1024
 MAX_TASKS = 5000
 _DONE = frozenset({"completed", "done"})
+_STEP = r"[0-9]{1,3}[.)][ \t]+\S|[-*+][ \t]+\[[ xX]?\][ \t]+\S"
 _SEPARATOR = re.compile(r"[,;\s]+")
 _FENCED = re.compile(
     r"^ {0,3}(?P<fence>`{3,20}|~{3,20})[ \t]*(?P<info>[^`\n]*)\n(?P<text>.*?)^ {0,3}(?P=fence)[`~]*[ \t]*$", re.M | re.S
@@ -289,7 +301,30 @@ def section_of(section: Section) -> PlanSection | None:
 
 def plain_section(section: Section) -> PlainSection[PlanSection]:
     """Return a section of orchestration.md in the plain form."""
-    return PlainSection(section_of(section), section.title, (), tuple(heading_findings(section, SCHEMA)))
+    name, found = section_of(section), [*heading_findings(section, SCHEMA)]
+    found += unread_list(section, "a plan is `### title` with its fields below") if name or section.level == 2 else ()
+    return PlainSection(name, section.title, (), tuple(found))
+
+
+def plain_plans(document: Document) -> PlainFile:
+    """Return orchestration.md, or an archive of it, with the fields of its plans in the plain form."""
+
+    def plain(_: PlainSection[PlanSection], entry: Entry) -> tuple[Entry, Iterable[LineFinding]]:
+        new, findings = plain_entry(entry, SCHEMA)
+        return new, (*findings, *_unread_tasks(new, {one.line for one in findings}))
+
+    return plain_file(document, lambda section: section.memo(plain_section), plain)
+
+
+def _unread_tasks(entry: Entry, told: Container[int]) -> Iterator[LineFinding]:
+    """Yield the tables and lists that were likely meant as the tasks of a plan that has none."""
+    if task_table(entry) is not None or read_plan_json(entry.body) is not None:
+        return
+    advice = "the tasks of a plan are rows of a table with the columns id and title"
+    tops = {table.line: len(table.rows) + 1 for table in entry.tables}
+    for number, text in visible_lines(entry.body):
+        if number in tops or (regex(_STEP).match(text) and number + 1 not in told):
+            yield unread(number + 1, text, advice, more=tops.get(number, 0))
 
 
 class Plan(PlacedEntry):

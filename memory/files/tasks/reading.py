@@ -25,6 +25,8 @@ from memory.files.fields.dress import (
     regex,
     unclear,
     unread,
+    unread_list,
+    unread_section,
     visible_lines,
 )
 from memory.files.fields.values import text_or_none
@@ -35,28 +37,34 @@ from .values import SCHEMA, read_tags, split_priority, write_tags
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
 SECTIONS: dict[str, SectionName] = {
     **dict.fromkeys(("pending", "todo", "to do", "todos", "open", "backlog", "up next", "not started"), "pending"),
+    **dict.fromkeys(("offen", "zu erledigen", "à faire", "pendiente", "pendientes", "未着手", "待办"), "pending"),
     **dict.fromkeys(("in progress", "doing", "wip", "work in progress", "ongoing", "started"), "in-progress"),
+    **dict.fromkeys(("in arbeit", "in bearbeitung", "en cours", "en curso", "進行中", "进行中"), "in-progress"),
     **dict.fromkeys(("completed", "done", "finished", "complete"), "completed"),
+    **dict.fromkeys(("erledigt", "fertig", "abgeschlossen", "terminé", "completado", "完了", "已完成"), "completed"),
 }
 _TITLES: dict[SectionName, str] = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed"}
 LEVELS = {
-    **dict.fromkeys(("high", "p0", "p1", "critical", "urgent"), "HIGH"),
-    **dict.fromkeys(("normal", "medium", "med", "p2"), "NORMAL"),
-    **dict.fromkeys(("low", "p3", "p4"), "LOW"),
+    **dict.fromkeys(("high", "p0", "p1", "critical", "urgent", "hoch", "dringend", "haute", "alta", "高"), "HIGH"),
+    **dict.fromkeys(("normal", "medium", "med", "p2", "mittel", "moyenne", "media", "中"), "NORMAL"),
+    **dict.fromkeys(("low", "p3", "p4", "niedrig", "basse", "baja", "低"), "LOW"),
 }
 _WORDS = "high|normal|medium|med|low|critical|urgent|p[0-4]"
-_MARKED = rf"(?:[\[(（](?P<word>{_WORDS})(?: priority)?[\])）]|!(?P<mark>{_WORDS})|\*\*(?P<bold>{_WORDS})\*\*)"
+_MARKED = rf"(?:[\[(（［【](?P<word>{_WORDS})(?: priority)?[\])）］】]|!(?P<mark>{_WORDS})|\*\*(?P<bold>{_WORDS})\*\*)"
 _LEADING = (
     rf"(?i)(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]|high|low)(?=[:：]|[ \t]*[-–—][ \t]|[ \t]+(?<=p[0-4] )))"
-    r"(?:\*\*)?[:：]?(?:[ \t]*[-–—])?(?:\*\*)?[ \t]+(?P<rest>\S.*)"
+    r"(?:\*\*)?[:：]?(?:[ \t]*[-–—])?(?:\*\*)?(?:[ \t\u3000]+|(?<=[］】]))(?P<rest>\S.*)"
 )
 _TRAILING = rf"(?i)(?P<rest>\S.*?)[ \t]+(?:[-–—][ \t]+)?(?:\*\*)?(?:{_MARKED}|(?P<bare>p[0-4]))(?:\*\*)?"
 _BOX = r"\[(?P<mark>[ xX]?)\][ \t]+(?P<rest>\S.*)"
 _DATE_IN_TITLE = (
     r"(?i)@\w+\([0-9]{4}-|\b(?:due|deadline|completed|done|finished|started|created)(?: (?:date|on|at|by))?[:：]?[ \t]*"
-    r"[0-9]{4}-|\bdue[:：]?[ \t]+(?:on |by )|deadline[:：]|[📅⏳🛫][ \t]*[0-9]{4}-|\[due::"
+    r"[0-9]{4}-|\bdue[:：]?[ \t]+(?:on |by |next |today|tomorrow|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b)"
+    r"|deadline[:：]|[📅⏳🛫✅➕][ \t]*[0-9]{4}-|\[due::"
 )
 _DATES = "[-@]|[dD]ue|eadline"
+_BOLD_TITLE = r"\*\*[^*]*[^*:：.!?]\*\*[ \t]*(?:[(（].*|[-–—|].*)?"
+"""A paragraph that is a title in bold, with a remark behind it."""
 """What a title has in it that may have a date."""
 _ITEM = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
@@ -200,7 +208,8 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
         return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
 
     runs = list(text.items(begins, belongs))
-    found = [*text.loose(runs, _loose)] if name is not None else []
+    advise = _loose if name is not None else _beside_checklist
+    found = [*text.loose(runs, advise)] if name is not None or runs else []
     items, newline = [], section.newline  # Found once: that takes as long as the section.
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
@@ -214,6 +223,8 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
         found += [one.moved(first) for one in inside if one.line or one.code != READ]
     if name is None and not findings and not items:
         found = _outside(section)
+        if not found and section.level == 2 and next(unread_list(section, ""), None):
+            findings += unread_section(section, "is read by nothing: it is no section of tasks, and no checklist")
     return PlainSection(name, title, tuple(items), (*findings, *(one.moved(top) for one in sorted(found))))
 
 
@@ -224,11 +235,19 @@ def _loose(text: str) -> str | None:
     item = regex(_ANY_ITEM).fullmatch(text)
     if item is not None:
         return f"write a task as `### [NORMAL] {item['title'][:40]}` or as `- [ ] {item['title'][:40]}`"
+    if text.startswith(("```", "~~~")):
+        return "take the code fence away, and write each task as `### [NORMAL] title` with its fields below"
     if "|" in text:
         return "a table holds no tasks; write each as `### [NORMAL] title` with its fields below"
-    if text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip()):
+    if not regex(_BOLD_TITLE).fullmatch(text) and (text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip())):
         return None
-    return f"write a task as `### [NORMAL] {text.strip()[:40]}`"
+    return f"write a task as `### [NORMAL] {text.replace('**', '').strip()[:40]}`"
+
+
+def _beside_checklist(text: str) -> str | None:
+    """Return what would help where an item of a list has no box, but others of its section have one."""
+    item = regex(_ANY_ITEM).fullmatch(text)
+    return None if item is None else f"write it as `- [ ] {item['title'][:40]}`, like the other tasks"
 
 
 def _outside(section: Section) -> list[LineFinding]:

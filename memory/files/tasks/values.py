@@ -133,20 +133,43 @@ def _no_recurring(_key: str, _value: str, _zone: tzinfo) -> str:
 
 
 FIELDS = {
-    "due": Value(_due, ("deadline", "due date", "due by", "due on", "due at", "date due"), "task.due", whole=True),
+    "due": Value(
+        _due,
+        (
+            *("deadline", "due date", "due by", "due on", "due at", "date due"),
+            *("fällig", "fällig am", "frist", "échéance", "vence", "vencimiento", "scadenza", "期限", "截止日期"),
+        ),
+        "task.due",
+        whole=True,
+    ),
     "started": Value(moment, ("started at", "started on", "start date", "date started"), "task.started"),
     "completed": Value(
         moment,
         ("completed at", "completed on", "completion date", "date completed", "finished", "finished at"),
         "task.completed",
     ),
-    "assigned": Value(words=("assignee", "assigned to", "owner", "assignees")),
+    "assigned": Value(
+        words=(
+            *("assignee", "assigned to", "owner", "assignees"),
+            *(
+                "zuständig",
+                "zugewiesen",
+                "verantwortlich",
+                "responsable",
+                "asignado",
+                "assigné",
+                "担当",
+                "負責人",
+                "负责人",
+            ),
+        )
+    ),
     "created": Value(moment, ("created at", "created on", "date created", "creation date", "added"), "task.created"),
     "cronJobId": Value(),
     "orchestrationId": Value(words=("plan id", "orchestration")),
     "progress": Value(percent, ("percent complete", "completion"), "task.progress"),
     "tags": Value(lambda _, value, __: write_tags([value]), ("tag", "labels", "label")),
-    "notes": Value(free=True),
+    "notes": Value(words=("notizen", "notiz"), free=True),
     "action": Value(free=True),
     "outcome": Value(free=True),
     "lastUpdate": Value(words=("last updated", "latest update")),
@@ -156,7 +179,7 @@ FIELD_KEYS = tuple(FIELDS)
 SCHEMA = Schema(
     {
         **FIELDS,
-        "priority": Value(words=("prio",)),
+        "priority": Value(words=("prio", "priorität", "priorité", "prioridad", "優先度", "优先级")),
         "status": Value(words=("state",)),
         "recurring": Value(_no_recurring, code="task.recurring", level="warning"),
     }
