@@ -30,8 +30,7 @@ from zlib import crc32
 from bench.places import NOW
 from bench.workspaces import size_of, write_workspace
 from memory.fleet.catalogue import connect, initialise
-from memory.fleet.central import CentralFleet
-from memory.fleet.jobs import ask
+from memory.fleet.central import CentralFleet, ask
 from memory.storage.private.workspaces import WorkspaceList
 
 QUERIES = (

@@ -1,8 +1,9 @@
 """The agent of a host: it publishes the workspaces of the host, does its jobs, runs due work, and reports that it is
 alive.
 
-It never changes files because of the catalogue, but by a job of the closed list. While the database is down, everything
-on the host continues as before; the agent retries and catches up.
+It never changes files because of the catalogue, but by a job of the closed list. No part of a job is ever a command: it
+is one row of the catalogue, and only the login that asked reads its answer. While the database is down, everything on
+the host continues as before; the agent retries and catches up.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from memory.errors import BusyError, ConflictError, MemdeckError, UsageError
+from memory.errors import BusyError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.fleet.catalogue import VERSION, Database, connect, told
-from memory.fleet.jobs import clear, next_job, perform
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
-from memory.fleet.publish import Publisher
+from memory.fleet.publish import Publisher, cleared_json, without_quotes
+from memory.history.undo import revert_in
 from memory.monitoring.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
-from memory.workspace import MEMORY_FOLDER
+from memory.workspace import MEMORY_FOLDER, Workspace
 
 EACH_SECONDS = 1.0
 """Seconds between two checks of the workspaces' files, and for due work."""
@@ -159,9 +160,7 @@ class HostAgent:
 
         status = {"lag": round(monotonic() - self._whole, 1), "unread": self._unread, "failures": self._failures}
         row = database.execute(
-            "UPDATE host SET seen = now(), skew = extract(epoch FROM %s - clock_timestamp()), status = %s"
-            " WHERE id = %s RETURNING seen",
-            (self.clock(), Jsonb(status), self._host),
+            "UPDATE host SET seen = now(), status = %s WHERE id = %s RETURNING seen", (Jsonb(status), self._host)
         ).fetchone()
         if row is None:
             raise UsageError(
@@ -249,3 +248,91 @@ class HostAgent:
             self._ahead[path] = found[0], stamps
             for line in found[1]:
                 self.tell(line)
+
+
+# -- jobs: a closed list of what can be asked of a host ----------------------------------------------------------------
+
+_NEXT = """
+SELECT j.id, j.verb, j.arguments, j.approved_by, w.path, now() FROM job j JOIN workspace w ON w.id = j.workspace
+WHERE j.host = %s AND j.finished IS NULL AND (j.verb <> 'revert' OR j.approved IS NOT NULL) ORDER BY j.id LIMIT 1
+"""
+_END = "UPDATE job SET finished = now(), outcome = %s WHERE id = %s AND finished IS NULL"
+_CLEAR = "DELETE FROM job WHERE host = %s AND finished < now() - interval '30 days'"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job for one workspace of this host, as it was asked for; `now` is the time of the database."""
+
+    id: int
+    verb: str
+    arguments: Mapping[str, Any]
+    approved_by: str | None
+    path: Path
+    now: datetime
+
+
+def next_job(database: Database, host: int) -> Job | None:
+    """Return the oldest job that a host has to do, also one that its last agent did not finish. psycopg.Error."""
+    row = database.execute(_NEXT, (host,)).fetchone()
+    if row is None:
+        return None
+    number, verb, arguments, approved_by, path, now = row
+    return Job(number, verb, arguments, approved_by, Path(os.fsdecode(path)), now)
+
+
+def perform(database: Database, local: LocalWorkspaces, job: Job, mode: str | None) -> None:
+    """Do a job and record its answer, without secrets. psycopg.Error.
+
+    `mode` is how this host publishes the workspace now, whatever the catalogue says; None: it does not, and the job is
+    refused. An interrupted job is done again as a whole; a second record for one job is ignored.
+    """
+    from psycopg.types.json import Jsonb
+
+    try:
+        work = _work(local, job, mode)
+        found = local.one(job.path, work)
+        outcome = {"error": dict(found)} if isinstance(found, WorkspaceFailure) else found
+    except MemdeckError as error:
+        outcome = {"error": {"code": error.code, "message": error.message}}
+    if mode == "names":
+        outcome = without_quotes(outcome)
+    database.execute(_END, (Jsonb(cleared_json(outcome)), job.id))
+
+
+def clear(database: Database, host: int) -> int:
+    """Delete the jobs of a host that ended more than 30 days ago, and return how many. psycopg.Error."""
+    return database.execute(_CLEAR, (host,)).rowcount
+
+
+def _work(local: LocalWorkspaces, job: Job, mode: str | None) -> Callable[[Workspace], dict[str, Any]]:
+    """Return what a job asks for; RefusedError `fleet.job_refused` for anything that is not on the list."""
+    if mode is None:
+        raise RefusedError("fleet.job_refused", "the job is refused: the host does not publish this workspace", "")
+    given = job.arguments if isinstance(job.arguments, dict) else {"": ""}
+    match job.verb, given:
+        case "check", {**more} if not more:
+            return lambda workspace: local.check(workspace, job.now)
+        case "maintain", {"dry_run": bool() as dry_run, "actor": str() as actor, **more} if not more and _is_name(
+            actor
+        ):
+            return lambda workspace: local.maintain(workspace, job.now, actor=actor, dry_run=dry_run)
+        case "revert", {"change": str() as change, **more} if not more and _is_name(change) and job.approved_by:
+            return lambda workspace: _revert(workspace, change, f"fleet:{job.approved_by}"[:80], job.now)
+    raise RefusedError(
+        "fleet.job_refused",
+        f"the job is refused: {str(job.verb)[:40]!r} with these arguments is not on the list",
+        "see docs/fleet.md for what a job may ask",
+    )
+
+
+def _revert(workspace: Workspace, change: str, actor: str, now: datetime) -> dict[str, Any]:
+    record = workspace.store.history.get(change)
+    if record.undone_by is not None:
+        raise NotFoundError("change.undone", f"change {record.id} was reverted already", "")
+    done = revert_in(workspace.together, record.id, actor=actor, now=now)
+    return {"change": record.id, "reverted_by": done.id, "files": [file.path for file in done.files]}
+
+
+def _is_name(value: str) -> bool:
+    return 0 < len(value) <= 80 and value.isprintable() and value == value.strip()

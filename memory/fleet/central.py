@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.catalogue import Database, connect, told
-from memory.fleet.jobs import ask
 from memory.fleet.local import query_of
 from memory.fleet.model import Fleet, FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
 from memory.fleet.search import search
@@ -27,7 +26,7 @@ SELECT h.id, w.id, h.name, w.path, w.overview, extract(epoch FROM now() - h.seen
 FROM workspace w JOIN host h ON h.id = w.host ORDER BY h.name, w.path
 """
 _HOSTS = """
-SELECT h.name, extract(epoch FROM now() - h.seen), h.skew, h.status, coalesce(c.waiting, 0), coalesce(c.failed, 0)
+SELECT h.name, extract(epoch FROM now() - h.seen), h.status, coalesce(c.waiting, 0), coalesce(c.failed, 0)
 FROM host h LEFT JOIN job_count c ON c.host = h.id ORDER BY h.name
 """
 _ANSWERS = """
@@ -88,8 +87,8 @@ class CentralFleet(Fleet):
         with self._connected() as database:
             rows = database.execute(_HOSTS).fetchall()
         return tuple(
-            FleetHost(name, _whole(age), _is_silent(_whole(age)), skew, status, waiting, failed)
-            for name, age, skew, status, waiting, failed in rows
+            FleetHost(name, _whole(age), _is_silent(_whole(age)), status, waiting, failed)
+            for name, age, status, waiting, failed in rows
         )
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
@@ -222,3 +221,17 @@ def _is_silent(age: int | None) -> bool:
 def _away(host: str, age: int | None) -> dict[str, str]:
     heard = "was never seen" if age is None else f"has been silent for {age:,} seconds"
     return {"code": "fleet.host_away", "message": f"{host} {heard}"}
+
+
+def ask(
+    database: Database, verb: str, workspaces: Sequence[tuple[int, int]], arguments: Mapping[str, Any]
+) -> list[int]:
+    """Add a job for each workspace (its host's number and its own), and return their numbers. psycopg.Error."""
+    from psycopg.types.json import Jsonb
+
+    hosts, numbers = [host for host, _ in workspaces], [number for _, number in workspaces]
+    words = (
+        "INSERT INTO job (host, workspace, verb, arguments)"
+        " SELECT host, workspace, %s, %s FROM unnest(%s::int[], %s::bigint[]) AS asked (host, workspace) RETURNING id"
+    )
+    return [number for (number,) in database.execute(words, (verb, Jsonb(arguments), hosts, numbers)).fetchall()]

@@ -21,7 +21,7 @@ from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, que
 from memory.fleet.model import Fleet, FleetHit, Progress, WorkResult, WorkspaceOverview
 from memory.registry import holds_memory, workspace_of
 from memory.search.index import SearchIndex
-from memory.search.records import FileRecords, Record
+from memory.search.records import FileRecords
 from memory.search.searcher import IndexDatabase
 from memory.storage.database import in_transaction
 from memory.storage.private.workspaces import WorkspaceList
@@ -118,7 +118,7 @@ class EmbeddedFleet(Fleet):
         late = [name for name in self._list.names() if name not in looks or not looks[name].holds(now)]
 
         def work(workspace: Workspace) -> Look:
-            return self._looked(workspace, now, looks.get(str(workspace.root)))
+            return self._looked(workspace, now)
 
         for path, found in self.local.each([Path(name) for name in late], work, progress):
             if isinstance(found, WorkspaceFailure):
@@ -128,13 +128,11 @@ class EmbeddedFleet(Fleet):
             if not go_on():
                 return
 
-    def _looked(self, workspace: Workspace, now: datetime, held: Look | None) -> Look:
+    def _looked(self, workspace: Workspace, now: datetime) -> Look:
         watched = (*watched_of(workspace), *self.local.beside(workspace))
         # Taken before the files are read: changes meanwhile are noticed at the next refresh.
-        stamp = digest_of(watched)
-        same = held is not None and held.overview.error is None and (held.watched, held.stamp) == (watched, stamp)
-        problems = held.overview.problems if same and held is not None else None
-        overview, until = self.local.overview(workspace, now, problems)
+        stamp = stamp_of(watched)
+        overview, until = self.local.overview(workspace, now)
         return Look(overview, now, watched, stamp, until)
 
     def _looks(self) -> dict[str, Look]:
@@ -201,7 +199,7 @@ class EmbeddedFleet(Fleet):
         def read(index: SearchIndex) -> dict[str, bool]:
             rows = index.connection.execute("SELECT path, watched, stamp FROM room").fetchall()
             return {
-                os.fsdecode(path): stamp is not None and stamp == digest_of(tuple(os.fsdecode(watched).split("\0")))
+                os.fsdecode(path): stamp is not None and stamp == stamp_of(tuple(os.fsdecode(watched).split("\0")))
                 for path, watched, stamp in rows
             }
 
@@ -258,15 +256,16 @@ class EmbeddedFleet(Fleet):
         def read(systems: Sequence[System]) -> list[FileRecords]:
             refused.clear()
             sources = chain.from_iterable(system.records_by_file(refused) for system in systems)
-            return [
+            found = (
                 source if source.stamp == stamps.get(source.file) else _opened(source)
                 for source in sources
                 if source.file not in elsewhere and go_on()
-            ]
+            )
+            return [source for source in found if source is not None]
 
         watched = watched_of(workspace)
         # Taken before the files are read: changes meanwhile are noticed the next time.
-        stamp = digest_of(watched)
+        stamp = stamp_of(watched)
         sources = read_at_rest(workspace, read)
         if not go_on():
             return False
@@ -303,7 +302,7 @@ class Look(NamedTuple):
 
     def holds(self, now: datetime) -> bool:
         """Return whether the status is still valid, according to the stamps of its files."""
-        return self.time <= now < self.until and self.overview.error is None and digest_of(self.watched) == self.stamp
+        return self.time <= now < self.until and self.overview.error is None and stamp_of(self.watched) == self.stamp
 
     def json(self) -> dict[str, Any]:
         """Return it in the form for `read`."""
@@ -318,22 +317,10 @@ class Look(NamedTuple):
         return cls(overview, time, tuple(found["watched"]), found["stamp"], until)
 
 
-def _opened(source: FileRecords) -> FileRecords:
-    """Return the records of a file that is already read; if it was refused, `records` raises that error."""
+def _opened(source: FileRecords) -> FileRecords | None:
+    """Return the records of a file that is already read; None for one that cannot be read."""
     try:
         records = source.records()
-    except MemdeckError as error:
-        return source._replace(records=partial(_refuse, error))
+    except MemdeckError:
+        return None
     return source._replace(records=lambda: records)
-
-
-def _refuse(error: MemdeckError) -> Sequence[Record]:
-    raise error
-
-
-def digest_of(watched: tuple[str, ...]) -> int:
-    """Return one number that identifies a state of these paths, the same in every process of this Python.
-
-    Another Python may compute another number, and then files are read once more.
-    """
-    return hash(tuple([one or () for one in stamp_of(watched)]))

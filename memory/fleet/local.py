@@ -23,7 +23,7 @@ from memory.search.query import Query, read_day, read_query
 from memory.search.rank import day_number
 from memory.storage.own_folders import STATE
 from memory.systems import approvals_of, check_all, entrust, maintain_all, trust_of, waiting_in
-from memory.systems.at_rest import FileStamp, file_stamp
+from memory.systems.at_rest import file_stamp
 from memory.trust.consent import FOLDER, NAME
 from memory.trust.settings import FILE
 from memory.workspace import Workspace
@@ -33,7 +33,6 @@ DECIDED_SECONDS = 300
 STALE_SECONDS = 60
 """How often it is checked whether a monitor that should be measured has become stale."""
 R = TypeVar("R")
-Stamp = tuple[FileStamp, ...]
 
 
 class WorkspaceFailure(dict[str, str]):
@@ -92,12 +91,8 @@ class LocalWorkspaces:
         folder = workspace.state.folder.path
         return tuple(map(str, (self.config_home / FILE, folder / STATE, folder / FOLDER / NAME)))
 
-    def overview(
-        self, workspace: Workspace, now: datetime, problems: int | None = None
-    ) -> tuple[WorkspaceOverview, datetime]:
-        """Return the status of a workspace, and until when it holds if no file that it depends on changes; `problems`
-        is the result of a check of the same files, if known.
-        """
+    def overview(self, workspace: Workspace, now: datetime) -> tuple[WorkspaceOverview, datetime]:
+        """Return the status of a workspace, and until when it holds if no file that it depends on changes."""
         overdue = failing = stale = 0
         until = now + timedelta(days=7)
         decided = approvals_of(workspace, trust_of(workspace, self.config_home), self.environ)
@@ -108,8 +103,7 @@ class LocalWorkspaces:
             stale, until = len(found.stale) + len(late_upkeep(workspace, now)), next_overdue(found)
             if any(one.interval for one in snapshot.monitors.monitors):
                 until = min(until, now + timedelta(seconds=STALE_SECONDS))
-        if problems is None:
-            problems = sum(problem.level == "error" for problem in check_all(workspace))
+        problems = sum(problem.level == "error" for problem in check_all(workspace))
         waiting = len(waiting_in(decided))
         if waiting < len(decided):
             until = min(until, now + timedelta(seconds=DECIDED_SECONDS))
@@ -203,6 +197,9 @@ def watched_of(workspace: Workspace) -> tuple[str, ...]:
     return tuple(dict.fromkeys([str(workspace.root), archive, *folders, *map(os.path.dirname, files), *files]))
 
 
-def stamp_of(paths: tuple[str, ...]) -> Stamp:
-    """Return a value that identifies a state of these paths; None means a path that does not exist."""
-    return tuple(map(file_stamp, paths))
+def stamp_of(paths: tuple[str, ...]) -> int:
+    """Return one number that identifies a state of these paths, the same in every process of this Python.
+
+    Another Python may compute another number, and then files are read once more.
+    """
+    return hash(tuple([file_stamp(path) or () for path in paths]))

@@ -77,14 +77,13 @@ class WorkspaceOverview:
 @dataclass(frozen=True, slots=True)
 class FleetHost:
     """A host of a catalogue: `age` is how many seconds ago it was heard from (None: never), `silent` that this is too
-    long, `skew` by how many seconds its clock is ahead, `status` what its agent says about itself, `waiting` and
+    long, `status` what its agent says about itself, `waiting` and
     `failed` the numbers of its jobs.
     """
 
     name: str
     age: int | None
     silent: bool
-    skew: float
     status: Mapping[str, Any]
     waiting: int
     failed: int
@@ -95,7 +94,6 @@ class FleetHost:
             "host": self.name,
             "age": self.age,
             "silent": self.silent,
-            "skew": round(self.skew, 3),
             "lag": self.status.get("lag"),
             "unread": self.status.get("unread"),
             "failures": self.status.get("failures"),

@@ -381,45 +381,38 @@ def _approval_lines(paint: Paint, rows: Sequence[dict[str, Any]]) -> Iterator[st
         yield paint.line(f"{row['id']}  {state}  {row['host']}:{row['path']}  {row['change']}  {row['by']}")
 
 
-_METRICS = {
-    "fleet_host_age_seconds": "How long ago the agent of a host was heard of; absent if it never was.",
-    "fleet_host_silent": "Whether that is too long.",
-    "fleet_host_skew_seconds": "By how much the clock of a host is ahead of that of the database.",
-    "fleet_agent_lag_seconds": "How old the oldest unread change of a host may be.",
-    "fleet_agent_unread_workspaces": "Workspaces that an agent has not read since it started.",
-    "fleet_agent_failures": "Failures of an agent since it started.",
-    "fleet_jobs_waiting": "Jobs that a host has to do.",
-    "fleet_jobs_failed": "Jobs of a host that ended with an error and are still kept.",
-    "fleet_workspace_overdue": "Overdue tasks.",
-    "fleet_workspace_failing": "Monitors whose last result was not healthy.",
-    "fleet_workspace_stale": "Monitors without a result, and what no longer runs regularly.",
-    "fleet_workspace_waiting": "What needs approval.",
-    "fleet_workspace_problems": "Errors in the memory files.",
-    "fleet_workspace_broken": "Whether a workspace could not be read.",
+_HOSTS = {
+    "host_age_seconds": ("age", "How long ago the agent of a host was heard of; absent if it never was."),
+    "host_silent": ("silent", "Whether that is too long."),
+    "agent_lag_seconds": ("lag", "How old the oldest unread change of a host may be."),
+    "agent_unread_workspaces": ("unread", "Workspaces that an agent has not read since it started."),
+    "agent_failures": ("failures", "Failures of an agent since it started."),
+    "jobs_waiting": ("jobs_waiting", "Jobs that a host has to do."),
+    "jobs_failed": ("jobs_failed", "Jobs of a host that ended with an error and are still kept."),
 }
+_WORKSPACES = {
+    "workspace_overdue": ("overdue", "Overdue tasks."),
+    "workspace_failing": ("failing", "Monitors whose last result was not healthy."),
+    "workspace_stale": ("stale", "Monitors without a result, and what no longer runs regularly."),
+    "workspace_waiting": ("waiting", "What needs approval."),
+    "workspace_problems": ("problems", "Errors in the memory files."),
+    "workspace_broken": ("broken", "Whether a workspace could not be read."),
+}
+"""The metrics of a host and of a workspace: the key in their JSON, and the help."""
 
 
 def fleet_metrics(hosts: Iterable[FleetHost], workspaces: Iterable[WorkspaceOverview]) -> str:
     """Return the metrics of hosts and workspaces; values that are not known are left out."""
-    rows: MetricRows = {}
-
-    def add(name: str, value: object, **labels: str) -> None:
-        if isinstance(value, int | float):
-            rows.setdefault(f"fleet_{name}", []).append((labels, value))
-
-    for host in hosts:
-        add("host_age_seconds", host.age, host=host.name)
-        add("host_silent", host.silent, host=host.name)
-        add("host_skew_seconds", host.skew, host=host.name)
-        add("agent_lag_seconds", host.status.get("lag"), host=host.name)
-        add("agent_unread_workspaces", host.status.get("unread"), host=host.name)
-        add("agent_failures", host.status.get("failures"), host=host.name)
-        add("jobs_waiting", host.waiting, host=host.name)
-        add("jobs_failed", host.failed, host=host.name)
+    of_hosts = [({"host": one.name}, one.json()) for one in hosts]
+    of_workspaces = []
     for one in workspaces:
-        place = {"host": one.host, "workspace": str(one.path)}
-        add("workspace_broken", one.error is not None, **place)
-        if one.error is None:
-            for name in ("overdue", "failing", "stale", "waiting", "problems"):
-                add(f"workspace_{name}", getattr(one, name), **place)
-    return exposition(_METRICS, rows)
+        values = {"broken": True} if one.error else {**one.json(), "broken": False}
+        of_workspaces.append(({"host": one.host, "workspace": str(one.path)}, values))
+    metrics: dict[str, str] = {}
+    rows: MetricRows = {}
+    for table, found in ((_HOSTS, of_hosts), (_WORKSPACES, of_workspaces)):
+        for name, (key, words) in table.items():
+            metrics[f"fleet_{name}"] = words
+            known = [(labels, values[key]) for labels, values in found if values.get(key) is not None]
+            rows |= {f"fleet_{name}": known} if known else {}
+    return exposition(metrics, rows)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from memory.base.secrets import find_secrets, replaced
 from memory.errors import BusyError, MemdeckError
 from memory.fleet.catalogue import Database
-from memory.fleet.local import LocalWorkspaces, Stamp, WorkspaceFailure, stamp_of, watched_of
+from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
 from memory.fleet.search import vector_of
 from memory.search.index import tags_of
 from memory.search.rank import day_number
@@ -64,11 +64,9 @@ class _Workspace:
     mode: str
     files: dict[str, _File]
     watched: tuple[str, ...] = ()
-    stamp: Stamp = ()
+    stamp: int = 0
     until: datetime | None = None
     """When its status changes although no file does."""
-    problems: int | None = None
-    """The number of problems in its current files, if known: the check is most of the cost of a status."""
 
 
 class Published(NamedTuple):
@@ -166,12 +164,10 @@ class Publisher:
             stamp = stamp_of(watched)
             if stamp != held.stamp:
                 counts = self._send(held, *read_at_rest(workspace, lambda systems: self._read(systems, held)))
-                held.problems = None
             held.watched, held.stamp, held.until = watched, stamp, None
             if not status:
                 return None
-            overview, held.until = self._local.overview(workspace, now, held.problems)
-            held.problems = overview.problems
+            overview, held.until = self._local.overview(workspace, now)
             return overview.json()
 
         done = self._local.one(path, read, (psycopg.Error, BusyError))

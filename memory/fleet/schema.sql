@@ -14,8 +14,6 @@ CREATE TABLE host (
     -- The login of its agent; an agent without one is an owner of the database.
     role name UNIQUE,
     seen timestamptz,
-    -- By how many seconds its clock is ahead of that of the database.
-    skew double precision NOT NULL DEFAULT 0,
     -- What its agent says about itself: lag, failures, workspaces that are not read yet.
     status jsonb NOT NULL DEFAULT '{}'
 );
@@ -121,7 +119,7 @@ GRANT SELECT, INSERT (host, workspace, verb, arguments) ON job TO memdeck_operat
 GRANT UPDATE (approved_by, approved) ON job TO memdeck_approver;
 
 GRANT SELECT ON catalogue, host, job TO memdeck_agent;
-GRANT UPDATE (seen, skew, status) ON host TO memdeck_agent;
+GRANT UPDATE (seen, status) ON host TO memdeck_agent;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workspace, file, entry TO memdeck_agent;
 GRANT UPDATE (finished, outcome, arguments), DELETE ON job TO memdeck_agent;
 

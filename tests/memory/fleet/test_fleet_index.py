@@ -119,8 +119,10 @@ def test_how_all_stand_follows_the_files(top: Path, fleet: EmbeddedFleet, monkey
     assert sorted(checked) == ["alpha", "beta", "delta", "gamma"]
     checked.clear()
     assert fleet.overview(NOW) == before == fleet.known(NOW)
-    assert [row.overdue for row in fleet.overview(NOW - timedelta(days=30))] == [0, 0, 0, 0]
     assert checked == []
+    assert [row.overdue for row in fleet.overview(NOW - timedelta(days=30))] == [0, 0, 0, 0]
+    assert fleet.overview(NOW) == before
+    checked.clear()
     path = top / "beta/.aiter/memory/tasks.md"
     again = "## Pending\n\n### [HIGH] Again\n- due: 2024-01-02\n"
     path.write_text(path.read_text().replace("## Pending\n", again))
