@@ -46,7 +46,7 @@ def maintain(
     Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
     terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.
 
-    Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what waits for an
+    Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what needs
     approval is listed, and the exit code is 3.
 
     A clock that is more than a day behind the last run or change holds it back: nothing is written, and the exit code

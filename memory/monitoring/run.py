@@ -326,7 +326,7 @@ def run_action(
         raise BlockedError(
             "trust.blocked",
             f"the action of {task.title[:60]!r} may not run: {decision.why}",
-            "`memdeck trust list` shows what waits for an approval",
+            "`memdeck trust list` shows what needs approval",
             blocked=[blocked_json(ask, decision)],
         )
     finished = run_placed(

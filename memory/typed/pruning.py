@@ -186,7 +186,7 @@ def _not_approved(approvals: Path, look: AgentLook) -> MemdeckError | None:
     return BlockedError(
         "trust.blocked",
         f"the folders of {look.agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
-        f"`memdeck trust list -w {root}` shows what waits for an approval",
+        f"`memdeck trust list -w {root}` shows what needs approval",
         blocked=[blocked_json(ask, decision)],
     )
 

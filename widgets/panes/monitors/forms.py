@@ -14,7 +14,7 @@ from widgets.input.fields import FieldSpec, usage_error
 from widgets.pane.offers import FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 
-TYPES = ("http", "command", "tcp", "file", "heartbeat")
+TYPES = tuple(DEFAULTS)
 """The types of monitors."""
 
 ALERTS = ("high", "normal", "low")

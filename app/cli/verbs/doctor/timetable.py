@@ -98,7 +98,7 @@ def timetable(
         "Type=oneshot\n"
         f"{environment}"
         f"ExecStart={' '.join(_quoted(word) for word in words)}\n"
-        "# 3: something waits for an approval, `memdeck trust list` shows it.\n"
+        "# 3: something needs approval, `memdeck trust list` shows it.\n"
         "# 75: another process has the workspace; the next run does it.\n"
         "SuccessExitStatus=3 75\n"
     )
