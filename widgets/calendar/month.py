@@ -8,6 +8,7 @@ from datetime import date
 from typing import ClassVar, NamedTuple
 
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -94,8 +95,10 @@ class Month(Drawing, Widget):
     def show(self, day: date, today: date, loads: Mapping[date, Load]) -> None:
         """Set the chosen day and its month."""
         if (day, today, loads) != (self.day, self._today, self.loads):
+            same_month = (day.year, day.month) == (self.day.year, self.day.month)
             self.day, self._today, self.loads = day, today, loads
-            self.refresh()
+            weeks = [y for y in range(self.size.height) if self._week(y)] if same_month else []
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in weeks))
 
     @property
     def _step(self) -> int:

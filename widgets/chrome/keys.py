@@ -95,10 +95,12 @@ def with_keys(text: str, app: App[Any]) -> str:
     return re.sub(r"\{([\w.]+)\|(.+?)\}", lambda found: (key_of and key_of(found[1])) or found[2], text)
 
 
-def own_bindings(screen: Screen[object], owner: DOMNode, key: str) -> Sequence[Binding]:
-    """The bindings of a key in one part itself."""
-    found = next((bindings.key_to_bindings for node, bindings in screen._binding_chain if node is owner), {})
-    return found.get(key, ())
+def own_bindings(owner: Widget, key: str) -> Sequence[Binding]:
+    """The bindings of a key in one widget itself, with the keys that the user chose."""
+    bindings = owner._bindings.copy()
+    if keymap := owner.app._keymap:
+        bindings.apply_keymap(keymap)
+    return bindings.key_to_bindings.get(key, ())
 
 
 def active_binding(screen: Screen[Any], key: str) -> ActiveBinding | None:
@@ -339,7 +341,7 @@ class GoPrefix(Mixin):
         Where the screen has `acts_at_once`, because nothing else there listens to keys, all keys of the widget act
         here: bubbling up to the application, from one widget to the next, costs more than moving a cursor.
         """
-        own = [binding for binding in own_bindings(self.screen, self, event.key) if not binding.priority]
+        own = [binding for binding in own_bindings(self, event.key) if not binding.priority]
         goes = any(binding.action == "go" for binding in own)
         self._after_go = self._after_go and goes
         if goes or getattr(self.screen, "acts_at_once", False):

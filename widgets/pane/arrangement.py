@@ -23,11 +23,14 @@ class Arrangement:
         self.rows: Rows = EMPTY
         self.sort = pane.sorts[0]
         self.filter = ""
+        self.fitting: frozenset[RowKey] | None = None
+        """The rows that the filter finds, as of the last `keys`; None without a filter."""
         self._order: Order | None = None
+        self._total: int | None = None
 
     def put(self, rows: Rows, order: Order | None) -> None:
         """Take other rows, with their order if it was worked out already; each row shows its item from now on."""
-        self.rows, self._order = rows, order
+        self.rows, self._order, self._total = rows, order, None
         for row, item, mark in rows.items:
             row.show(item, mark)
 
@@ -55,24 +58,18 @@ class Arrangement:
         if self._order is None or self._order[0] != self.sort:
             self._order = self.order_of(self.rows, self.sort, now, zone)
         keys = self.rows.keys if self._order is None else self._order[1]
-        return self._pane.kept(keys, self.needles) if self.filter else self._pane.unfolded(keys)
-
-    @property
-    def needles(self) -> Needles:
-        """What the filter looks for."""
-        return Needles.read(self.filter, self._pane.filter_fields)
-
-    @property
-    def fits(self) -> Callable[[RowKey], bool] | None:
-        """The test of the filter for single rows; None without a filter."""
-        needles = self.needles
-        return (lambda row: self._pane.fits(row, needles)) if self.filter else None
+        self.fitting = None
+        if not self.filter:
+            return self._pane.unfolded(keys)
+        self.fitting = self._pane.fitting(self.rows.rows, Needles.read(self.filter, self._pane.filter_fields))
+        return self._pane.kept(keys, self.fitting)
 
     def count(self, keys: Sequence[Hashable]) -> str:
         """Return how many of these visible rows are entries, and how many entries there are."""
         counts = self._pane.counts
-        left = sum(counts(key.item) for key in keys if isinstance(key, RowKey))
-        return f"{left} of {sum(map(counts, self.rows.values))}"
+        if self._total is None:
+            self._total = sum(map(counts, self.rows.values))
+        return f"{sum([counts(key.item) for key in keys if isinstance(key, RowKey)])} of {self._total}"
 
     def unread_at(self, ref: str) -> LineRow | None:
         """Return the row of the unread line that `line:N` means."""

@@ -28,6 +28,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
@@ -68,6 +69,7 @@ class PaneList(LineList):
         super().__init__(classes="pane--list")
         self._pane = pane
         self._words = ""
+        self._lines: Sequence[Line] = ()
 
     def say(self, words: str) -> None:
         """Set the message shown where there are no rows. The list draws it itself: swapping in another widget would
@@ -90,24 +92,27 @@ class PaneList(LineList):
         room = max(0, width - line_width(mark))
         return line(pad_line(self._pane.draw_row(key.item, room), room), mark)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw lines of the view; the message is laid out once per frame."""
+        width = self.scrollable_content_region.width
+        self._lines = self._laid_out(width, self.size.height) if self._words and not self.rows else ()
+        return super().render_lines(crop)
+
     def draw_below(self, y: int, width: int) -> Strip:
         """Draw a line of the message, where there are no rows."""
-        if self.rows or not self._words:
-            return super().draw_below(y, width)
-        height = self.size.height
-        indent, lines = self._laid_out(width, height)
-        place = y - int(len(lines) < height)
-        return self.draw(line(" " * indent, lines[place]) if 0 <= place < len(lines) else EMPTY, width)
+        place = y - int(len(self._lines) < self.size.height)
+        words = line(" " * INDENT, self._lines[place]) if 0 <= place < len(self._lines) else EMPTY
+        return self.draw(words, width)
 
-    def _laid_out(self, width: int, height: int) -> tuple[int, Sequence[Line]]:
-        """Return how far the words are indented, and their lines; those that do not fit are cut with an ellipsis."""
+    def _laid_out(self, width: int, height: int) -> Sequence[Line]:
+        """Return the lines of the message; those that do not fit are cut with an ellipsis."""
         texts = [line(Piece(text, "muted")) for text in self._words.split("\n")]
         lines = [row for text in texts for row in wrap_line(text, max(1, width - 2 * INDENT))]
         if len(lines) > height:
             lines = [row for row in lines if line_text(row).strip()]
         if len(lines) > height > 0:
             lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * INDENT)]
-        return INDENT, lines
+        return lines
 
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Move the cursor for the person; the entry follows directly, without a `Highlighted` message."""

@@ -5,7 +5,7 @@ See `widgets.pane.base` for how to write a pane. The links of the entry are foun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -133,24 +133,25 @@ class PaneOverrides(Widget):
         """Return the rows that are visible without a filter; for panes that fold."""
         return keys
 
-    def kept(self, keys: Sequence[Hashable], needles: Needles) -> Sequence[Hashable]:
-        """Return the rows that a filter keeps."""
-        return keep(keys, lambda row: self.fits(row, needles), self.depth, self.holds)
+    def kept(self, keys: Sequence[Hashable], fitting: Container[Hashable]) -> Sequence[Hashable]:
+        """Return the rows that remain where a filter finds some of them."""
+        return keep(keys, fitting.__contains__, self.depth, self.holds)
 
-    def fits(self, row: RowKey, needles: Needles) -> bool:
-        """Return whether the item of a row matches a filter."""
-        if row.haystack is None:
-            row.haystack = self.text(row.item).casefold()
+    def fitting(self, rows: Sequence[RowKey], needles: Needles) -> frozenset[RowKey]:
+        """Return the rows whose items match a filter; their texts are read when they are searched first."""
+        for row in rows:
+            if not row.haystack:
+                row.haystack = self.text(row.item).casefold()
 
-        def has(name: str, value: str) -> bool:
+        def has(row: RowKey, name: str, value: str) -> bool:
             """Whether a field matches a value; for an empty value, whether the field has any."""
             fits = self.field_fits(row.item, name, value) if value else None
             if fits is not None:
                 return fits
-            found = self.field_text(row.item, name).casefold()
-            return value in found if value else bool(found)
+            text = self.field_text(row.item, name).casefold()
+            return value in text if value else bool(text)
 
-        return needles.fit(row.haystack, has)
+        return needles.among(rows, has)
 
     def sort_key(self, item: Any, name: str) -> Any:  # noqa: ARG002
         """What items are sorted by inside each heading, for every name of `sorts` but the first."""
@@ -318,7 +319,7 @@ class PaneWithEntry(PaneOverrides):
             self._followed = row
             if not self._owes_detail:
                 self._owes_detail = True
-                self.screen._invoke_later(self._settle_detail, self)
+                self.call_after_refresh(self._settle_detail)
 
     def _settle_detail(self) -> None:
         """Show the entry now, if that was deferred."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .rows import RowKey
 
 SHORTEST = 3
 """The fewest letters that abbreviate a field's name; `re:` in a title is a word."""
@@ -104,12 +107,17 @@ class Needles(NamedTuple):
                 words[part.without].append(part.text)
         return cls(tuple(words[False]), tuple(fields[False]), tuple(words[True]), tuple(fields[True]))
 
-    def fit(self, haystack: str, has: Callable[[str, str], bool]) -> bool:
-        """Return whether a text in lower case and fields match; `has` tells whether a field has a value."""
+    def among(self, rows: Iterable[RowKey], has: Callable[[RowKey, str, str], bool]) -> frozenset[RowKey]:
+        """Return the rows that match; `has` tells whether a field of a row has a value.
+
+        Each part of the filter narrows the rows that the parts before it left.
+        """
         for word in self.words:
-            if word not in haystack:
-                return False
+            rows = [row for row in rows if word in row.haystack]
         for word in self.no_words:
-            if word in haystack:
-                return False
-        return all(has(*field) for field in self.fields) and not any(has(*field) for field in self.no_fields)
+            rows = [row for row in rows if word not in row.haystack]
+        for name, value in self.fields:
+            rows = [row for row in rows if has(row, name, value)]
+        for name, value in self.no_fields:
+            rows = [row for row in rows if not has(row, name, value)]
+        return frozenset(rows)

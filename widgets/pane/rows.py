@@ -22,7 +22,7 @@ class RowKey:
     """A row of a list: it keeps cursor and selection while the files change.
 
     `item` is the item that the row shows, `mark` tells whether that changed, `haystack` is the text that the filter
-    searches, in lower case, once it was asked for.
+    searches, in lower case; empty until it is asked for.
     """
 
     __slots__ = ("haystack", "item", "mark")
@@ -31,13 +31,13 @@ class RowKey:
         """Show an item."""
         self.item = item
         self.mark = mark
-        self.haystack: str | None = None
+        self.haystack = ""
 
     def show(self, item: Any, mark: Hashable) -> None:
         """Show the item of a newer snapshot."""
         self.item = item
         if mark != self.mark:
-            self.mark, self.haystack = mark, None
+            self.mark, self.haystack = mark, ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +154,19 @@ def keep(
             if not found and not holds(key.item):
                 # Most rows are neither found nor parents; they must cost nothing.
                 continue
-            level = depth(key.item)
-            while above and above[-1][0] >= level:
-                above.pop()
-            if not found:
-                above.append((level, key))
-                continue
-            for _, one in above:
-                if isinstance(one, Heading):
-                    _count(kept, heading, fitting)
-                    heading, fitting = len(kept), 0
-                kept.append(one)
-            above = []
+            if above or not found:
+                level = depth(key.item)
+                while above and above[-1][0] >= level:
+                    above.pop()
+                if not found:
+                    above.append((level, key))
+                    continue
+                for _, one in above:
+                    if isinstance(one, Heading):
+                        _count(kept, heading, fitting)
+                        heading, fitting = len(kept), 0
+                    kept.append(one)
+                above = []
             kept.append(key)
             fitting += 1
         elif isinstance(key, Note):

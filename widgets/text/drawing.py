@@ -1,11 +1,11 @@
 """Drawing: turns pieces into strips, in the theme's colours and safe to show.
 
-A widget that must be redrawn, as a whole or in part, marks itself dirty on its screen at once (`Repaint`). Here are the
-mixins that widgets put before their Textual base class, that for timers included.
+Here are the mixins that widgets put before their Textual base class, that for timers included.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -18,6 +18,7 @@ from textual.events import Blur, Focus
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -196,10 +197,22 @@ class Scrolling(ScrollView):
             self.refresh(layout=True)
             return
         if shown:
-            # A scrollbar looks the same for any content that fits, so it need not be drawn again for each entry.
-            self.vertical_scrollbar.window_virtual_size = max(size.height, height)
+            self._set_scrollbar(max(size.height, height), height)
         self.scroll_y = self.validate_scroll_y(self.scroll_y)
         self.scroll_target_y = self.validate_scroll_target_y(self.scroll_target_y)
+
+    def _set_scrollbar(self, lines: int, height: int) -> None:
+        """Tell the scrollbar of how many lines this shows `height`; at the top it is drawn again if its thumb changes.
+
+        It looks the same for any content that fits, and for any that is so long that the thumb is one cell.
+        """
+        bar = self.vertical_scrollbar
+        before = max(bar.window_virtual_size, height)
+        thumbs = {math.ceil(8 * max(1, height * height / count)) for count in (before, lines)}
+        if len(thumbs) == 1 and not (self.scroll_y or bar.position):
+            bar.set_reactive(ScrollBar.window_virtual_size, lines)
+        else:
+            bar.window_virtual_size = lines
 
     def _follows_content(self) -> bool:
         """Whether this widget or an ancestor is as large as its content."""

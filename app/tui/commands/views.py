@@ -127,10 +127,12 @@ def previous_match(app: Spine) -> None:
 
 def _go_on(app: Spine, step: int) -> None:
     pane = app.shown_pane
-    rows, fits, place = pane.line_list.rows, pane.arrangement.fits, pane.line_list.position
+    rows, place = pane.line_list.rows, pane.line_list.position
+    # By item: the rows of a calendar are the days of tasks.
+    found = {id(row.item) for row in pane.arrangement.fitting or ()}
     for away in range(1, len(rows) + 1):
         at = (place + step * away) % len(rows)
         row = rows[at]
-        if isinstance(row, RowKey) and fits is not None and fits(row):
+        if isinstance(row, RowKey) and id(row.item) in found:
             pane.line_list.move_to(at, direction=step)
             return

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import ClassVar, overload
 
 from textual import events
 from textual.app import ComposeResult
@@ -35,6 +36,38 @@ ROOMY = 18
 
 NARROW = 26
 """Cells of a column below which titles take up to two lines."""
+
+
+class Cards(Sequence[Hashable]):
+    """The rows of a column: for each task as many as a card has lines, then single rows; made when asked for."""
+
+    def __init__(self, tasks: Sequence[RowKey], lines: int, last: Sequence[LineRow] = ()) -> None:
+        self._tasks, self._lines, self._last = tasks, lines, last
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self._tasks) * self._lines + len(self._last)
+
+    @overload
+    def __getitem__(self, place: int) -> Hashable: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Hashable]: ...
+
+    def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
+        """Return the row at a place, or those of a slice."""
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        card, number = divmod(place, self._lines)
+        if card >= len(self._tasks):
+            return self._last[place - len(self._tasks) * self._lines]
+        return Continuation(self._tasks[card], number) if number else self._tasks[card]
+
+    def index(self, key: Hashable, *_: int) -> int:
+        """Return the place of a task's first row, or of a single row; ValueError: it is not here."""
+        if key in self._last:
+            return len(self._tasks) * self._lines + self._last.index(key)
+        return self._tasks.index(key) * self._lines
 
 
 class CardList(PaneList):
@@ -122,6 +155,8 @@ class Board(Horizontal):
         """The list of each column."""
         self._titles = [SafeText(title, classes="board--title") for _, title in LANES]
         self._active = 0
+        self._lanes: Sequence[Sequence[RowKey]] = [()] * len(LANES)
+        self._unread: Sequence[LineRow] = ()
 
     def compose(self) -> ComposeResult:
         """Put each title above its list."""
@@ -133,6 +168,11 @@ class Board(Horizontal):
         """The list of the active column."""
         return self.lists[self._active]
 
+    @property
+    def shown(self) -> Sequence[Hashable]:
+        """The tasks of all columns, and the lines that are in no task."""
+        return [*chain.from_iterable(self._lanes), *self._unread]
+
     def beside(self, step: int) -> str | None:
         """Return the section `step` columns to the right of the active one (negative: left); None: there is none."""
         place = self._active + step
@@ -140,20 +180,20 @@ class Board(Horizontal):
 
     def put(self, keys: Sequence[Hashable], *, to_top: bool = False) -> None:
         """Show tasks by their sections; lines that are in no task follow in the first column."""
-        lanes: dict[str, list[Hashable]] = {lane: [] for lane, _ in LANES}
-        lines = self.lists[0].card_lines + (self._pane.size.height >= ROOMY)
+        lanes: dict[str, list[RowKey]] = {lane: [] for lane, _ in LANES}
         for key in keys:
             if isinstance(key, RowKey):
-                lanes[key.item.section] += [key, *(Continuation(key, number) for number in range(1, lines))]
-        lanes[LANES[0][0]] += [key for key in keys if isinstance(key, LineRow)]
-        for cards, rows in zip(self.lists, lanes.values(), strict=True):
-            cards.set_rows(rows, to_top=to_top)
+                lanes[key.item.section].append(key)
+        self._lanes, self._unread = list(lanes.values()), [key for key in keys if isinstance(key, LineRow)]
+        lines = self.lists[0].card_lines + (self._pane.size.height >= ROOMY)
+        for number, cards in enumerate(self.lists):
+            cards.set_rows(Cards(self._lanes[number], lines, () if number else self._unread), to_top=to_top)
         self._say()
 
     def find(self, row: RowKey) -> bool:
         """Go to a card in any column; False: no column has it."""
         for number, cards in enumerate(self.lists):
-            if row in cards.rows:
+            if row in self._lanes[number]:
                 self._activate(number, focus=any(one.has_focus for one in self.lists))
                 cards.cursor = row
                 return True
@@ -175,7 +215,7 @@ class Board(Horizontal):
         for number, (title, cards) in enumerate(zip(self._titles, self.lists, strict=True)):
             # In a column without cards nothing else shows that it is active.
             bar = glyphs.cursor if number == self._active and not cards.rows else " "
-            words = f"{LANES[number][1]}  {sum(isinstance(key, RowKey) for key in cards.rows)}"
+            words = f"{LANES[number][1]}  {len(self._lanes[number])}"
             if alone:
                 left, right = glyphs.left if number else " ", glyphs.right if number + 1 < len(LANES) else ""
                 words = f"{left} {words}  {number + 1}/{len(LANES)} {right}"

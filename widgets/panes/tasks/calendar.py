@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar
@@ -34,8 +34,6 @@ OFTEN_ROW = Columns(
     Column("sign", 1, importance=3), Column("title", minimum=14), Column("when", 16, "right", importance=2), gap=2
 )
 """The columns of a task that recurs often: sign, title, how often."""
-
-Fits = Callable[[RowKey], bool]
 
 
 class DayRow(RowKey):
@@ -123,7 +121,6 @@ class Calendar(Horizontal):
         """The chosen day."""
         self._agenda: Agenda | None = None
         self._rows: Mapping[int, RowKey] = {}
-        self._fits: Fits | None = None
         self._unread: Sequence[LineRow] = ()
         self._span: tuple[date, AgendaSpan] | None = None
         self._made: dict[Hashable, DayRow] = {}
@@ -135,14 +132,15 @@ class Calendar(Horizontal):
         yield self.list
 
     def put(
-        self, agenda: Agenda, rows: Mapping[int, RowKey], fits: Fits | None, unread: Sequence[LineRow] = (), *,
-        to_top: bool = False,
-    ) -> None:  # fmt: skip
-        """Show an agenda: `rows` by the `id()` of their task; `fits` tests which rows match the filter, if any.
+        self, agenda: Agenda, rows: Mapping[int, RowKey], unread: Sequence[LineRow] = (), *, to_top: bool = False
+    ) -> None:
+        """Show an agenda: `rows`, those that match the filter, by the `id()` of their task.
 
         `unread` are the lines of the file that are in no task; they follow the days.
         """
-        self._agenda, self._rows, self._fits, self._unread, self._span = agenda, rows, fits, unread, None
+        if agenda is not self._agenda:
+            self._agenda, self._span = agenda, None
+        self._rows, self._unread = rows, unread
         self.day = self.day or agenda.today
         self._arrange(to_top=to_top)
 
@@ -198,7 +196,7 @@ class Calendar(Horizontal):
             rows = []
             for one in found:
                 row = self._rows.get(id(one.task))
-                if row is not None and (self._fits is None or self._fits(row)):
+                if row is not None:
                     name = (row, one.day, one.kind, often)
                     key = made.get(name) or DayRow(one, row.mark, often=often)
                     key.occasion, key.item, key.mark = one, one.task, row.mark

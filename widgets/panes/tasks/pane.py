@@ -232,7 +232,7 @@ class TasksPane(Pane):
     @property
     def shown_keys(self) -> Sequence[Hashable]:
         """The rows of all columns."""
-        return [key for cards in self._lists for key in cards.rows]
+        return self.line_list.rows if self.board is None else self.board.shown
 
     def put_keys(self, keys: Sequence[Hashable], *, to_top: bool) -> None:
         """Give the rows to the view that is shown."""
@@ -242,9 +242,10 @@ class TasksPane(Pane):
             assert self.snapshot is not None
             if self._agenda is None or self._agenda[0] is not self.snapshot:
                 self._agenda = (self.snapshot, self._make_agenda(self.snapshot, self.now))
-            rows = {id(item): row for row, item, _ in self.arrangement.rows.items}
+            found = self.arrangement.fitting
+            rows = {id(row.item): row for row in (self.arrangement.rows.rows if found is None else found)}
             unread = [key for key in keys if isinstance(key, LineRow)]
-            self.calendar.put(self._agenda[1], rows, self.arrangement.fits, unread, to_top=to_top)
+            self.calendar.put(self._agenda[1], rows, unread, to_top=to_top)
         else:
             super().put_keys(keys, to_top=to_top)
 
