@@ -222,12 +222,13 @@ class UnreadLine(NamedTuple):
     """A line that nothing reads, for a row of a pane: the section it is in ("" for none), its text, `line` from 0.
 
     The text goes on to the end of the paragraph. Of a section that is not read `line` is that of its heading, and the
-    text what is below it.
+    text what is below it; of an entry that is not read, `below` is its text.
     """
 
     heading: str
     title: str
     line: int
+    below: str = ""
 
 
 def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
@@ -240,16 +241,16 @@ def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     starts, tops = [*titles, len(lines)], [*sections]
     unread = []
     for line in found:
-        end = starts[bisect_right(starts, line)]
+        end, below = starts[bisect_right(starts, line)], ""
         if line in sections:
             text = " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
         elif line in titles:
-            text = " ".join(filter(None, (titles[line], *lines[line + 1 : end])))[:_LONGEST]
+            text, below = titles[line], " ".join(filter(None, lines[line + 1 : end]))[:_LONGEST]
         else:
             stop = next((at for at in range(line + 1, end) if not lines[at] or at in found), end)
             text = " ".join(lines[line:stop])[:_LONGEST]
         above = bisect_right(tops, line)
-        unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line))
+        unread.append(UnreadLine(sections[tops[above - 1]] if above else "", text, line, below))
     return tuple(unread)
 
 

@@ -132,7 +132,7 @@ def _of_file(snapshot: Snapshot, name: str) -> list[Record]:
     """
     document, kind = snapshot.document(name), _kind(name)
     unread = (
-        Record(kind, name, one.title[:200], f"{one.heading}\n{one.title}", UnreadText(one.line, one.title))
+        Record(kind, name, one.title[:200], f"{one.heading}\n{one.title}\n{one.below}", UnreadText(one.line, one.title))
         for one in unread_lines(name, document)
     )
     return [*_entries(snapshot, name, kind), *unread]
