@@ -10,7 +10,7 @@ import os
 import sys
 
 from .catalogue import CASES, readme
-from .client import Client
+from .player import Client
 
 
 def main(names: list[str]) -> int:

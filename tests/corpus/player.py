@@ -1,23 +1,13 @@
-"""Plays cases with the real command, each verb in a process of its own, and tells what it saw.
-
-`python -m tests.corpus.player` reads requests, one JSON object a line, and answers each with a line. Everything is
-imported once and every verb is forked from there: what is measured is the verb, not the start of Python. A verb that
-hangs is killed, and a case that wants another user or its own mounts changes nobody else's.
-"""
+"""Plays cases with the real command, each verb in a process of its own, and tells what it saw."""
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import re
 import resource
-import signal
 import stat as st
-import subprocess
 import sys
-import tempfile
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.patience import Stopwatch
+from tests.players import PlayerProcess, import_everything, memdeck, run, serve
 
 from .case import Case
 from .place import Impossible, Place, become_ordinary, digest, need_root, own_mounts
@@ -38,8 +28,6 @@ READING = ("check", "status", "view", "other")
 TIMES = 5
 """How often a verb that only reads is run where it takes too long: processor time too grows where another process works
 on the same core, and a verb that needs more than the bound needs it each time."""
-HANGS = 30.0
-"""Seconds by the clock after which a verb counts as hanging, without those in which others had the processors."""
 MEMORY = 3 << 30
 LISTS = {
     "tasks.md": "tasks list",
@@ -165,26 +153,29 @@ class Player:
 
     def start(self, words: list[str] | tuple[str, ...], verb: str) -> Seen:
         """Run memdeck in a process of its own and look at how it ends; `cpu` is the least of its `TIMES`."""
-        seen, out, err = self._fork(lambda: _memdeck(list(words)), verb)
+        seen, out, err = self._fork(lambda: memdeck(words), verb)
         for _ in range(TIMES - 1 if verb in READING and seen.exit != -1 else 0):
             if seen.cpu > self.case.seconds:
-                seen.cpu = min(seen.cpu, self._fork(lambda: _memdeck(list(words)), verb)[0].cpu)
+                seen.cpu = min(seen.cpu, self._fork(lambda: memdeck(words), verb)[0].cpu)
         self.seen.append(seen)
         self._look(seen, out, err)
         return seen
 
     def _fork(self, work: Callable[[], int], verb: str) -> tuple[Seen, bytes, bytes]:
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            began = time.monotonic()
-            pid = os.fork()
-            if pid == 0:
-                _child(work, self.place, out.fileno(), err.fileno())
-            status, usage = _wait(pid, HANGS)
-            wall = time.monotonic() - began
-            out.seek(0)
-            err.seek(0)
-            code = -1 if status is None else os.waitstatus_to_exitcode(status)
-            return Seen(verb, code, "", usage, wall), out.read(), err.read()
+        ended = run(lambda: self._in_place(work))
+        return Seen(verb, ended.code, "", ended.cpu, ended.wall), ended.out, ended.err
+
+    def _in_place(self, work: Callable[[], int]) -> int:
+        """Do work in the folder of the case, with the variables and the bounds of a person's shell."""
+        place = self.place
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        os.environ |= {"XDG_STATE_HOME": str(place.state), "HOME": str(place.top / "home"), "TZ": "UTC"}
+        os.environ |= {"XDG_CONFIG_HOME": str(place.top / "config"), "MEMDECK_DEBUG": "1"}
+        place.folder.mkdir(exist_ok=True)
+        os.chdir(place.deep if place.deep >= 0 else place.folder)
+        if place.folder != place.shop:
+            place.folder.rmdir()
+        return work()
 
     def _look(self, seen: Seen, out: bytes, err: bytes) -> None:
         verb = seen.verb
@@ -262,61 +253,12 @@ class Player:
             self.wrong("looking at the application changed files")
 
 
-def _child(work: Callable[[], int], place: Place, out: int, err: int) -> None:
-    """Do the work of a forked process and end it."""
-    code = 70
-    try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(out, 1)
-        os.dup2(err, 2)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        os.environ |= {"XDG_STATE_HOME": str(place.state), "HOME": str(place.top / "home"), "TZ": "UTC"}
-        os.environ |= {"XDG_CONFIG_HOME": str(place.top / "config"), "MEMDECK_DEBUG": "1"}
-        os.environ.pop("MEMDECK_ACTOR", None)
-        place.folder.mkdir(exist_ok=True)
-        os.chdir(place.deep if place.deep >= 0 else place.folder)
-        if place.folder != place.shop:
-            place.folder.rmdir()
-        code = work()
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except BaseException:
-        sys.stderr.write(traceback.format_exc())
-        sys.stderr.flush()
-    os._exit(code)
-
-
-def _memdeck(words: list[str]) -> int:
-    from app.main import run
-
-    gc.disable()
-    return run(words)
-
-
 def _application(place: Place, refusal: str) -> int:
     import asyncio
 
     from .screen import look
 
     return asyncio.run(look(place, refusal))
-
-
-def _wait(pid: int, seconds: float) -> tuple[int | None, float]:
-    """Return a process's wait status, None if it had to be killed, and the CPU time it took."""
-    watch, pause, until = Stopwatch(pid), 0.001, time.monotonic() + seconds
-    while True:
-        done, status, usage = os.wait4(pid, os.WNOHANG)
-        if done:
-            return status, usage.ru_utime + usage.ru_stime
-        # What each thread waited is read from the system, so only where the clock alone says that it may hang.
-        if time.monotonic() > until and watch.seconds() > seconds:
-            os.kill(pid, signal.SIGKILL)
-            _, _, usage = os.wait4(pid, 0)
-            return None, usage.ru_utime + usage.ru_stime
-        time.sleep(pause)
-        pause = min(pause * 1.3, 0.02)
 
 
 def _regular(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -361,57 +303,38 @@ def _play(case: Case, top: Path, *, whole: bool, screen: bool) -> dict[str, Any]
     return {"skip": "", "seen": [asdict(seen) for seen in player.seen], "violations": player.violations}
 
 
-def _import_everything() -> None:
-    """Import what any verb may import: neither the time nor another user's rights are spent on it later."""
-    import importlib
-    import pkgutil
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a player saw: why the case cannot be built here, how each verb ended, and what must not be."""
 
-    names = [
-        "tests.corpus.screen",
-        "sqlite3",
-        "zoneinfo",
-        "croniter",
-        "yaml",
-        "difflib",
-        "encodings.idna",
-        "concurrent.futures.thread",
-    ]
-    names += ["textual.pilot", "textual.drivers.linux_driver", "textual.drivers.headless_driver"]
-    widgets = importlib.import_module("textual.widgets").__path__
-    names += [found.name for found in pkgutil.iter_modules(widgets, "textual.widgets.")]
-    for top in ("app", "memory", "widgets"):
-        package = importlib.import_module(top)
-        names += [found.name for found in pkgutil.walk_packages(package.__path__, f"{top}.")]
-    for name in names:
-        importlib.import_module(name)
+    skip: str
+    seen: list[dict[str, Any]]
+    violations: list[str]
 
 
-def serve() -> None:
+class Client(PlayerProcess):
+    """Asks a player process to play cases."""
+
+    def __init__(self) -> None:
+        """Name the process; it takes a second to import everything."""
+        super().__init__(sys.executable, "-m", "tests.corpus.player")
+
+    def play(self, case: Case, *, whole: bool, screen: bool) -> Report:
+        """Play one case; TimeoutError where the player does not answer."""
+        return Report(**self.ask({"case": case.name, "whole": whole, "screen": screen}))
+
+
+def main() -> None:
     """Answer requests until stdin ends."""
-    _import_everything()
+    import_everything()
     from .catalogue import BY_NAME
 
-    answers = os.dup(1)
-    os.dup2(2, 1)  # whatever else prints must not stand among the answers
-    home = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    for line in sys.stdin:
-        request = json.loads(line)
-        top = Path(tempfile.mkdtemp(prefix="memdeck-corpus-", dir=home))
-        top.chmod(0o755)
-        os.chdir("/")
-        gc.freeze()
-        pid = os.fork()
-        if pid == 0:
-            os.setpgid(0, 0)
-            report = _play(BY_NAME[request["case"]], top, whole=request["whole"], screen=request["screen"])
-            data = json.dumps(report).encode() + b"\n"
-            while data:
-                data = data[os.write(answers, data) :]
-            os._exit(0)
-        os.waitpid(pid, 0)
-        subprocess.run(["chmod", "-R", "u+rwx", top], check=False, stderr=subprocess.DEVNULL)
-        subprocess.run(["rm", "-rf", top], check=False)  # it knows folders deeper than a path can say
+    def play(request: dict[str, Any], top: Path) -> dict[str, Any]:
+        os.setpgid(0, 0)
+        return _play(BY_NAME[request["case"]], top, whole=request["whole"], screen=request["screen"])
+
+    serve("memdeck-corpus-", play)
 
 
 if __name__ == "__main__":
-    serve()
+    main()

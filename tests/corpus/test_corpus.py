@@ -12,7 +12,7 @@ from tests import examples
 
 from .case import EVERY, FILES, Case
 from .catalogue import BY_NAME, CASES, readme
-from .client import Client
+from .player import Client
 
 WHOLE = os.environ.get("MEMDECK_CORPUS") == "all"
 REQUIRED = "MEMDECK_TOOLS" in os.environ
@@ -59,6 +59,15 @@ def test_a_bad_input_does_no_harm(player: Client, case: Case) -> None:
         if not end.endswith("?") or refusals.get(verb) == end.rstrip("?")
     }
     assert expected == refusals
+
+
+@pytest.mark.thorough
+def test_an_answer_that_comes_too_late_is_not_that_of_the_next_case() -> None:
+    """The player that did not answer in time is ended, and the next case is played by a new one."""
+    with Client() as player:
+        with pytest.raises(TimeoutError):
+            player.ask({"case": "fs/fifo", "whole": False, "screen": False}, seconds=0)
+        assert player.play(BY_NAME["fs/deep"], whole=False, screen=False).seen[0]["exit"] == 0
 
 
 def test_the_corpus_is_whole() -> None:

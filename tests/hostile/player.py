@@ -1,36 +1,31 @@
 """Plays hostile workspaces while `strace` looks on: every verb in a process of its own, then the application.
 
-`python -m tests.hostile.player` reads names of cases, one a line, with ` screen` behind it or not, and answers each
-with a line of JSON: what the verbs printed, and what they are allowed. A mark in the trace says where a verb begins.
+Run as a module it answers each request with what the verbs printed, and what they are allowed. A mark in the trace says
+where a verb begins.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import json
 import os
 import re
-import shutil
-import signal
 import sys
-import tempfile
-import time
 import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tests.corpus.place import Impossible, digest, own_mounts
+from tests.players import HOUSE, import_everything, memdeck, run, serve
 
 from .case import Case
 from .ground import Ground
-from .judge import HOUSE, MARK
+from .judge import MARK
 
-HANGS = 40.0
 SCRIPT = "import sys\n\nfrom app.main import main\n\nsys.exit(main())\n"
 """What an installed `memdeck` is: a file in a folder of its own, which is where Python then looks first."""
 _DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
@@ -110,12 +105,12 @@ class Player:
         self.report.allowed = ground.allowed()
         try:
             for verb, words in VERBS.items():
-                self._verb(verb, words.split(), lambda words: _memdeck(words))
+                self._verb(verb, partial(memdeck, words.split()))
             if screen:
-                self._verb("screen", [], lambda _: asyncio.run(_look(ground)))
+                self._verb("screen", lambda: asyncio.run(_look(ground)))
             if self.case.program:
                 for verb, words in PROGRAMS.items():
-                    self._verb(verb, words.split(), self._program)
+                    self._verb(verb, partial(self._program, words.split()))
         finally:
             for close in ground.closers:
                 close()
@@ -127,53 +122,26 @@ class Player:
     def _program(self, words: list[str]) -> int:
         os.execve(sys.executable, [sys.executable, str(self.script), *words], dict(os.environ))
 
-    def _verb(self, verb: str, words: list[str], work: Callable[[list[str]], int]) -> None:
-        with tempfile.TemporaryFile() as out:
-            pid = os.fork()
-            if pid == 0:
-                self._child(verb, words, work, out.fileno())
-            code = _wait(pid, time.monotonic() + HANGS)
-            out.seek(0)
-            text = out.read().decode("utf-8", "replace")
+    def _verb(self, verb: str, work: Callable[[], int]) -> None:
+        ended = run(lambda: self._in_place(verb, work))
+        text = (ended.out + ended.err).decode("utf-8", "replace")
         self.report.printed[verb] = text
-        self.report.exits[verb] = code
-        if code not in (0, 1, 2, 3, 4, 75):
-            self.report.violations.append(f"{verb} ends with {code}: {text[-1500:]}")
+        self.report.exits[verb] = ended.code
+        if ended.code not in (0, 1, 2, 3, 4, 75):
+            self.report.violations.append(f"{verb} ends with {ended.code}: {text[-1500:]}")
         if "Traceback" in text or "internal: " in text:
             self.report.violations.append(f"{verb} fails unexpectedly: {text[-1500:]}")
         if drives := _DRIVES.search(text):
             self.report.violations.append(f"{verb} writes {drives[0]!a}")
 
-    def _child(self, verb: str, words: list[str], work: Callable[[list[str]], int], out: int) -> None:
-        code = 70
-        try:
-            ground = self.ground
-            os.setpgid(0, 0)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(out, 1)
-            os.dup2(out, 2)
-            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-            sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
-            for name in ("MEMDECK_ACTOR", "EDITOR", "VISUAL"):
-                os.environ.pop(name, None)
-            os.environ |= {"XDG_STATE_HOME": str(ground.state), "XDG_CONFIG_HOME": str(ground.config)}
-            os.environ |= {"HOME": str(ground.home), "TZ": "UTC", **ground.environ}
-            os.chdir(ground.folder)
-            mark("begin", verb)
-            code = work(words)
-            sys.stdout.flush()
-            sys.stderr.flush()
-        except BaseException:
-            sys.stderr.write(traceback.format_exc())
-            sys.stderr.flush()
-        os._exit(code)
-
-
-def _memdeck(words: list[str]) -> int:
-    from app.main import run
-
-    gc.disable()
-    return run(words)
+    def _in_place(self, verb: str, work: Callable[[], int]) -> int:
+        """Do work in the folder of the case, with the variables of the person's shell."""
+        ground = self.ground
+        os.environ |= {"XDG_STATE_HOME": str(ground.state), "XDG_CONFIG_HOME": str(ground.config)}
+        os.environ |= {"HOME": str(ground.home), "TZ": "UTC", **ground.environ}
+        os.chdir(ground.folder)
+        mark("begin", verb)
+        return work()
 
 
 async def _look(ground: Ground) -> int:
@@ -203,20 +171,6 @@ async def _look(ground: Ground) -> int:
     return 0
 
 
-def _wait(pid: int, until: float) -> int:
-    pause = 0.002
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > until:
-            os.killpg(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            return -1
-        time.sleep(pause)
-        pause = min(pause * 1.3, 0.02)
-
-
 def _play(case: Case, top: Path, script: Path, *, screen: bool) -> dict[str, Any]:
     mark("host", case.name)
     player = Player(case, top, script)
@@ -233,37 +187,22 @@ def _play(case: Case, top: Path, script: Path, *, screen: bool) -> dict[str, Any
     return {name: getattr(report, name) for name in Report.__slots__}
 
 
-def serve(folder: Path) -> None:
+def main(folder: Path) -> None:
     """Answer requests until stdin ends; `folder` is where the program is laid."""
-    from tests.corpus.player import _import_everything
-
-    _import_everything()
+    import_everything()
     from .canaries import CANARIES
     from .catalogue import BY_NAME
 
     known = BY_NAME | {canary.case.name: canary.case for canary in CANARIES}
-
     script = folder / "memdeck"
     script.write_text(SCRIPT)
     os.environ |= {"PYTHONPATH": str(HOUSE), "PYTHONDONTWRITEBYTECODE": "1"}
     mark("host", "player")
-    answers = os.dup(1)
-    os.dup2(2, 1)
-    for line in sys.stdin:
-        name, _, screen = line.strip().partition(" ")
-        top = Path(tempfile.mkdtemp(prefix="memdeck-hostile-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
-        top.chmod(0o755)
-        os.chdir("/")
-        gc.freeze()
-        pid = os.fork()
-        if pid == 0:
-            data = json.dumps(_play(known[name], top, script, screen=screen == "screen")).encode() + b"\n"
-            while data:
-                data = data[os.write(answers, data) :]
-            os._exit(0)
-        os.waitpid(pid, 0)
-        shutil.rmtree(top, ignore_errors=True)
+    serve(
+        "memdeck-hostile-",
+        lambda request, top: _play(known[request["case"]], top, script, screen=request["screen"]),
+    )
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    main(Path(sys.argv[1]))
