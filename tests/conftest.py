@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import shutil
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -87,16 +87,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what is `thorough` where nobody asked for the whole, for new pictures, or for a test by its name."""
     if WHOLE or config.option.update_snapshots or any("::" in argument for argument in config.args):
         return
-    left = [item for item in items if _is_thorough(item)]
+    numbers: Counter[str] = Counter()
+    left = []
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if _is_thorough(item, numbers[function]):
+            left.append(item)
+        numbers[function] += 1
     if left:
         config.hook.pytest_deselected(items=left)
         gone = set(left)
         items[:] = [item for item in items if item not in gone]
 
 
-def _is_thorough(item: pytest.Item) -> bool:
+def _is_thorough(item: pytest.Item, number: int) -> bool:
+    """Whether a test is left out: it is `thorough`, not one of the cases in `but`, and not the first of `one_of`."""
     mark = item.get_closest_marker("thorough")
-    return mark is not None and getattr(getattr(item, "callspec", None), "id", "") not in mark.kwargs.get("but", ())
+    if mark is None:
+        return False
+    named = getattr(getattr(item, "callspec", None), "id", "") in mark.kwargs.get("but", ())
+    return not named and ("one_of" not in mark.kwargs or number % mark.kwargs["one_of"] > 0)
 
 
 LONG = 100

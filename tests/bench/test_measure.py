@@ -6,10 +6,13 @@ import os
 import sys
 from contextlib import suppress
 
+import pytest
+
 from bench.measure import Case, Figure, Unavailable, measure, table
 from bench.terminal import Screen
 
 
+@pytest.mark.thorough
 def test_what_a_case_opened_is_closed() -> None:
     """After the last round, and where a round breaks off as well."""
     for stops in (None, KeyboardInterrupt):
@@ -26,6 +29,7 @@ def test_what_a_case_opened_is_closed() -> None:
         assert calls == (["run", "run", "closed"] if stops is None else ["run", "closed"])
 
 
+@pytest.mark.thorough
 def test_a_missing_piece_is_named_and_the_rest_goes_on() -> None:
     """A case that raises is reported as not available with its reason."""
 

@@ -49,6 +49,7 @@ def refused_and_untouched(place: Place, client: str, scope: str = "project") -> 
     assert tree(place) == before
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(("client", "scope", "file", "key"), SERVERS)
 @pytest.mark.parametrize(
     "own",
@@ -154,6 +155,7 @@ def test_inline_tables_of_codex_are_refused_with_true_words(workspace: Place) ->
     assert workspace.read(".codex/config.toml") == inline.encode()
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(("first", "second"), [("claude-code", "codex"), ("codex", "claude-code")])
 @pytest.mark.parametrize("gone", ["claude-code", "codex"])
 @pytest.mark.parametrize(("link", "file"), [("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", "CLAUDE.md")])
@@ -300,6 +302,7 @@ os.rename = killed
 """
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("name", [".mcp.json", "settings.json", "AGENTS.md"])
 def test_what_a_killed_connect_leaves_is_gone_after_the_next(workspace: Place, name: str, tmp_path: Path) -> None:
     """No temporary file stays in the project, and `disconnect` gives every byte back."""

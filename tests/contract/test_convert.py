@@ -246,6 +246,7 @@ SOURCES = {
 }
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("step", ["start", "done", "edit", "archive"])
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_second_run_brings_nothing_back(workspace: Place, name: str, step: str) -> None:

@@ -142,6 +142,7 @@ def test_an_agent_runs_what_is_due_and_all_hosts_see_it(team: Team) -> None:
         assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ memdeck: ", line) or line.startswith("desk: published"), line
 
 
+@pytest.mark.thorough
 def test_no_exec_runs_no_monitor(team: Team) -> None:
     """With `--no-exec` an agent publishes and runs nothing, also what is approved."""
     place = team.hosts["desk"]
@@ -153,6 +154,7 @@ def test_no_exec_runs_no_monitor(team: Team) -> None:
     assert b"lastStatus: failing" in place.read(".aiter/memory/monitors.md")
 
 
+@pytest.mark.thorough
 def test_a_stale_monitor_of_another_host_is_told(team: Team) -> None:
     """A monitor that nobody measures any more is stale in the status and a warning in `fleet check`."""
     monitor = FAIL + "- lastCheck: 2024-01-15T10:00:00Z\n- lastStatus: healthy (1)\n"
@@ -165,6 +167,7 @@ def test_a_stale_monitor_of_another_host_is_told(team: Team) -> None:
     assert "monitor.stale" in alone.out
 
 
+@pytest.mark.thorough
 def test_one_silent_host_costs_one_line(team: Team) -> None:
     """Of three hosts one never came: what the others found is printed, and one line says what was not asked."""
     with team.agent("desk"), team.agent("laptop"):
@@ -221,6 +224,7 @@ def test_who_asked_does_not_approve(team: Team) -> None:
             assert [database.execute(words, (one,)).rowcount for one in (number, asked)] == [0, 0]
 
 
+@pytest.mark.thorough
 def test_only_who_asked_reads_what_a_job_asks(team: Team) -> None:
     """What a job asked and answered is read by the login that asked, and by no other."""
     with team.agent("desk"):
@@ -385,6 +389,7 @@ def ask(address: str, token: str, path: str, body: dict[str, Any] | None = None)
         return error.code, json.loads(error.read())
 
 
+@pytest.mark.thorough
 def test_a_team_behind_a_proxy(team: Team) -> None:
     """Two servers with tokens that stay, one to look and one to give jobs; approving is served by neither."""
     place = team.hosts["desk"]
@@ -413,6 +418,7 @@ def test_a_team_behind_a_proxy(team: Team) -> None:
     assert (answer.code, "fleet.token" in answer.err) == (2, True)
 
 
+@pytest.mark.thorough
 def test_a_look_does_not_wait_for_a_job(team: Team) -> None:
     """While a host works on what one program asked, another program gets the metrics."""
     assert team("agent_desk", "agent", "--once").code == 0
@@ -433,6 +439,7 @@ def test_a_look_does_not_wait_for_a_job(team: Team) -> None:
         assert checked.result(PATIENCE)[1]["workspaces"][0]["error"]["code"] == "fleet.host_away"
 
 
+@pytest.mark.thorough
 def test_an_agent_that_was_killed_leaves_nothing_behind(team: Team) -> None:
     """Its job is done by its next start, and a second agent of the same host does not begin meanwhile."""
     with team.agent("desk") as first:
@@ -464,6 +471,7 @@ def test_an_edit_on_a_host_is_found_everywhere(team: Team) -> None:
         team.until("rita", "list", check=lambda data: len(data["workspaces"]) == 1)
 
 
+@pytest.mark.thorough
 def test_init_makes_an_older_catalogue_anew(team: Team) -> None:
     """A catalogue of another version keeps its hosts and their logins, and is filled again."""
     assert team("agent_desk", "agent", "--once").code == 0

@@ -121,6 +121,7 @@ TOLD_FIELDS = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("text", TOLD_FIELDS)
 def test_what_could_mean_two_things_is_told(workspace: Place, text: str) -> None:
     """A line that nothing reads, or that contradicts another, is a problem with its line, counted in status."""
@@ -286,6 +287,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("text", PLACES)
 def test_a_task_in_an_odd_place_is_told(workspace: Place, text: str) -> None:
     """What looks like a task but is none, or is no task of that section, is a warning with its line."""
@@ -342,6 +344,7 @@ QUIET = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("text", QUIET)
 def test_prose_is_no_false_alarm(workspace: Place, text: str) -> None:
     """Sentences, placeholders, comments and the steps in a task are nothing to tell."""
@@ -399,6 +402,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("line", SETTINGS)
 def test_a_setting_that_is_none_stops_maintenance(workspace: Place, line: str) -> None:
     """What looks like a setting of maintenance and is none is an error with its line, and no run guesses."""
@@ -422,6 +426,7 @@ MONITOR_FIELDS = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("line", MONITOR_FIELDS)
 def test_a_field_of_a_monitor_is_never_guessed(workspace: Place, line: str) -> None:
     """A field in another dress makes its monitor an error, and it does not run."""
@@ -449,6 +454,7 @@ PLAN_FIELDS = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(("line", "key", "value"), PLAN_FIELDS)
 def test_a_field_of_a_plan_is_read(workspace: Place, line: str, key: str, value: str) -> None:
     """The fields of a plan are read in any dress, noted, and written plainly by one change."""
@@ -477,6 +483,7 @@ TIMES = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("heading", TIMES)
 def test_a_time_in_any_form_is_read(workspace: Place, heading: str) -> None:
     """The time of a journal entry is read as people and models write it, and written plainly by one change."""
@@ -607,6 +614,7 @@ LOOSE = [
 ]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(("name", "text", "line"), LOOSE)
 def test_what_no_file_reads_is_told(workspace: Place, name: str, text: str, line: int) -> None:
     """A line that no list, table or section of its file takes is named with file and line, and stays as it is."""

@@ -107,7 +107,7 @@ def editor_in(place: Place) -> str:
 MOMENTS = [starting, drawing, reading, in_a_form, in_the_editor, asked_to_leave, leaving]
 
 
-@pytest.mark.thorough(but=("reading-alone", "in_a_form-below a shell"))
+@pytest.mark.thorough(but=("in_a_form-below a shell",))
 @pytest.mark.parametrize("leader", [(), UNMOVED], ids=["alone", "below a shell"])
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.__name__)
 def test_it_ends_with_its_terminal(large: Place, moment: Callable[[Pseudo], None], leader: tuple[str, ...]) -> None:
@@ -118,6 +118,7 @@ def test_it_ends_with_its_terminal(large: Place, moment: Callable[[Pseudo], None
         assert terminal.ended() < SECONDS
 
 
+@pytest.mark.thorough
 def test_it_ends_with_its_terminal_while_it_is_suspended(large: Place) -> None:
     """The system wakes what is suspended when its terminal is closed."""
     with opened(large) as terminal:
@@ -138,6 +139,7 @@ def test_a_signal_ends_it(large: Place, moment: Callable[[Pseudo], None], number
         assert b"\x1b[?1049l" in terminal.output.rpartition(b"\x1b[?1049h")[2]
 
 
+@pytest.mark.thorough
 def test_what_was_saved_is_there_although_it_was_left_at_once(large: Place) -> None:
     """The key that leaves comes right behind the one that saves; the task is in the file when the process is gone."""
     with opened(large) as terminal:
@@ -147,6 +149,7 @@ def test_what_was_saved_is_there_although_it_was_left_at_once(large: Place) -> N
     assert b"### [NORMAL] Half a title\n" in large.read(TASKS)
 
 
+@pytest.mark.thorough
 def test_what_was_typed_is_offered_again(large: Place) -> None:
     """A form that was open when the terminal closed is a draft at the next start."""
     with opened(large) as terminal:

@@ -72,6 +72,7 @@ DECISIONS = (
 )
 
 
+@pytest.mark.thorough(one_of=2)
 @pytest.mark.parametrize("words", DECISIONS, ids=" ".join)
 def test_a_decision_needs_a_person_at_a_terminal(asked: Place, words: tuple[str, ...]) -> None:
     """Neither a pipe nor an agent decides, at a terminal or not, whatever it calls itself; nothing changes."""
@@ -90,6 +91,7 @@ def test_a_decision_needs_a_person_at_a_terminal(asked: Place, words: tuple[str,
     assert asked.json("review", "policy")["rules"] == []
 
 
+@pytest.mark.thorough(one_of=5)
 @pytest.mark.parametrize("named", ["cli", "human", "outside", "maintain", "nightly"])
 def test_no_other_name_hides_the_agent_of_the_variable(asked: Place, named: str) -> None:
     """Where MEMDECK_ACTOR names an agent, as `connect` sets it, `--actor` cannot make a person or a script of it."""

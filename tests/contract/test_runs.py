@@ -105,6 +105,7 @@ def test_no_variable_leads_back_into_the_workspace(workspace: Place, environ: st
     assert not (workspace.work / "ran").exists()
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     ("command", "word"),
     [
@@ -198,6 +199,7 @@ def test_a_folder_pins_what_the_words_name(workspace: Place) -> None:
     assert not (workspace.work / "ran").exists()
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     ("command", "files", "reads"),
     [
@@ -237,6 +239,7 @@ def test_programs_and_scripts_are_covered_and_data_is_not(
     assert (row["files"], row["reads"]) == (files, reads)
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     "command",
     [
@@ -265,6 +268,7 @@ def test_an_absolute_path_is_covered_and_told(workspace: Place, command: str) ->
     assert not (workspace.work / "ran").exists()
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     "command",
     [
@@ -325,6 +329,7 @@ def test_a_copied_workspace_runs_nothing(workspace: Place) -> None:
     assert not (workspace.top / "ran").exists()
 
 
+@pytest.mark.thorough(one_of=6)
 @pytest.mark.parametrize(
     "command",
     [

@@ -38,6 +38,7 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
 # -- what it is -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(
     ("files", "summary"),
     [
@@ -89,6 +90,7 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
 # -- commands -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -445,6 +447,7 @@ def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
     assert map_of["firstFilesToRead"][0] == "src/App.php"
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize(
     ("path", "text", "said"),
     [

@@ -17,7 +17,7 @@ from .player import Client
 WHOLE = os.environ.get("MEMDECK_CORPUS") == "all"
 REQUIRED = "MEMDECK_TOOLS" in os.environ
 """Continuous integration sets it: there a case that cannot be built is a failure, elsewhere a reason to skip."""
-STRIDE = 1 if examples.WHOLE else 5
+STRIDE = 1 if examples.WHOLE else 10
 """Somebody who works tries a part of the cases that continuous integration does."""
 SCREENS = CASES if WHOLE else [case for case in CASES if case.screen][:: 4 * STRIDE]
 ALONE = ("fs/", "records/", "planted/") if examples.WHOLE else ()

@@ -20,17 +20,20 @@ from tests.crash import (
 from tests.crash.calls import without_exchange
 from tests.crash.kill import Tally
 from tests.crash.operations import Place, sample
+from tests.examples import WHOLE
 
+STEP = 1 if WHOLE else 3
+"""Continuous integration tries three times as many points."""
 PARTS: dict[str, Callable[[Path], Tally]] = {
-    "kill": lambda folder: kill.kills(folder, every=10),
-    "kill in recovery": lambda folder: kill.again(folder, every=60),
-    "power, ordered": lambda folder: power.power(folder, weak=False, every=40),
-    "power, weak": lambda folder: power.power(folder, weak=True, every=200, samples=1),
-    "failed syncs": lambda folder: power.failed_syncs(folder, every=60, samples=1),
-    "errors": lambda folder: errors.errors(folder, every=60),
+    "kill": lambda folder: kill.kills(folder, every=10 * STEP),
+    "kill in recovery": lambda folder: kill.again(folder, every=60 * STEP),
+    "power, ordered": lambda folder: power.power(folder, weak=False, every=40 * STEP),
+    "power, weak": lambda folder: power.power(folder, weak=True, every=200 * STEP, samples=1),
+    "failed syncs": lambda folder: power.failed_syncs(folder, every=60 * STEP, samples=1),
+    "errors": lambda folder: errors.errors(folder, every=60 * STEP),
     "short writes": errors.short_writes,
-    "foreign writers": lambda folder: foreign.foreign(folder, every=8, near=True),
-    "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=15, near=True, killed=True),
+    "foreign writers": lambda folder: foreign.foreign(folder, every=8 * STEP, near=True),
+    "foreign writers, then kill": lambda folder: foreign.foreign(folder, every=15 * STEP, near=True, killed=True),
     "late writers": foreign.late,
     "many at once": lambda folder: foreign.torture(folder, changes=80, lines=50),
 }
@@ -44,6 +47,7 @@ def test_nothing_is_lost(top: Path, part: str) -> None:
     assert tally.violations == []
 
 
+@pytest.mark.thorough(but=("no intent", "plain rename"))
 @pytest.mark.parametrize("mutant", ["no sync at all", "no intent", "plain rename", "short writes accepted"])
 def test_a_broken_protocol_is_noticed(mutant: str) -> None:
     """The harness finds what is wrong with a protocol in which one thing was broken."""
@@ -57,7 +61,7 @@ def test_reduced_protection_is_told(top: Path) -> None:
     assert place.store().protection() == ()
     with without_exchange():
         reduced = place.store().protection()
-        assert kill.kills(top, every=60).violations == []
+        assert kill.kills(top, every=60 * STEP).violations == []
     assert [reason.partition(" here")[0] for reason in reduced] == ["files cannot swap places"]
     assert [path.name for path in (place.shop / ".aiter").iterdir() if path.name.startswith(".memdeck-")] == []
 

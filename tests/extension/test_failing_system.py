@@ -35,6 +35,7 @@ def place(tmp_path: Path) -> Workspace:
     return Workspace.open(tmp_path / "shop", state_home=tmp_path / "state", machine_zone=UTC)
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("error", [ZeroDivisionError("toy"), MemdeckError("notes.toy", "toy")], ids=["bug", "error"])
 @pytest.mark.parametrize("hook", [*HOOKS, "__init__"])
 def test_a_hook_that_raises(

@@ -117,6 +117,7 @@ def _answer(text: str) -> object:
     return value_at(read_json(f'{{"a": {text}}}'), "a")
 
 
+@pytest.mark.thorough(one_of=5)
 @pytest.mark.parametrize("value", JSON, ids=lambda value: ascii(value[:12]))
 @pytest.mark.parametrize("reader", READERS_OF_JSON)
 def test_json_beyond_its_parser_is_an_answer(reader: str, value: str) -> None:
@@ -125,6 +126,7 @@ def test_json_beyond_its_parser_is_an_answer(reader: str, value: str) -> None:
         READERS_OF_JSON[reader](value)
 
 
+@pytest.mark.thorough(one_of=5)
 @pytest.mark.parametrize("value", TEXTS, ids=lambda value: ascii(value[:12]))
 @pytest.mark.parametrize("reader", READERS_OF_TEXT)
 def test_text_beyond_its_parser_is_an_answer(reader: str, value: str) -> None:

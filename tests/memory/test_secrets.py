@@ -207,6 +207,7 @@ def test_a_line_of_a_megabyte_costs_in_proportion(piece: str) -> None:
     assert_in_proportion(lambda size: (piece * (size // len(piece) + 1))[:size], find_secrets, MEGABYTE // TIMES)
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize("text", [*SECRETS, *NO_SECRETS])
 @pytest.mark.parametrize("around", ["plain words of a text\n", "a_b t-c .com/ xoxo bearer of\n"])
 def test_a_long_text_holds_what_a_short_one_holds(text: str, around: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from pathlib import Path
 
@@ -185,21 +184,6 @@ def test_hostile_titles_do_not_drive_the_terminal(shop: Path) -> None:
         terminal.wait_for("ended with 0")
 
 
-@pytest.mark.parametrize("signal", ["TERM", "HUP", "INT"])
-def test_signals_restore_the_terminal(shop: Path, signal: str) -> None:
-    """A signal ends the application, and the terminal is as it was."""
-    with open_in(shop, (100, 30)) as terminal:
-        terminal.wait_for("Deploy v2.1 to staging")
-        children = subprocess.run(
-            ["pgrep", "-P", terminal.value("#{pane_pid}")], capture_output=True, text=True, check=True, timeout=PATIENCE
-        )
-        subprocess.run(["kill", f"-{signal}", children.stdout.split()[0]], check=True, timeout=PATIENCE)
-        terminal.wait_for("ended with")
-        assert terminal.value("#{alternate_on}") == "0"
-        assert terminal.value("#{mouse_any_flag}") == "0"
-        assert terminal.value("#{cursor_flag}") == "1"
-
-
 def test_a_folder_without_memory_offers_to_make_one(tmp_path: Path) -> None:
     """The first start in a folder asks; creating it makes the files and opens them."""
     folder = tmp_path / "new"
@@ -215,6 +199,7 @@ def test_a_folder_without_memory_offers_to_make_one(tmp_path: Path) -> None:
         terminal.wait_for("ended with 0")
 
 
+@pytest.mark.thorough
 def test_letters_typed_behind_a_key_are_text(shop: Path) -> None:
     """What is typed at once behind `/`, `a` and a pane's number goes into what these open, and is no command."""
     with open_in(shop, (120, 36)) as terminal:

@@ -75,15 +75,6 @@ def test_a_signal_in_a_form_keeps_what_was_typed(shop: Path, name: str) -> None:
     assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
 
 
-def test_a_closed_terminal_keeps_what_was_typed(shop: Path) -> None:
-    """A window that is closed ends the application at once; the draft is there."""
-    with opened(shop) as terminal:
-        in_a_form(terminal)
-        terminal.hang_up()
-        assert terminal.ended() < ENDING
-    assert typed(shop) == ["Deploy v2.1 to staging XYZ"]
-
-
 def test_kill_in_a_form_loses_two_seconds_at_most(shop: Path) -> None:
     """kill -9: what was typed is on the disk within two seconds, the next start offers it, and w continues it."""
     with opened(shop) as terminal:

@@ -31,7 +31,7 @@ ENDS = ("\x11", "jjj\x11jjj\r/ab", "/a\x11bc", "\x06redis\x11", "a\x11abc")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.thorough(but=("0",))
+@pytest.mark.thorough
 def test_it_leaves_whatever_waits(shop: Path, seed: int) -> None:
     """From the first words on, also while modules are still loaded, and with forms, searches and questions open."""
     chance = random.Random(seed)

@@ -51,6 +51,7 @@ def files(shop: Repository) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in found}
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize("typed", ["n\n", "\n", "maybe\n", "\x04"])
 def test_anything_but_a_yes_recalls_nothing(shop: Repository, typed: str) -> None:
     """The preview is shown and asked about; no, nothing, another word and the end of the input leave every byte."""
@@ -88,6 +89,7 @@ def test_an_editor_writes_a_section(shop: Repository) -> None:
     assert shop.codes() == []
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     ("does", "said", "code"),
     [
@@ -107,6 +109,7 @@ def test_an_editor_that_gives_nothing_new(shop: Repository, does: str, said: str
     assert len(list(shop.path(CHECKPOINTS).iterdir())) == 1
 
 
+@pytest.mark.thorough(one_of=4)
 @pytest.mark.parametrize(
     ("text", "said"), [('[{"title": ', "state.json"), ('[{"title": "Lock"}]', "state.refused"), ("", "state.json")]
 )

@@ -15,6 +15,7 @@ from tests.app.cli.conftest import Answer
 Memdeck = Callable[..., Answer]
 
 
+@pytest.mark.thorough(but=("False",))
 @pytest.mark.parametrize("found", [True, False])
 def test_what_was_connected_is_listed_as_working(
     memdeck: Memdeck, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: bool

@@ -98,6 +98,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
+@pytest.mark.thorough
 def test_two_agents_on_two_branches(repository: Repository) -> None:
     """They add and finish tasks, write the journal and note facts by memdeck itself; the merge is clean and whole."""
     repository.memdeck("init", ".")

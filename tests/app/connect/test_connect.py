@@ -176,6 +176,7 @@ def test_toml_files_come_back(text: str, scope: str, tmp_path: Path) -> None:
     assert {key: value for key, value in found.items() if value} == tomllib.loads(text)
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("text", MARKDOWN)
 @pytest.mark.parametrize("client", [name for name in CLIENTS if name != "windsurf"])
 def test_words_for_the_agent_come_and_go(client: str, text: str, tmp_path: Path) -> None:
@@ -336,6 +337,7 @@ def test_a_folder_that_is_read_only_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "project").chmod(0o755)
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_a_client_gets_is_said(client: str, scope: str, tmp_path: Path) -> None:
@@ -379,6 +381,7 @@ def test_commands_of_the_person_beside_a_hook_stay(tmp_path: Path) -> None:
     assert sorted(left) == ["SessionStart", "Stop"]
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("ours", [{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}, {3}, {2, 3}, {0, 3}])
 @pytest.mark.parametrize("last", ["", ", "])
 def test_whichever_hooks_of_a_list_are_ours_the_others_stay(ours: set[int], last: str) -> None:

@@ -93,6 +93,7 @@ async def test_a_recall_is_shown_before_it_is_applied(demo: Workspace) -> None:
         assert told.message.endswith("; u undoes it")
 
 
+@pytest.mark.thorough(one_of=2)
 @pytest.mark.parametrize(
     ("ref", "mine", "other"),
     [("state#gotcha-1", "cause", "symptom"), ("state#current-focus", "currentState", "summary")],

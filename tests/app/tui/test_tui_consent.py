@@ -69,6 +69,7 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
         assert not isinstance(app.screen, ConsentScreen)
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("key", ["enter", "n", "escape", "q", "space", "Y", "a"])
 async def test_other_keys_approve_nothing(workspace: Workspace, key: str) -> None:
     """Enter is no, as is every key but y."""

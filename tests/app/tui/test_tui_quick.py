@@ -12,6 +12,7 @@ LINE = "Buy stamps fri 9:00 !high @Alice #office every month"
 TWIN = "### [NORMAL] Same\n- created: 2024-01-01\n"
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("pane", ["brief", "tasks", "journal", "monitors", "config"])
 async def test_a_task_in_one_line_from_every_pane(workspace: Workspace, pane: str) -> None:
     """Q asks for the line, names each part below it while it is typed, and Enter writes the task, cron included."""

@@ -82,6 +82,7 @@ async def test_the_pane_is_served_over_the_catalogue(served: Mapping[str, str], 
     assert before == {path: path.read_bytes() for path in (root / ".aiter").rglob("*.md")}
 
 
+@pytest.mark.thorough
 async def test_page_and_programs_have_tokens_of_their_own(served: Mapping[str, str]) -> None:
     """Neither token opens the other door; without one, or from elsewhere, nothing is answered."""
     page, token = httpx.URL(served["page"]), served["token"]

@@ -19,6 +19,7 @@ from memory.state.entry_block import put_block, render_block
 from memory.state.files import schema
 from memory.state.files.paths import bundle_paths
 from memory.state.projections import path_of, render_projections
+from tests.examples import examples
 from tests.growth import assert_in_proportion
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -122,6 +123,7 @@ def test_special_files_do_not_block(tmp_path: Path) -> None:
     sound(root)
 
 
+@pytest.mark.thorough(but=("0", "1", "5", "6", "7", "11", "19"))
 @pytest.mark.parametrize(
     "content",
     [
@@ -158,7 +160,7 @@ def test_any_content_of_any_file(content: bytes, tmp_path: Path) -> None:
     sound(root)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(path=st.sampled_from(NAMES), place=st.integers(0, 200), junk=st.text(st.characters(codec="utf-8"), max_size=20))
 def test_damaged_files_give_a_bundle(
     tmp_path_factory: pytest.TempPathFactory, path: str, place: int, junk: str

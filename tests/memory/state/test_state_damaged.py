@@ -56,6 +56,7 @@ def outside(repository: Repository) -> dict[str, tuple[bytes, int]]:
     return {path.name: (path.read_bytes(), os.stat(path).st_mtime_ns) for path in sorted(folder.iterdir())}
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
 def test_a_damage_is_named_and_nothing_crashes(repository: Repository, damage: Damage) -> None:
     """Validate gives the codes; every reader answers or says what is wrong; nothing outside is read or written."""
@@ -81,6 +82,7 @@ def test_a_damage_is_named_and_nothing_crashes(repository: Repository, damage: D
     assert outside(repository) == before
 
 
+@pytest.mark.thorough(one_of=3)
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
 def test_a_repair_shows_its_plan_and_mends(repository: Repository, damage: Damage) -> None:
     """The plan alone writes nothing; done, it leaves only what no repair can mend, and undo takes it back."""

@@ -15,7 +15,7 @@ from tests.examples import WHOLE
 
 from .serving import Json, Server, contents, serving
 
-SEEDS = range(0, 100, 1 if os.environ.get("MEMDECK_BURSTS") == "all" else 10 if WHOLE else 50)
+SEEDS = range(0, 100, 1 if os.environ.get("MEMDECK_BURSTS") == "all" else 10 if WHOLE else 100)
 """Each session is a process of its own; `make torture` has all of them."""
 STEPS = 25
 TOOLS = ("brief", "search", "read", "add", "edit", "remove", "history", "review")

@@ -49,6 +49,7 @@ def _place(tmp_path: Path) -> Iterator[Place]:
         process.stdout.close()
 
 
+@pytest.mark.thorough(but=("auto",))
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_session_over_http(place: Place, mode: Any) -> None:
     """The SDK's client calls tools over HTTP in both eras, and a signal ends the server."""

@@ -7,6 +7,8 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.desks import make_workspace
 from tests.examples import examples
 from tests.patience import PATIENCE, join
@@ -16,6 +18,7 @@ from .serving import Server, memdeck, serving
 SERVERS, EACH = examples(10, 5), examples(4, 1)
 
 
+@pytest.mark.thorough
 def test_many_servers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Processes add tasks, journal entries and facts at the same time: all of them are there, each once."""
     root = make_workspace(tmp_path)

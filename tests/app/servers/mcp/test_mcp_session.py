@@ -29,6 +29,7 @@ def _client(root: Path, mode: Any, *options: str) -> Client:
     return Client(stdio_client(parameters), mode=mode, read_timeout_seconds=PATIENCE)
 
 
+@pytest.mark.thorough(but=("auto",))
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_session_of_an_agent(tmp_path: Path, mode: str) -> None:
     """An agent reads the brief, searches, adds, is refused with a stale hash, edits and removes; a person takes the
