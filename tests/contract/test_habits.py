@@ -10,7 +10,6 @@ import pytest
 from tests.contract.place import Place
 
 TASKS = ".aiter/memory/tasks.md"
-TOLD = {"line.unread", "line.unclear"}
 FIELD = "## Pending\n\n### [HIGH] Fix the login\n{}\n"
 
 

@@ -103,23 +103,6 @@ class Place:
             if not roles or ask.role in roles:
                 self.trust.approve(ask, who="person", now=NOW)
 
-    def approve_fast(self) -> None:
-        """Approve everything with one write, for workspaces with hundreds of monitors."""
-        trust = self.trust
-        asks = asks_of(self.workspace.snapshot())
-        trust.approve(asks[0], who="person", now=NOW)
-        record = trust.list()[0]
-        from dataclasses import replace
-
-        records = [replace(record, id=trust.decide(ask).id, ask=ask) for ask in asks]
-
-        def add(book: object) -> object:
-            for one in records:
-                book = book.with_record(one)  # type: ignore[attr-defined]
-            return book
-
-        trust._update(add, NOW)  # type: ignore[arg-type]
-
     def watch(self, minutes: float = 0, **options: object) -> Watch:
         """Keep watch so many minutes after NOW."""
         return keep_watch(self.workspace, self.trust, NOW + timedelta(minutes=minutes), self.ways, **options)  # type: ignore[arg-type]
