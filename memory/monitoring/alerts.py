@@ -64,8 +64,6 @@ class AlertState:
     successes: int = 0
     told: Told = "no"
     told_at: datetime | None = None
-    state: str = ""
-    summary: str = ""
     checked: datetime | None = None
 
     @property
@@ -103,20 +101,18 @@ class Happening:
 
 
 def advance(
-    state: AlertState, outcome: str, now: datetime, options: AlertOptions, *, summary: str = ""
+    state: AlertState, outcome: str, now: datetime, options: AlertOptions
 ) -> tuple[AlertState, Happening | None]:
     """Return the state after a check, and the event if there is one.
 
     `outcome` is the state of a result: `failing` and `error` are failures, because a monitor that cannot be checked
-    cannot be called healthy. `blocked` and `skipped` measure nothing and change only the shown state.
+    cannot be called healthy. `blocked` and `skipped` measure nothing and change nothing.
     """
     if outcome not in ("healthy", "failing", "error"):
-        return replace(state, state=outcome, summary=summary), None
+        return state, None
     well = outcome == "healthy"
     new = replace(
         state,
-        state=outcome,
-        summary=summary,
         checked=now,
         failures=0 if well else state.failures + 1,
         successes=state.successes + 1 if well else 0,

@@ -61,7 +61,7 @@ class MonitorStanding:
 
     @property
     def state(self) -> str:
-        """healthy, failing, error, stale, skipped; `unknown` if it was never checked here.
+        """healthy, failing, error, stale; `unknown` if it was never checked here.
 
         A monitor that may not run is `blocked`, regardless of its former state.
         """
@@ -69,16 +69,21 @@ class MonitorStanding:
             return "error"
         if self.blocked:
             return "blocked"
-        return "stale" if self.stale else self.alert.state or "unknown"
+        return "stale" if self.stale else self.results[0].state if self.results else "unknown"
 
     @property
     def bad(self) -> bool:
         """Whether it fails or is stale: it cannot run, or was not well when it was measured last, or long ago."""
         if self.broken or self.stale:
             return True
-        if self.alert.known and self.alert.state != "blocked":
+        if self.alert.known:
             return self.alert.alerting or self.alert.failures > 0
-        return self.monitor.healthy is False or self.alert.alerting
+        return self.monitor.healthy is False
+
+    @property
+    def summary(self) -> str:
+        """The newest result in a few words, "" if there is none."""
+        return self.results[0].summary if self.results else ""
 
     @property
     def before(self) -> str:
@@ -94,11 +99,11 @@ class MonitorStanding:
     def json(self) -> dict[str, Any]:
         """Return the monitor's own keys and those of its state; absent values are None."""
         alert = self.alert
-        summary = self.broken or self.blocked or (self.was if self.stale else alert.summary)
+        summary = self.broken or self.blocked or (self.was if self.stale else self.summary)
         return {
             **self.monitor.json(),
             "state": self.state,
-            "healthy": self.monitor.healthy if self.state in ("unknown", "skipped") else self.state == "healthy",
+            "healthy": self.monitor.healthy if self.state == "unknown" else self.state == "healthy",
             "summary": summary or None,
             "checked": None if self.checked is None else format_utc(self.checked),
             "since": None if alert.since is None else format_utc(alert.since),

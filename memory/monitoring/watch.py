@@ -320,7 +320,7 @@ class Consequences:
     def _advance(self, one: WatchedMonitor, result: Result) -> None:
         """Advance the alert of a monitor by a result."""
         name, now = one.monitor.name, self._run.now
-        state, event = advance(self._state(name), result.state, now, self._options[name], summary=result.summary)
+        state, event = advance(self._state(name), result.state, now, self._options[name])
         self.states[key_of(name)] = state
         one.events += () if event is None else (event,)
 

@@ -69,7 +69,7 @@ def watched_workspace(folder: Path) -> Workspace:
 
     def check(name: str, at: datetime, state: str, summary: str, seconds: float) -> None:
         result = Result(name, state, summary, seconds=seconds)  # type: ignore[arg-type]
-        states[name], happening = advance(states.get(name, AlertState()), state, at, AlertOptions(), summary=summary)
+        states[name], happening = advance(states.get(name, AlertState()), state, at, AlertOptions())
         if happening is not None:
             states[name] = told(states[name], happening.kind, at)
         ledger.run(lambda db: ledger.record(db, [result], at, {}), None)

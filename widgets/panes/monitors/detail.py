@@ -108,7 +108,7 @@ def _state(
     """Return the state, since when, and why no message may be sent."""
     sign, word = state_pieces(monitor, picture, glyphs)
     alert = None if picture is None else picture.alert
-    summary = alert.summary if alert is not None and alert.known else monitor.last_status_remark
+    summary = monitor.last_status_remark if picture is None or not picture.results else picture.summary
     if picture is not None and picture.blocked:
         # The record's summary is now the reason for the block; the file has what alerted.
         summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
