@@ -38,7 +38,7 @@ from memory.monitoring.result import Result, State, last_status, one_line
 from memory.monitoring.schedule import BEAT, BEAT_TITLE, NOTE, Beat, beat, due_of, schedules
 from memory.monitoring.settings import broken
 from memory.monitoring.watch import Consequences, RunContext, Watch, WatchedMonitor, WatchServices
-from memory.trust.asks import Ask, action_of, asks_of, checks_of
+from memory.trust.asks import Ask, asks_of, by_name
 from memory.trust.consent import Trust, blocked_json
 from memory.workspace import Outcome, Workspace
 
@@ -135,7 +135,7 @@ def _choose(run: RunContext, names: Sequence[str] | None, everything: bool) -> l
     else:
         run.warnings += problems
         wanted = [one.monitor for one, _ in due if one.monitor is not None]
-    checks, twice = checks_of(run.asks), Counter(monitor.name for monitor in monitors)
+    checks, twice = by_name(run.asks, "check", "url"), Counter(monitor.name for monitor in monitors)
     chosen = [
         _decided(run, monitor, instants.get(ref), checks.get(monitor.name), twin=twice[monitor.name] > 1)
         for ref, monitor in {monitor.ref: monitor for monitor in wanted}.items()
@@ -318,7 +318,7 @@ def run_action(
     """
     snapshot = workspace.snapshot()
     task = find_task(snapshot, ref)
-    ask = action_of(asks_of(snapshot), task.title)
+    ask = by_name(asks_of(snapshot), "action").get(task.title)
     if ask is None or task.section not in ("pending", "in-progress"):
         raise NotFoundError("task.no_action", f"{task.title[:60]!r} has no action to run", "see its field `action`")
     decision = trust.decide(ask)

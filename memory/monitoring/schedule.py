@@ -30,7 +30,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from memory.monitoring.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of
 from memory.monitoring.result import plain
-from memory.trust.asks import checks_of, monitor_asks
+from memory.trust.asks import by_name, monitor_asks
 from memory.trust.consent import Trust
 from memory.workspace import Workspace
 
@@ -127,7 +127,7 @@ def look_ahead(workspace: Workspace, trust: Trust, now: datetime, upkeep: str = 
         claims |= {UPKEEP: last} if (last := _last_maintenance(workspace, claims, now)) is not None else {}
         due = [one for one, _ in due_of(found, claims, now, snapshot.zone)[0]]
         waits = bool(ledger.held(now) or ledger.unwritten())
-    asks = checks_of(monitor_asks(snapshot.monitors.monitors)) if due else {}
+    asks = by_name(monitor_asks(snapshot.monitors.monitors), "check", "url") if due else {}
 
     def runs(one: Scheduled) -> bool:
         ask = None if one.monitor is None else asks.get(one.monitor.name)

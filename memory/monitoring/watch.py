@@ -32,7 +32,7 @@ from memory.monitoring.result import Around, Result, plain
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.monitoring.threshold import read_duration
 from memory.storage.own_folders import host_name
-from memory.trust.asks import Ask, monitor_asks, remediations_of
+from memory.trust.asks import Ask, by_name, monitor_asks
 from memory.trust.consent import Trust, blocked_json
 from memory.trust.records import ConsentDecision
 from memory.workspace import Workspace
@@ -306,7 +306,7 @@ class Consequences:
         # After all of them: a monitor is silent while one that it depends on alerts.
         for one in self._watched:
             one.silenced = self._silenced(one.monitor)
-        remedies, around = remediations_of(run.asks), run.around()
+        remedies, around = by_name(run.asks, "remediate"), run.around()
         for one in self._watched:
             self._repair(one, remedies.get(one.monitor.name), around)
         self._tell()

@@ -118,26 +118,9 @@ def task_asks(tasks: TaskList) -> tuple[Ask, ...]:
     return tuple(found)
 
 
-def checks_of(asks: Iterable[Ask]) -> dict[str, Ask]:
-    """Return the checks (commands and addresses) by the name of their monitor, the first of each."""
-    return _by_name(ask for ask in asks if ask.file == MONITORS and ask.role != "remediate")
-
-
-def remediations_of(asks: Iterable[Ask]) -> dict[str, Ask]:
-    """Return the remediations by the name of their monitor, the first of each."""
-    return _by_name(ask for ask in asks if ask.file == MONITORS and ask.role == "remediate")
-
-
-def _by_name(asks: Iterable[Ask]) -> dict[str, Ask]:
-    found: dict[str, Ask] = {}
-    for ask in asks:
-        found.setdefault(ask.name, ask)
-    return found
-
-
-def action_of(asks: Iterable[Ask], title: str) -> Ask | None:
-    """Return the action of the open task with a title, None if it has none."""
-    return next((ask for ask in asks if ask.role == "action" and ask.name == title), None)
+def by_name(asks: Sequence[Ask], *roles: str) -> dict[str, Ask]:
+    """Return the asks of some roles by their name, the first of each."""
+    return {ask.name: ask for ask in reversed(asks) if ask.role in roles}
 
 
 def command_ask(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import re
 import stat as st
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -27,7 +26,7 @@ from memory.base.programs import passes
 from memory.base.safe_text import clip, visible
 from memory.errors import MemdeckError
 from memory.storage.own_folders import MEMORY_FOLDERS
-from memory.storage.safe_open import FileVersion, open_beneath
+from memory.storage.safe_open import open_beneath
 
 PRIVATE = "-"
 """The folder of a command that runs in an empty private one; any other is a path in the workspace."""
@@ -112,14 +111,13 @@ class Word(NamedTuple):
 
 
 class Pins:
-    """Finds and hashes the files that commands name in one workspace; an unchanged file is hashed once."""
+    """Finds and hashes the files that commands name in one workspace."""
 
     def __init__(self, workspace: Path, person: Path | None = None) -> None:
         """`person` is the user's home folder, for `~`; nothing is read yet."""
         self.root = os.path.realpath(workspace)
         self._names = (self.root, os.path.abspath(workspace))
         self._home = None if person is None else os.fspath(person)
-        self._known: dict[str, tuple[FileVersion, str]] = {}
 
     def pinned(self, command: str, folder: str) -> Pinned:
         """Return the files that a command names where it runs in a folder of the workspace, or in `PRIVATE`.
@@ -224,16 +222,10 @@ class Pins:
 
     def _hash(self, path: str) -> str:
         with os.fdopen(open_beneath(path, self.root), "rb") as stream:
-            version = FileVersion.of(os.fstat(stream.fileno()))
-            known = self._known.get(path)
-            if known is not None and known[0] == version:
-                return known[1]
-            if version.size > _LARGEST:
-                raise CannotPin(f"{path} is too large to be covered ({version.size >> 20} MB)")
-            began, digest = time.time_ns(), file_digest(stream, "sha256").hexdigest()
-            if version.settled(began) and FileVersion.of(os.fstat(stream.fileno())) == version:
-                self._known[path] = (version, digest)
-            return digest
+            size = os.fstat(stream.fileno()).st_size
+            if size > _LARGEST:
+                raise CannotPin(f"{path} is too large to be covered ({size >> 20} MB)")
+            return file_digest(stream, "sha256").hexdigest()
 
 
 def _is_own(path: str) -> bool:
