@@ -161,8 +161,8 @@ def test_settings_come_from_the_person_only(tmp_path: Path) -> None:
     [
         ("[trust]\nprivate_hosts = ['localhost']\n", 0o666, "written by others"),
         ("[trust\n", 0o600, "understood"),
-        ("[trust]\nprivate_hosts = 'localhost'\n", 0o600, "no list"),
-        ("trust = 3\n", 0o600, "no list"),
+        ("[trust]\nprivate_hosts = 'localhost'\n", 0o600, "not a list"),
+        ("trust = 3\n", 0o600, "not a list"),
         ("# " + "x" * (1 << 20), 0o600, "larger than 64 KB"),
     ],
     ids=["open", "broken", "text", "number", "long"],
