@@ -152,7 +152,7 @@ def write_failed(error: OSError, path: str) -> MemdeckError:
         return RefusedError(
             "file.other_device",
             f"{path} is on another file system than memdeck's own folder ({_name(error)})",
-            "mount the system's folder as a whole: files are replaced in one step, which two file systems cannot do",
+            "mount the system's folder as a whole: memdeck replaces files in one step, within one file system",
             file=path,
             errno=_name(error),
         )
@@ -179,7 +179,7 @@ def file_too_large(path: str, size: int, most: int) -> RefusedError:
     """Return the error for a file that would fill the memory."""
     return RefusedError(
         "file.too_large",
-        f"{path} has {size:,} bytes, {most:,} at most are read",
+        f"{path} has {size:,} bytes; the limit is {most:,}",
         "move old entries into files of archive/, or empty it",
         file=path,
         size=size,

@@ -225,7 +225,9 @@ REGISTRY: tuple[SystemName, ...] = (
                 "memory.clients.operations:clients",
                 "The memories that Claude Code, Codex, Gemini CLI and VS Code keep themselves.",
             ),
-            VerbName("export", "memory.clients.operations:export", "Print what memory says, for AGENTS.md."),
+            VerbName(
+                "export", "memory.clients.operations:export", "Print lasting knowledge as Markdown, for AGENTS.md."
+            ),
         ),
         panes=(PaneEntry("clients", "Clients", _PANES + "memory.clients:ClientsPane", (".claude/",)),),
     ),
@@ -377,5 +379,5 @@ def _refusal(found: SystemName, known: Sequence[SystemName]) -> str:
             ("pane", [pane.id for pane in found.panes], [pane.id for pane in other.panes]),
         ):
             if taken := sorted(set(mine) & set(theirs)):
-                return f"its {what} {taken[0]} is one of {other.name} already"
+                return f"its {what} {taken[0]} is already one of {other.name}"
     return ""

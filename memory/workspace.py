@@ -111,12 +111,15 @@ class Workspace:
         for place in (os.path.join(start, SYSTEM_FOLDER), os.path.join(start, MEMORY_FOLDER)):
             if os.path.lexists(place) and not os.path.isdir(place):
                 raise UsageError(
-                    "workspace.not_found", f"{place} is not a folder", "make it one, or take it away", folder=start
+                    "workspace.not_found",
+                    f"{place} is not a folder",
+                    "replace it with a folder, or remove it",
+                    folder=start,
                 )
         raise UsageError(
             "workspace.not_found",
             f"no memory in {start} or above it",
-            "`memdeck init` creates it here, `memdeck demo` shows a sample",
+            "`memdeck init` creates it here; `memdeck demo` opens a sample",
             folder=start,
         )
 

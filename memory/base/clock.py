@@ -150,7 +150,7 @@ def read_utc(text: str) -> datetime | None:
 def aware(now: datetime) -> datetime:
     """Return the instant; raises ValueError for a time without a zone."""
     if now.tzinfo is None:
-        raise ValueError("a time without a zone was given where an instant is needed")
+        raise ValueError("a time without a time zone was given; give one with an offset")
     return now
 
 

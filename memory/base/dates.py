@@ -255,7 +255,9 @@ class _Reader:
         if found := _YEAR_FIRST.match(words):
             return self._day(int(found[3]), int(found[2]), found[1]), words[found.end() :].strip()
         if found := _SHORT_YEAR.match(words):
-            raise BadMoment(f"{self.text!r} has a year of two digits", f"write all four of them: {self.today.year}")
+            raise BadMoment(
+                f"{self.text!r} has a year of two digits", f"write the year with four digits: {self.today.year}"
+            )
         if found := _DOTTED.match(words):
             day, month = int(found[1]), int(found[2])
             if not found[3]:

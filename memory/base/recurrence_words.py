@@ -105,7 +105,7 @@ class _Reader:
         times = [self._clock(part) for part in parts]
         if len({one.minute for one in times}) > 1:
             raise BadRecurrence(
-                f"cron cannot say {found[1]!r}: both times need one minute", "write two tasks", "cron.beyond"
+                f"cron cannot express {found[1]!r}: both times need one minute", "write two tasks", "cron.beyond"
             )
         hours = ",".join(str(hour) for hour in sorted({one.hour for one in times}))
         return words[: found.start()].rstrip(" ,"), str(times[0].minute), hours
@@ -242,7 +242,7 @@ class _Reader:
         raise self._unknown()
 
     def _beyond(self, what: str, near: str) -> BadRecurrence:
-        return BadRecurrence(f"cron cannot say {what!r}", f"write {near}", "cron.beyond")
+        return BadRecurrence(f"cron cannot express {what!r}", f"write {near}", "cron.beyond")
 
 
 def _weekday(word: str) -> int | None:

@@ -131,7 +131,7 @@ def read_toml(data: bytes, file: str, *, code: str = "typed.toml", times: int = 
     except (ValueError, RecursionError, OverflowError, MemoryError):
         beyond = _BEYOND.search(text)
         line = text.count("\n", 0, beyond.start()) + 1 if beyond else 1
-        raise config_error(code, "a number or a value in it is beyond what can be read", file, line) from None
+        raise config_error(code, "a number or value in it cannot be read", file, line) from None
     if len(values) > times * MAX_KEYS:
         raise config_error(code, f"the file has more than {times * MAX_KEYS} keys and values", file, 1)
     for path, _ in values:

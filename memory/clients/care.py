@@ -72,7 +72,7 @@ def mends_of(folder: ClientFolder) -> Iterator[Mend]:
         shown, found = folder.shown(index), list[Problem]()
         loose = orphans(beside, text, (one.body for one in beside.values()))
         for name in loose:
-            words = f"{index} does not name it, so the client does not find it; {_FIX} adds the line"
+            words = f"{index} does not list it, so the client does not find it; {_FIX} adds the line"
             found.append(Problem("warning", folder.shown(beside[name].path), 0, "clients.orphan", words))
         links, left = links_of(text), list[Problem]()
         dead = {link: None for link in links if _is_dead(folder, known, index, link.file)}
@@ -96,10 +96,10 @@ def _is_dead(folder: ClientFolder, known: Collection[str], index: str, file: str
 def _of_memory(memory: ClientMemory, names: Collection[str] | None) -> Iterator[Problem]:
     """Yield the secrets of a memory, and its links to none of `names`, those beside it; None: links mean nothing."""
     for line, kind in secret_lines(memory.text):
-        yield Problem("warning", memory.file, line + 1, "content.secret", f"it holds what looks like a {kind}")
+        yield Problem("warning", memory.file, line + 1, "content.secret", f"it contains what looks like a {kind}")
     for name, line in memory.links:
         if names is not None and _plain(name) not in names:
-            words = f"[[{name[:60]}]] names no memory beside it"
+            words = f"[[{name[:60]}]] is not the name of a memory"
             yield Problem("note", memory.file, line + 1, "clients.dead_name", words)
 
 

@@ -33,7 +33,7 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
         if item.kind in LEFT_OUT:
             skipped.append(Skipped(item.what, f"a {item.kind} is not a memory of a client"))
         elif title in new:
-            skipped.append(Skipped(item.what, "it came along already"))
+            skipped.append(Skipped(item.what, "it was already converted"))
         elif there is not None and alike(there.body) == alike(_body(item)):
             skipped.append(Skipped(item.what, "it already exists"))
         else:

@@ -335,7 +335,7 @@ def bring_back(lost: Sequence[Lost], *, actor: str, now: datetime) -> tuple[Chan
             data = store.history.before(one.record.id, store.shown(one.path))
             if data is None:
                 raise ConflictError(
-                    "change.thinned", f"the bytes of {one.path} are no longer kept", "see the change log"
+                    "change.thinned", f"the old content of {one.path} is no longer kept", "see the change log"
                 )
             files[one.path] = (None, data)
         count = plural(len(files), "memory")

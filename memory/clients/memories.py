@@ -170,7 +170,7 @@ def read_memory(store: ClientStore, path: str) -> ClientMemory:
     if size > MOST_BYTES:
         raise RefusedError(
             "clients.too_large",
-            f"{path} has {size:,} bytes, a memory at most {MOST_BYTES:,}",
+            f"{path} has {size:,} bytes; the limit is {MOST_BYTES:,}",
             "look at it in an editor",
         )
     return ClientMemory(store.source, path, store.read(path))

@@ -165,7 +165,7 @@ class ClientMemories(System):
             lost = lost_of(store)
             if lost:
                 words = f"{TITLES[store.source.client]} deleted {plural(len(lost), 'memory')}, last {lost[0].path}"
-                back = "`memdeck clients restore` brings back, `--keep` leaves it so"
+                back = "`memdeck clients restore` brings them back, `--keep` leaves them deleted"
                 yield Problem("warning", store.source.shown, 0, "clients.deleted", f"{words}; {back}")
 
     def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:

@@ -73,7 +73,7 @@ class Curated:
             place = "home folder" if root.side == "global" else "workspace"
             raise UsageError(
                 "memory.scope.workspace_required",
-                f"the scope {root.label} needs a {place}, and there is none",
+                f"the scope {root.label} needs a {place}",
                 "name a folder with -w, or another scope",
             )
         return side

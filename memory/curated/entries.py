@@ -76,7 +76,7 @@ class CuratedEntries:
         record = self.find(call, ref)
         check(item_of(record))
         if not isinstance(record.item, CuratedItem) or record.item.memory is None:
-            raise RefusedError("entry.read_only", "lines of an index are only read here", "edit MEMORY.md itself")
+            raise RefusedError("entry.read_only", "lines of an index are read-only here", "edit MEMORY.md itself")
         return record.item.memory
 
 

@@ -89,7 +89,7 @@ def find_session(curated: Curated, session: str, workspace_id: str | None = None
     found = [one for one in sessions(curated) if one.id == session and workspace_id in (None, one.workspace_id)]
     if not found:
         words = f"there is no session {session[:80]!r}"
-        raise NotFoundError("memory.not_found", words, "`curated session append` begins one")
+        raise NotFoundError("memory.not_found", words, "`memdeck curated session append` begins one")
     return own if own in found else found[0]
 
 
@@ -142,7 +142,7 @@ def read(data: bytes) -> SessionLedger:
     if not meta:
         faults.append("the first line does not describe the session")
     if meta.get("type") == "ledger_meta" and meta.get("checksum") != checksum(data):
-        faults.append("the checksum is another one")
+        faults.append("the checksum is wrong")
     return SessionLedger(meta, tuple(sorted(events, key=lambda one: one["sequence"])), "; ".join(faults[:3]))
 
 
@@ -176,7 +176,7 @@ def _events_of(text: str) -> list[Json]:
             raise UsageError("memory.session.event", words, keys, line=number)
         found.append(values)
     if not found:
-        raise UsageError("memory.session.event", "there is no event", "one JSON object a line", line=0)
+        raise UsageError("memory.session.event", "there are no events", "one JSON object a line", line=0)
     return found
 
 
@@ -192,7 +192,9 @@ def append(curated: Curated, args: Json, call: OperationCall) -> Json:
     def attempt() -> int:
         with place.side.store.transaction("curated.session", actor=call.actor, now=call.now) as transaction:
             if transaction.read(place.path(LEDGER)).exists:
-                raise RefusedError("memory.session.ended", f"{session} has ended", "events go to a session that runs")
+                raise RefusedError(
+                    "memory.session.ended", f"{session} has ended", "events can be added only to a running session"
+                )
             stored = transaction.read(place.path(EVENTS))
             number = max((int(one["sequence"]) for one in read(stored.data).events), default=0)
             lines = b""
@@ -237,7 +239,7 @@ def end(curated: Curated, args: Json, call: OperationCall) -> Json:
             return f"wrote the ledger of session {place.id}"
         if stored.data.partition(b"\n")[2] != made.partition(b"\n")[2]:
             words = f"{place.id} has a ledger with other events"
-            hint = "`memdeck curated session repair` looks at it"
+            hint = "`memdeck curated session repair` checks it"
             raise ConflictError("memory.ledger.exists", words, hint, file=place.path(LEDGER))
         return ""
 

@@ -46,7 +46,7 @@ def _odd_lines(document: Document) -> Iterator[Finding]:
             if hidden[number]:
                 continue
             if _HEADING.match(text):
-                message = " is text; a heading has a space behind its hashes"
+                message = " is text; a heading needs a space after its hashes"
                 yield first + number, "document.heading", f"{text.strip()[:40]!r}{message}"
             elif _MARK.match(text):
                 message = " is text: a byte order mark precedes it"

@@ -351,7 +351,7 @@ def _check_top(document: Document) -> None:
     if hidden_bom or (lead.startswith(b"---") and front_end(document.dump(), start) != start):
         raise UsageError(
             "document.structure",
-            "the text on top of the file would be read as front matter, and all up to its end with it",
+            "the text at the top of the file would be read as front matter",
             "put another line before the ---",
         )
 

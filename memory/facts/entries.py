@@ -58,7 +58,7 @@ class FactEntries:
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Refuse: facts cannot be edited."""
         check(item_of(self.find(call, ref)))
-        raise RefusedError("facts.fixed", "a fact is not edited", "add the new one, then remove this one")
+        raise RefusedError("facts.fixed", "facts cannot be edited", "add the new one, then remove this one")
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Delete a fact; it stays in the change log."""
@@ -73,7 +73,7 @@ class FactEntries:
 
         done = _store(call).delete([fact.id], actor=call.actor, now=call.now, check=passed, why=call.because(""))
         if (change := done.change) is None:
-            raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "it is gone already")
+            raise NotFoundError("facts.not_found", f"no fact has the ref {ref[:60]!r}", "it was already removed")
         return Made(None, change.id, change.summary)
 
 

@@ -266,7 +266,7 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
         fact, lost = _fact(item)
         why = refusal(fact.text, fact.tags, fact.scope)
         if why is None and (fact.text in known or fact.text in new):
-            why = "it already exists" if fact.text in known else "it came along already"
+            why = "it already exists" if fact.text in known else "it was already converted"
         if why is None and len(reading.facts) + len(new) >= most:
             why = f"the {most:,} facts that max_total allows are there"
         if why is not None:
@@ -286,7 +286,7 @@ def take(store: FactStore, items: Sequence[Item], *, actor: str, now: datetime) 
 def _fact(item: Item) -> tuple[NewFact, list[Loss]]:
     """Return an item as a fact to be stored, and what it loses."""
     text = item.text if one_line(item.text) == item.title else f"{item.title}\n{item.text}" if item.text else item.title
-    losses = losses_of(item, _KNOWN, "a fact has text, tags, scope and time")
+    losses = losses_of(item, _KNOWN, "facts have only text, tags, scope and time")
     scope = item.fields.get("scope", DEFAULT_SCOPE)
     if scope not in SCOPES:
         losses.append(Loss(item.what, "scope", f"{scope[:40]!r} is not one of {', '.join(SCOPES)}"))

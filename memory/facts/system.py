@@ -158,7 +158,7 @@ class Facts(System):
         newest = look.reading.newest if mode == "relevant" else look.reading.newest[: look.settings.max_inject_count]
         for fact in newest:
             rule = not _RULES.isdisjoint(map(str.casefold, fact.tags)) or sounds_like_rule(fact.text)
-            part, reason = ("rules", "a preference or a rule") if rule else ("rest", "it is known")
+            part, reason = ("rules", "a preference or a rule") if rule else ("rest", "it is already known")
             yield Contribution(self.name, fact.ref, fact.title, fact.text, reason, 1.0, part, date=fact.ts[:10])
 
     def may_be_told(self) -> bool:
@@ -178,7 +178,7 @@ class Facts(System):
         """Delete facts, in one change; NotFoundError `facts.not_found` if they do not exist any more."""
         change = self.store.delete([fact.id for fact in facts], actor=actor, now=now).change
         if change is None:
-            raise NotFoundError("facts.not_found", "it was deleted already")
+            raise NotFoundError("facts.not_found", "it was already deleted")
         words = facts[0].id if len(facts) == 1 else plural(len(facts), "fact")
         return Outcome(change, f"deleted {words}")
 
@@ -219,7 +219,7 @@ def _of_fact(fact: Fact) -> Iterator[Problem]:
     if len(fact.tags) > MOST_TAGS:
         yield Problem("note", SHOWN, line, "fact.tags", f"{fact.id} has more than {MOST_TAGS} tags")
     if not time_key(fact.ts):
-        yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no time that can be read, and counts as old")
+        yield Problem("warning", SHOWN, line, "fact.time", f"{fact.id} has no readable time and counts as old")
 
 
 class FactReading(PlainReading):
@@ -232,6 +232,6 @@ class FactReading(PlainReading):
     lasts = knows
 
     def line(self, path: str, line: bytes) -> tuple[str | None, str]:  # noqa: ARG002
-        """Return the ref and the text of a fact; a line that is no fact has no ref."""
+        """Return the ref and the text of a fact; a line that is not a fact has no ref."""
         fact = read_line(line.decode("utf-8", "replace"), 0)
-        return (fact.ref, fact.title) if isinstance(fact, Fact) else (None, "a line that is no fact")
+        return (fact.ref, fact.title) if isinstance(fact, Fact) else (None, "a line that is not a fact")

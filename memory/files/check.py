@@ -79,7 +79,7 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
             yield Problem("note", name, line, "task.created_missing", f"{title} has no created")
         first = seen.setdefault((task.title, task.fields.get("created") or ""), task)
         if first is not task:
-            message = f"{title} has the title and created of the task in line {first.line + 1}"
+            message = f"{title} has the same title and created as the task in line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
         yield from TASKS.problems(name, task.entry, line, snapshot.zone)
 
@@ -337,7 +337,7 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
     for line, code, message in structure_problems(document, fields=not prose):
         yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
     if document.joined() != document.dump():
-        yield Problem("error", name, 0, "document.round_trip", "the parts do not give the file's bytes back")
+        yield Problem("error", name, 0, "document.round_trip", "parsing does not reproduce the bytes of the file")
     wanted = TYPES.get(name) or TYPES.get(name.rpartition("/")[0] + "/" + name.rpartition("/")[2].split("-")[0])
     if not document.front_raw or wanted is None:
         if wanted is not None:
@@ -389,7 +389,7 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
         if original is not None:
             yield copy_problem(shown, f"archive/{original}")
         elif name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
-            message = "no name of an archive, which is such as tasks-2026-12.md: nothing is ever moved into it"
+            message = "not a name of an archive such as tasks-2026-12.md: nothing is ever moved into it"
             yield Problem("warning", shown, 0, "file.archive_name", message)
 
 
@@ -399,7 +399,7 @@ def _beside(name: str) -> Iterator[Problem]:
     if original is not None:
         yield copy_problem(name, original)
     elif (found := _EVICTED.fullmatch(name)) is not None and found["name"] in MEMORY_FILES:
-        message = f"{found['name']} was moved into the cloud; this is what is left of it here"
+        message = f"{found['name']} was moved to the cloud; only a placeholder is left here"
         yield Problem("error", name, 0, "file.evicted", message)
     elif name.strip().casefold() in MEMORY_FILES:
         message = f"not {name.strip().casefold()}, whose name differs in case or blanks: nothing reads it"

@@ -146,7 +146,7 @@ def check_field_value(block: B, key: str, value: str) -> B:
     if (read.get(key) or "").split() != value.split() or others != {n: t for n, t in fields.items() if n != key}:
         raise UsageError(
             "field.value",
-            f"the value of {key} would not be read as it is written",
+            f"the value of {key} would be read differently",
             "leave out code fences and HTML, or write them into the entry's text",
         )
     return new
@@ -430,7 +430,7 @@ def refuse_unwritable(name: str, document: Document) -> None:
 
 
 CODE = "secret.found"
-_ADVICE = "whoever reads the file has it: take it out and make a new one"
+_ADVICE = "everyone who can read the file can see it; remove it and create a new one"
 
 
 def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tuple[str, ...]:
@@ -450,12 +450,12 @@ def secrets_in(edited: Iterable[tuple[str, Document, Sequence[Region]]]) -> tupl
             for line, kind, text in _found(region.after):
                 if text not in known:
                     above = document.dump().count(b"\n", 0, start)
-                    said[f"{name}:{above + line + 1} looks like it holds a secret ({kind}); {_ADVICE}"] = None
+                    said[f"{name}:{above + line + 1} seems to contain a secret ({kind}); {_ADVICE}"] = None
     return tuple(said)
 
 
 def secret_problems(name: str, document: Document) -> Iterator[Problem]:
-    """Yield a warning for each line of a file that looks like it holds a secret."""
+    """Yield a warning for each line of a file that seems to contain a secret."""
     for line, kind in dict.fromkeys(secret_lines(decode(document.dump()))):
         yield Problem("warning", name, line + 1, CODE, f"this looks like a secret ({kind}); {_ADVICE}")
 
@@ -546,7 +546,7 @@ def _check(old: Sequence[Bullet], new: str, place: int, texts: Sequence[str], co
     if are_read and before == after:
         return
     if not texts:
-        raise UsageError(code, "without this bullet others would read differently", "use an editor")
+        raise UsageError(code, "without this bullet, others would be read differently", "use an editor")
     raise UsageError(
         code, "the text would not stay one bullet of the list", "leave out HTML and code fences that stay open"
     )

@@ -172,7 +172,7 @@ class FileEntries:
         check(item_of(record))
         if record.file.startswith("archive/"):
             raise RefusedError(
-                "entry.archived", f"{ref} is in {record.file}, and the archive is only read", "a person can restore it"
+                "entry.archived", f"{ref} is in {record.file}, and the archive is read-only", "a person can restore it"
             )
         return record
 
@@ -285,7 +285,7 @@ def _fact_changes(record: Record, changes: Changes) -> Values:
     refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
     given = [one for one in (changes.text, values.get("text"), values.get("title")) if one is not None]
     if len(given) > 1:
-        raise UsageError("entry.arguments", "two texts are given", "send one")
+        raise UsageError("entry.arguments", "text is given twice", "send one")
     return {
         "text": text_of("text", given[0]) if given else record.item.text,
         "date": None if values.get("date") is None else text_of("date", values["date"]),
@@ -427,7 +427,7 @@ def _setting_changes(record: Record, changes: Changes) -> Values:
     refuse_unknown(changes.values, ("value",), "a setting")
     value = changes.text if changes.text is not None else changes.set.get("value")
     if value is None:
-        raise UsageError("config.value", "a setting needs a value", "remove it to take it away")
+        raise UsageError("config.value", "a setting needs a value", "remove the entry instead")
     return {"key": record.title, "value": text_of("value", value)}
 
 

@@ -73,7 +73,7 @@ def _between(file: str, document: Document, taken: set[int], levels: int = 2) ->
     for number, line in enumerate([*lines, ""]):
         if number < top or number == len(lines) or number in taken or number in headings:
             if run:
-                why = f"it is text below {heading!r}, no entry" if heading else "it is text, no entry"
+                why = f"it is text below {heading!r}, no entry" if heading else "it is text, not an entry"
                 yield skipped_text(f"{file}:{start + 1}", "\n".join(run), why)
                 run = []
             heading = headings.get(number, heading)
@@ -290,7 +290,7 @@ class DraftDocuments:
             if moment.instant is not None:
                 date, _, time = format_local(moment.instant, self._zone).partition(" ")
         if date is None:
-            return "it says no day"
+            return "it has no date"
         document = self._document(JOURNAL)
         if item.raw:
             entry = _as_written(item.raw, document.newline)
@@ -306,7 +306,7 @@ class DraftDocuments:
         clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
         place = next((at for at, clock in enumerate(clocks) if time and clock and clock < time), len(clocks))
         self.documents[JOURNAL] = document.insert_entry(section, place, entry)
-        why = "a journal entry has a time, a title and lines"
+        why = "journal entries have only a time, a title and lines"
         losses += losses_of(item, ("date", "time", "created"), why)
         losses += [Loss(item.what, "tags", why)] if item.tags else []
         return None
@@ -321,8 +321,8 @@ class DraftDocuments:
         if not self._is_new(*_bullet_key(section, said.get("topic"), raw)):
             return _THERE
         self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
-        losses += losses_of(item, _ABOUT_KNOWLEDGE, "a piece of knowledge has a text, and a decision date and reason")
-        losses += [Loss(item.what, "tags", "a piece of knowledge has none")] if item.tags else []
+        losses += losses_of(item, _ABOUT_KNOWLEDGE, "knowledge has only text, and decisions a date and a reason")
+        losses += [Loss(item.what, "tags", "knowledge has no such field")] if item.tags else []
         losses += [Loss(item.what, "created", "only a decision has a date")] if item.created and not decision else []
         return None
 

@@ -116,7 +116,7 @@ class Lookup(NamedTuple, Generic[T]):
             raise NotFoundError(
                 f"{noun}.archived",
                 f"the {_words(noun)} {short(found[0].title)} is in the archive{when}",
-                f"it is in {found[0].file}, and the archive is only read; `memdeck restore` brings it back",
+                f"it is in {found[0].file}, and the archive is read-only; `memdeck restore` brings it back",
                 **{**details, "text": name, "ref": found[0].ref, "file": found[0].file},
             )
         if trace is not None and (trace.gone or trace.ref is not None):

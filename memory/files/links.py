@@ -201,7 +201,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
         yield from _twice(link, key, items)
     for plan in snapshot.plans.plans:
         if plan.section == "active" and not is_absent(plan.plan_id or "") and ("plan", plan.plan_id) not in used:
-            message = f"no task carries the plan {(plan.plan_id or '')[:40]!r}"
+            message = f"no task belongs to the plan {(plan.plan_id or '')[:40]!r}"
             yield Problem("note", plan.file, plan.line + 1, "link.unused", message)
     for channel in snapshot.contacts.channels:
         if ("channel id", channel.id) not in used and ("channel", folded(channel.name)) not in used:

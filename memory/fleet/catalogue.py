@@ -90,8 +90,8 @@ def _meaning(error: Exception) -> MemdeckError:
     line = _first_line(error)
     absent = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName, errors.UndefinedFunction)
     if isinstance(error, absent):
-        words = "the database holds no catalogue of this version"
-        return UsageError("fleet.not_initialised", words, "`memdeck fleet init --database URL` makes it")
+        words = "the database has no catalogue of this version"
+        return UsageError("fleet.not_initialised", words, "`memdeck fleet init --database URL` creates it")
     if isinstance(error, errors.InsufficientPrivilege):
         return MemdeckError(
             "fleet.forbidden", f"the database refuses it: {line}", "see docs/fleet-database.md for the roles"

@@ -154,7 +154,9 @@ class CentralFleet(Fleet):
                 )
             if row[0]:
                 raise RefusedError(
-                    "fleet.four_eyes", "who asked for a revert does not approve it", "another login has to"
+                    "fleet.four_eyes",
+                    "a revert must be approved by another login than the one that requested it",
+                    "approve it with another login",
                 )
             words = "UPDATE job SET approved_by = session_user, approved = now() WHERE id = %s AND approved IS NULL"
             database.execute(words, (number,))

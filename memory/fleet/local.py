@@ -62,7 +62,7 @@ class LocalWorkspaces:
         """
         try:
             if not holds_memory(str(path)):
-                raise UsageError("fleet.gone", "there is no memory in this folder any more", "take it off the list")
+                raise UsageError("fleet.gone", "this folder no longer has a memory", "remove it from the list")
             workspace = Workspace.open(path, state_home=self.state_home, home=self.home)
             try:
                 return work(workspace)

@@ -149,7 +149,7 @@ def bring_back_in(log: SharedLog, change_id: str, *, actor: str, now: datetime) 
     titles = [title for _, names in removed for title in names]
     if not titles:
         said = f"change {record.id} removed no entry"
-        raise ConflictError("change.nothing_removed", said, "`changes revert` takes all of it back", id=record.id)
+        raise ConflictError("change.nothing_removed", said, "`changes revert` reverts all of it", id=record.id)
     more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
 
     def merged(read: Read) -> MergedChange:
@@ -229,7 +229,7 @@ def _pass_over(found: FoundChange, by: ChangeRecord, actor: str, now: datetime) 
     return ConflictError(
         "change.archived",
         f"what {record.summary or record.operation!r} changed was archived by maintenance",
-        f"`memdeck {first}` takes that back first; {rest}",
+        f"`memdeck {first}` reverts that first; {rest}",
         id=record.id,
         archived_by=by.id,
         next=None if older is None else older.id,
@@ -240,7 +240,10 @@ def _revertible(log: SharedLog, change_id: str) -> FoundChange:
     record = log.history.get(change_id)
     if record.undone_by is not None:
         raise ConflictError(
-            "change.undone", f"change {record.id} was taken back already", "show it to see by what", id=record.id
+            "change.undone",
+            f"change {record.id} was already reverted",
+            "see it with `memdeck changes show`",
+            id=record.id,
         )
     _refuse_thinned(record)
     return FoundChange(record, log)
@@ -255,7 +258,7 @@ def _store_of(found: FoundChange) -> Store:
         raise ConflictError(
             "change.note",
             f"change {record.id} changed no file",
-            "`memdeck trust revoke` takes an approval back",
+            "`memdeck trust revoke` revokes an approval",
             id=record.id,
         )
     store = log.of_all(record.paths)
@@ -383,8 +386,8 @@ def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
     if merged.state == "gone":
         raise ConflictError(
             "document.conflict",
-            f"the text that {record.summary or record.operation!r} changed is gone, or was put back already",
-            "look at it, and make the change by hand",
+            f"the text that {record.summary or record.operation!r} changed is gone or was already restored",
+            "check the entry and make the change by hand",
             id=record.id,
             file=record.paths[0],
             reasons={},
@@ -396,7 +399,7 @@ def _agreed(record: ChangeRecord, merged: MergedChange) -> MergedChange:
     raise ConflictError(
         "document.conflict",
         f"{title!r}: {happened}{more}",
-        "look at it, and make the change by hand",
+        "check the entry and make the change by hand",
         id=record.id,
         file=merged.clashes[0].file if merged.clashes else record.paths[0],
         entries=list(reasons),
@@ -417,5 +420,5 @@ def _refuse_thinned(record: ChangeRecord) -> None:
 
 
 def _thinned(record: ChangeRecord) -> ConflictError:
-    said = f"the bytes of change {record.id} are no longer kept"
+    said = f"the old content of change {record.id} is no longer kept"
     return ConflictError("change.thinned", said, "undo it by hand", id=record.id)

@@ -48,7 +48,7 @@ def verify(before: Mapping[str, bytes], after: Mapping[str, bytes], rules: Seque
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise MemdeckError(
             "maintenance.unbalanced",
-            f"the count is off: {found[0]}{more}",
+            f"the entries do not add up: {found[0]}{more}",
             "nothing was written; please report this with the file it names",
             problems=found[:100],
         )

@@ -85,7 +85,7 @@ def _look_around(workspace: Workspace, now: datetime) -> tuple[str, ...]:
     """Record changes by other programs; return warnings about what reached a file after it was replaced."""
     workspace.notice(now)
     return tuple(
-        f"{store.shown(late.path)}: what another program wrote in the moment of a change is kept in "
+        f"{store.shown(late.path)}: what another program wrote while memdeck changed the file is kept in "
         f"{store.private}/stage/{late.name}; merge it, then remove that file"
         for store in dict.fromkeys((workspace.store, *workspace.stores()))
         for late in store.kept()

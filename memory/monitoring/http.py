@@ -81,7 +81,7 @@ def ask(
                 raise ValueError("no address is that long")
             target = target.join(answer.location)
         except (httpx.InvalidURL, ValueError, TypeError):
-            raise Down("a redirect to something that is no address") from None
+            raise Down("a redirect to an invalid address") from None
         if target.userinfo or target.scheme not in ("http", "https"):
             what = "an address with a user name" if target.userinfo else f"the scheme {target.scheme[:20]}"
             raise BadSetting("follow", f"follow leads to {what}, which no check requests")

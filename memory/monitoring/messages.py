@@ -295,7 +295,7 @@ class Messenger:
         if not held or not self.route.usable or self.route.quiet_until(self.now, self.zone) is not None:
             return [], ""
         messages = [message for _, _, message in held]
-        title = f"{plural(len(held), 'message')} while it was quiet" if len(held) > 1 else messages[0].title
+        title = f"{plural(len(held), 'message')} during quiet hours" if len(held) > 1 else messages[0].title
         lines = [f"and {len(held) - MOST_LINES} before them"] if len(held) > MOST_LINES else []
         lines += [f"{format_local(at, self.zone)[11:]} {message.title}" for _, at, message in held[-MOST_LINES:]]
         channel, why = self._send_text(title, "\n".join(lines), messages)
@@ -319,7 +319,7 @@ class Messenger:
             return [Delivery(message, "no", why) for message in messages]
         first = self.route.channels[0]
         if channel is not first:
-            details.append(f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not take it")
+            details.append(f"by {plain(channel.name, 40)}, {plain(first.name, 40)} did not accept it")
         return [Delivery(message, "yes", ", ".join(details)) for message in messages]
 
     def _send_text(self, title: str, body: str, about: Sequence[Message]) -> tuple[AlertChannel | None, str]:

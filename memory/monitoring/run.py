@@ -76,7 +76,9 @@ def keep_watch(
         if not leader.take(wait):
             if asked:
                 raise BusyError(
-                    "monitors.busy", "another process runs the monitors of this workspace", "try again when it is done"
+                    "monitors.busy",
+                    "another process is running the monitors of this workspace",
+                    "try again when it is done",
                 )
             return Watch(busy=True)
         run = RunContext(workspace, workspace.snapshot(), trust, ledger, now, services)

@@ -391,7 +391,7 @@ def parse_threshold(text: str, kind: str = "") -> Threshold:
     reader = _Reader(text if written else DEFAULTS[kind], kind)
     rule = reader.rule()
     if reader.token.kind != "end":
-        raise BadThreshold(f"{reader.token.text[:20]!r} is too much here", reader.token.column)
+        raise BadThreshold(f"{reader.token.text[:20]!r} is not expected here", reader.token.column)
     return Threshold(written, rule)
 
 
@@ -482,7 +482,7 @@ def _tokens_of(text: str) -> Iterator[_Token]:
         match = _TOKEN.match(text, at)
         if match is None:
             rest = text[at:].lstrip()
-            said = "a text that does not end" if rest[0] in "\"'" else f"{rest[0]!r} has no place in a threshold"
+            said = "a text that does not end" if rest[0] in "\"'" else f"{rest[0]!r} is not valid in a threshold"
             raise BadThreshold(said, len(text) - len(rest) + 1)
         kind = match.lastgroup or ""
         plain = match[kind]

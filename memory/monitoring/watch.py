@@ -95,7 +95,7 @@ class RunContext:
         Called again before each run, in any thread: earlier commands may have written the files that it names.
         """
         if ask is None:
-            return ConsentDecision("pending", "it asks for nothing")
+            return ConsentDecision("pending", "it needs no approval")
         with self._deciding:
             return self.trust.decide(ask)
 
@@ -246,7 +246,7 @@ class Watch:
     def total(self) -> str:
         """The watch in one line: how many monitors have which state."""
         if self.busy:
-            return "monitors: another process runs them"
+            return "monitors: another process is running them"
         counts = Counter(one.result.state for one in self.monitors)
         return "monitors: " + (", ".join(f"{count:,} {state}" for state, count in counts.items()) or "none due")
 

@@ -50,7 +50,7 @@ SECTIONS = {
     "rest": "Also known",
 }
 """The headings of a prompt by the part that they introduce, in their order."""
-FOR_MESSAGE, RULES = "Belongs to the message", "Rules for this"
+FOR_MESSAGE, RULES = "Matches the message", "Rules for this"
 _INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
 _MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
 _LENGTH, _MESSAGE_LENGTH = 420, 360
@@ -199,7 +199,7 @@ def _found(workspace: Workspace, searcher: Searcher, intents: Iterable[str]) -> 
     for hit in turns[:_FOUND]:
         entry = hit.entry
         one = Contribution(
-            entry.kind, entry.ref or derived_ref(entry), entry.title, entry.text, "it fits the message", hit.score
+            entry.kind, entry.ref or derived_ref(entry), entry.title, entry.text, "it matches the message", hit.score
         )
         yield _block(one, FOR_MESSAGE, _MESSAGE_LENGTH, hit.snippet)._replace(system="search")
 

@@ -36,7 +36,7 @@ class PromptChoices(NamedTuple):
             hint = "write the ref of an entry, as memdeck prompt shows it"
             raise UsageError("prompt.choice", f"{ref[:80]!r} is not a ref", hint)
         if len(self.chosen) >= _MOST and ref not in self.chosen:
-            raise UsageError("prompt.choice", f"there are {_MOST} pins and mutes already", "take some back")
+            raise UsageError("prompt.choice", f"there are already {_MOST} pins and mutes", "remove some")
         others = {one: known for one, known in self.chosen.items() if one != ref}
         return self._replace(chosen={**others, ref: kind})
 

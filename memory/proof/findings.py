@@ -126,7 +126,7 @@ def withdraw(workspace: Workspace, ref: str, *, now: datetime) -> str:
     """Forget that a person called an entry still true, and return its ref; NotFoundError `proof.not_found`."""
     known = [one for one in _CONFIRMED.read(workspace.state) if ref and ref in (one, one.partition("#")[2])]
     if not known:
-        raise NotFoundError("proof.not_found", f"{ref[:60]!r} was not called still true", "name it by its ref")
+        raise NotFoundError("proof.not_found", f"{ref[:60]!r} was not confirmed as still true", "name it by its ref")
 
     def change(found: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
         return {name: subjects for name, subjects in found.items() if name != known[0]}
@@ -222,6 +222,6 @@ _CONFIRMED: Settings[Mapping[str, Sequence[str]]] = Settings(
     lambda document: {str(ref): [str(one) for one in subjects] for ref, subjects in document["confirmed"].items()},
     lambda known: {"confirmed": known},
     code="proof.confirmed",
-    what="what you called still true",
+    what="what you confirmed as still true",
     remedy="fix the file, or remove it and confirm again",
 )

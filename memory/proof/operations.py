@@ -27,9 +27,9 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
     """
     if revoke:
         name = withdraw(context.workspace, ref, now=context.now)
-        return said({"revoked": name}, f"no longer called still true: {name}")
+        return said({"revoked": name}, f"no longer confirmed: {name}")
     found = confirm(context.workspace, ref, now=context.now)
-    words = (f"still true: {one.title}; told no more: {one.words}" for one in found)
+    words = (f"still true: {one.title}; dismissed: {one.words}" for one in found)
     return said({"confirmed": [one.json() for one in found]}, *words)
 
 

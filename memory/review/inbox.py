@@ -22,9 +22,9 @@ from .proposals import Proposal, State
 
 STANDINGS = {
     "ready": "the files are as the agent saw them",
-    "moved": "the files moved on; both changes go together",
-    "conflict": "the same part was changed since",
-    "gone": "the text to change is gone, or is changed so already",
+    "moved": "the files changed meanwhile; both changes can be merged",
+    "conflict": "the same text was changed since",
+    "gone": "the text to change is gone or already changed",
     "decided": "already decided",
 }
 """What accepting a proposal would meet, in words."""
@@ -112,7 +112,7 @@ class Inbox:
     def accept(self, proposal_id: str, *, reviewer: str, now: datetime, take: Take | None = None) -> Change:
         """Make the change that an agent proposed, in one transaction, in the agent's name, with the reviewer noted.
 
-        If the files changed since, it is merged. ConflictError `review.conflict` if the same part was changed since,
+        If the files changed since, it is merged. ConflictError `review.conflict` if the same text was changed since,
         unless `take` settles it; `review.gone` if there is nothing left to do; `review.decided`. Other errors as those
         of a transaction.
         """
@@ -141,7 +141,7 @@ class Inbox:
             if standing.state == "conflict":
                 raise _conflict(proposal, standing)
             if standing.state == "gone":
-                words = f"the text that proposal {proposal.id} would change is gone, or is changed so already"
+                words = f"the text that proposal {proposal.id} would change is gone or already changed"
                 raise ConflictError("review.gone", words, "reject it", proposal=proposal.id)
             transaction.take(standing.files)
             return transaction.commit(proposal.summary)
@@ -166,7 +166,7 @@ class Inbox:
             raise ConflictError(
                 "review.decided",
                 f"proposal {proposal.id} cannot wait again: it is not rejected, is too old, or an equal one waits",
-                "list what waits",
+                "list the pending proposals",
                 proposal=proposal.id,
             )
         return self.get(proposal.id)
@@ -215,7 +215,7 @@ class Inbox:
             raise ConflictError(
                 "review.decided",
                 f"proposal {proposal.id} was {proposal.state} by {proposal.decided_by}",
-                "list what waits",
+                "list the pending proposals",
                 proposal=proposal.id,
                 state=proposal.state,
             )
@@ -243,7 +243,7 @@ def _conflict(proposal: Proposal, standing: MergedChange) -> ConflictError:
     first = standing.reasons[0] if standing.reasons else standing.clashes[0].conflict.why
     return ConflictError(
         "review.conflict",
-        f"proposal {proposal.id} and the files do not go together any more: {first}",
+        f"proposal {proposal.id} no longer fits the files: {first}",
         "choose a side with --take, or reject it" if standing.clashes and not standing.reasons else "reject it",
         proposal=proposal.id,
         conflicts=[one.json() for one in standing.clashes],

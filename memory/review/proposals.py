@@ -134,15 +134,15 @@ def hold(change: Change, folder: str, log: SharedLog) -> None:
     if decision == "deny":
         raise RefusedError(
             "review.denied",
-            f"the person does not let {change.actor} do this ({', '.join(kinds)})",
+            f"the person does not allow {change.actor} to do this ({', '.join(kinds)})",
             "ask the person",
             kinds=kinds,
         )
     proposal = propose(log, change._replace(files=files), kinds, folder)
     raise BlockedError(
         "review.waiting",
-        f"nothing is changed yet: proposal {proposal} waits for the person",
-        "ask for its fate with the tool or verb review",
+        f"nothing is changed yet: proposal {proposal} is pending",
+        "ask for the outcome with the tool or verb review",
         proposal=proposal,
         kinds=kinds,
         summary=as_request(change.summary),
@@ -188,8 +188,8 @@ def propose(log: SharedLog, change: Change, kinds: Sequence[str], folder: str) -
 
     found = _changed(log, work)
     if not found:
-        words = f"{MOST_WAITING} proposals wait for the person already"
-        raise RefusedError("review.full", words, "wait until some are decided")
+        words = f"{MOST_WAITING} proposals are already pending"
+        raise RefusedError("review.full", words, "wait until the person decides on some")
     return found
 
 

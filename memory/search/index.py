@@ -300,4 +300,4 @@ def _told(need: Need) -> str:
     served = [f"{word} {worth:.2f}" for word, worth in need.words.items()]
     served += [f"{' '.join(words)} {worth:.2f}" for words, worth in need.phrases.items()]
     served += [f"{need.head}… {need.longer:.2f}"] if need.head else []
-    return f"{need.text!r} is worth {need.worth:.1f}: {', '.join(served) or 'in no entry'}"
+    return f"{need.text!r} has weight {need.worth:.1f}: {', '.join(served) or 'in no entry'}"

@@ -106,7 +106,7 @@ class _Reader:
             return
         text = f"{found['key']}:{value}" if key else value
         if quoted and not found["end"]:
-            self.note(f"the quote before {value[:40]!r} has no end; it goes on to the end of the query")
+            self.note(f"the quote before {value[:40]!r} is not closed; it extends to the end of the query")
         star = bool(found["phrase_star"]) if quoted else text.endswith("*")
         self.word(text, quoted, star, minus)
 
@@ -114,7 +114,7 @@ class _Reader:
         words = tokens(text)
         if not words:
             if text.strip():
-                self.note(f"{text[:40]!r} holds no letter and no digit; it was left out")
+                self.note(f"{text[:40]!r} has no letter or digit; it was ignored")
             return
         short = len(words[-1]) <= SHORT and words[-1].isascii()
         whole = not star and (quoted or short)
@@ -126,7 +126,7 @@ class _Reader:
 
     def filter(self, key: str, value: str, minus: bool) -> None:
         if not value:
-            self.note(f"{key}: has no value; it was left out")
+            self.note(f"{key}: has no value; it was ignored")
         elif key in (_BEFORE, _AFTER):
             day = self.read_date(value)
             if day is None:
@@ -143,7 +143,7 @@ class _Reader:
                 values = tuple(tag for tag in map(tag_word, values) if tag)
             name = "tags" if key == _TAG else "places"
             if not values:
-                self.note(f"{key}: holds nothing to look for; it was left out")
+                self.note(f"{key}: has nothing to look for; it was ignored")
             elif minus:
                 self.found[f"not_{name}"].extend(values)
             else:
@@ -157,10 +157,10 @@ def read_query(text: str, read_date: ReadDate) -> Query:
     """Parse a text into a query; never fails. `read_date` returns the day that a text means, None for none."""
     reader = _Reader(read_date)
     if len(text) > LONGEST:
-        reader.note(f"only the first {LONGEST} characters of the query count")
+        reader.note(f"only the first {LONGEST} characters of the query are used")
     for number, found in enumerate(_PART.finditer(text[:LONGEST])):
         if number == MOST_TERMS:
-            reader.note(f"only the first {MOST_TERMS} parts of the query count")
+            reader.note(f"only the first {MOST_TERMS} parts of the query are used")
             break
         reader.part(found)
     values: dict[str, Any] = {name: tuple(dict.fromkeys(held)) for name, held in reader.found.items()}

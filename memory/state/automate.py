@@ -152,7 +152,7 @@ class Cycle:
         if shown.events and not self.dry_run:
             self.changes.append(apply(self.store, shown, actor=self.actor, now=self.now).change)
         planned = f"would recall {words}" if self.dry_run else words
-        yield said("recall", planned if shown.events else "no event waits", acts=bool(shown.events))
+        yield said("recall", planned if shown.events else "no events are waiting", acts=bool(shown.events))
 
     def _prune(self, _settings: Json) -> Iterator[RuleReport]:
         done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)

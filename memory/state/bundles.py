@@ -71,8 +71,8 @@ def init(
         # Looked at under the lock: another process may have made one a moment ago.
         found = existing(store)
         if found and not force:
-            renewal = "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` renews it; "
-            hint = f"{renewal}`memdeck state init --force` puts it into the archive and begins again"
+            renewal = "" if _unreadable(lambda: store.memory().state) else "`memdeck state update` updates it; "
+            hint = f"{renewal}`memdeck state init --force` archives it and starts again"
             raise RefusedError("state.exists", f"there is {', '.join(found)} already", hint, files=found)
         batch = _archive_all(writing) if found else None
         if _unreadable(lambda: memory.config) or not read(model.CONFIG).exists:
@@ -83,7 +83,7 @@ def init(
         focus: str = bundle["currentFocus"]["summary"]
         state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
         writing.put(model.ANALYSED, canonical_bytes(bundle))
-        return _committed(writing, f"made the state of {bundle['project']['name']}", state, batch)
+        return _committed(writing, f"created the state of {bundle['project']['name']}", state, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
 
@@ -124,7 +124,7 @@ def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> Stat
         bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(model.ANALYSED, canonical_bytes(fresh))
-        return _committed(writing, f"renewed the state of {bundle['project']['name']}", state)
+        return _committed(writing, f"updated the state of {bundle['project']['name']}", state)
 
     return store.change("state.update", build, actor=actor, now=now)
 
@@ -154,7 +154,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
         bundle = {**state["bundle"], key: value}
         refuse("bundle", bundle)
         if bundle == state["bundle"]:
-            return StateChange(None, state, f"{section} is as it was")
+            return StateChange(None, state, f"{section} is unchanged")
         summary, changed = f"edited {section}", effect(state["bundle"], bundle)
         state = writing.persist("edit", bundle, summary, state=state, diff=changed)
         return _committed(writing, summary, state)

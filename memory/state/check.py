@@ -121,14 +121,14 @@ def _warn(code: str, message: str, file: str, line: int = 0) -> Finding:
 def _config(memory: StateFiles) -> Found:
     path, stored = model.CONFIG, memory.read(model.CONFIG)
     if not stored.exists:
-        yield _fail("config:missing", "the file is missing; the defaults count", path)
+        yield _fail("config:missing", "the file is missing; the defaults apply", path)
         return
     written = load(stored.data, path, "state.config.json")
     if config_faults(written):
         _ = memory.config
     for key in unknown_keys(written)[:SHOWN]:
         line = line_of(stored.data, key.rpartition(".")[2])
-        yield _warn("config:unknown", f"there is no setting {key}; is it misspelt?", path, line)
+        yield _warn("config:unknown", f"there is no setting {key}; is it misspelled?", path, line)
 
 
 def _events(memory: StateFiles, now: datetime | None) -> Found:
@@ -137,7 +137,7 @@ def _events(memory: StateFiles, now: datetime | None) -> Found:
     for bad in found.bad[:SHOWN]:
         yield _fail("history:event", f"line {bad.line} {bad.why}", path, bad.line)
     if len(found.bad) > SHOWN:
-        yield _fail("history:event", f"{len(found.bad) - SHOWN} more lines hold no event", path)
+        yield _fail("history:event", f"{len(found.bad) - SHOWN} more lines are not events", path)
     known: set[int] = set()
     highest = 0
     for event, line in zip(found.items, found.lines, strict=True):

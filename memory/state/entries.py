@@ -45,7 +45,9 @@ class StateParts:
         for record in _system(call).records():
             if record.ref == ref:
                 return record
-        raise NotFoundError("state.not_found", f"nothing in the project state has the ref {ref[:60]!r}", "list state")
+        raise NotFoundError(
+            "state.not_found", f"the project state has no entry with the ref {ref[:60]!r}", "list state"
+        )
 
     def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
         """Yield the parts, then the events, the newest first; archived ones if `section` selects them."""
@@ -105,7 +107,7 @@ class StateParts:
         bundle = _system(call).store.memory().bundle
         item = item_of(self.find(call, ref))
         if found is None and name not in _WHOLE:
-            raise RefusedError("state.read_only", f"{ref} is history, which is only read", "edit the state itself")
+            raise RefusedError("state.read_only", f"{ref} is history, which is read-only", "edit the state itself")
         check(item)
         section = f"{found[1]}s" if found else name
         return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]

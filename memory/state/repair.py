@@ -119,7 +119,7 @@ class _Repair:
                 self.plan.aside.append((f"damaged/{path.replace('/', '+')}", stored.data))
 
     def _config(self) -> None:
-        """Let wrong settings go, so that the defaults count."""
+        """Let wrong settings go, so that the defaults apply."""
         stored, written = self.memory.read(model.CONFIG), None
         with suppress(MemdeckError):
             written = load(stored.data, model.CONFIG, "state.config.json")
@@ -127,7 +127,7 @@ class _Repair:
             self._write(model.CONFIG, DEFAULT_BYTES, "write the default settings")
         elif faults := config_faults(written):
             kept = ordered_bytes(_without(written, {fault.where for fault in faults}))
-            self._write(model.CONFIG, kept, "let wrong settings go, so that the defaults count")
+            self._write(model.CONFIG, kept, "drop wrong settings, so that the defaults apply")
 
     def _events(self) -> None:
         """Keep the events that can be read, or be read in part, in the order of their ids; record the lost ones."""
@@ -180,11 +180,11 @@ class _Repair:
                 self.sound.append(self.memory.checkpoint(name))
             else:
                 with suppress(MemdeckError):
-                    self._write(checkpoint_path(name), None, "take the checkpoint away")
+                    self._write(checkpoint_path(name), None, "remove the checkpoint")
 
     def _state(self) -> None:
         """Write a state that fits the other files, a checkpoint of its bundle, and the views that fit it."""
-        stored, action = self.memory.read(model.STATE), "write what fits the other files"
+        stored, action = self.memory.read(model.STATE), "rewrite it to fit the other files"
         try:
             old = found = self.memory.state
         except MemdeckError:
@@ -205,7 +205,7 @@ class _Repair:
                 self._write(path_of(name), text.encode(), "write the projection of the bundle")
         path = files.entry_path(self.memory.root, bundle)
         data = put_block(self.memory.read(path).data, render_block(new["bundleHash"]))
-        self._write(path, data, "put the entry block of the bundle there")
+        self._write(path, data, "write the entry block of the bundle")
 
     def _without_gone(self, bundle: Json) -> Json:
         """Return a bundle without the paths that are gone, and with an entry file that may be one."""
@@ -278,7 +278,7 @@ def _rescued(data: bytes, last: Json | None, at: str) -> tuple[Json, str, bool]:
     whose = "its own bundle"
     if "bundle" not in sound:
         if last is None:
-            raise MemdeckError("state.lost", "no bundle is left, neither here nor in a checkpoint")
+            raise MemdeckError("state.lost", "there is no bundle, here or in a checkpoint")
         sound["bundle"], whose = last["bundle"], f"the bundle of {last['id']}"
         if "maintenance" in sound and sound["maintenance"]["latestCheckpointId"] != last["id"]:
             del sound["maintenance"]

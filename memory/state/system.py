@@ -179,7 +179,7 @@ class ProjectState(System):
         for source in self.store.memory().sources:
             if why := self.unattended.refusal(source):
                 words, _, advice = why.partition("; ")
-                yield Advice(f"the source {source['id']} is not read by itself: {words}", advice)
+                yield Advice(f"the source {source['id']} is not read automatically: {words}", advice)
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
         """Run a cycle of the automation, at most one in `automation.intervalMinutes` unless `force`.
@@ -264,7 +264,7 @@ class StateReading(PlainReading):
         """Return the ref and the summary of an event; a line without an event has no ref."""
         found = read_events(line.rstrip(b"\n"))
         if not found.items:
-            return None, "a line that is no event"
+            return None, "a line that is not an event"
         event = found.items[0]
         return ref_of(event["id"]), f"{event['id']} {event['summary']}"
 

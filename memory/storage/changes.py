@@ -248,6 +248,6 @@ def the_one(found: Sequence[N], begun: str, noun: str) -> N:
     raise AmbiguousError(
         f"{code}.ambiguous",
         f"{len(fitting)} {noun}s have ids that begin with {text[:30]}",
-        "write more of it",
+        "write more of the id",
         candidates=[one.id for one in fitting],
     )

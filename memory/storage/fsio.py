@@ -50,7 +50,7 @@ def closing(fd: int) -> Iterator[int]:
 
 
 def open_folder(parts: list[str], beneath: str | os.PathLike[str], made: list[str] | None = None) -> int:
-    """Open a folder beneath the workspace without following any link; the caller closes the descriptor.
+    """Open a folder inside the workspace without following any link; the caller closes the descriptor.
 
     With `made`, missing folders are made (and synced into their parent) and their paths added to it. RefusedError
     `file.link`, `file.not_folder`, `file.read_only`; FileNotFoundError where one is missing.

@@ -136,7 +136,7 @@ def merge_change(
         # A part of it was already done in another way: doing the rest would add an entry a second time.
         written = {one.path for one in found}
         done = [file.path for file in files if file.path not in written and stores.authored(file.path, _ANY)]
-        return MergedChange("conflict", (), (), tuple(f"{path}: it says so already" for path in done))
+        return MergedChange("conflict", (), (), tuple(f"{path}: it already says so" for path in done))
     return MergedChange("moved" if "moved" in states else "ready", tuple(found))
 
 

@@ -26,7 +26,7 @@ class LateBytes(NamedTuple):
     path: str
 
 
-_NO_EXCHANGE = "files cannot swap places here: what replaces a file in the moment of a change is not noticed"
+_NO_EXCHANGE = "files cannot swap places here: what replaces a file during a change is not noticed"
 
 
 def probe(root: Path, state: PrivateState) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ def parts_of(path: str) -> list[str]:
     """Split a relative path with `/`; RefusedError `file.outside` unless it stays inside its starting folder."""
     parts = path.split("/")
     if "\0" in path or not _NO_NAMES.isdisjoint(parts):
-        raise RefusedError("file.outside", f"{path!r} is not a path beneath the workspace", file=path)
+        raise RefusedError("file.outside", f"{path!r} is not a path inside the workspace", file=path)
     return parts
 
 

@@ -124,7 +124,7 @@ class Transaction:
             yield
         except Exception as error:
             with suppress(Exception):
-                self._log.warn(f"the change is made, but what follows it failed: {in_words(error)}")
+                self._log.warn(f"the change was made, but a later step failed: {in_words(error)}")
 
     def _recover(self, places: OpenFolder) -> None:
         """Complete or take back an interrupted change, and clear the stage folder."""
@@ -174,7 +174,7 @@ class Transaction:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
 
         Bytes equal to the base are dropped. `mode` holds the permission bits of a file that is restored, `regions` what
-        is different from the base, where the caller knows it. ValueError when the path is planned already.
+        is different from the base, where the caller knows it. ValueError when the path is already planned.
         """
         self._plan(FileChange(path, base, data, mode))
         if regions is not None:
@@ -239,7 +239,7 @@ class Transaction:
     def _plan(self, file: FileChange) -> None:
         self._store.check_path(file.path)
         if file.path in self._files:
-            raise ValueError(f"{file.path} is planned already")
+            raise ValueError(f"{file.path} is already planned")
         self._files[file.path] = file
 
     def commit(self, summary: str = "") -> Change:

@@ -471,9 +471,9 @@ class EntryAccess:
             changes = Changes(dict(set or {}), tuple(unset), text, append)
             if ref is None or (not changes.values and text is None and append is None):
                 words = "edit takes a ref, and set, unset, text or append"
-                raise UsageError("entry.arguments", words, "nothing to change is given")
+                raise UsageError("entry.arguments", words, "no change is given")
             if append is not None and (changes.values or text is not None):
-                raise UsageError("entry.arguments", "append goes alone", "send it without set, unset and text")
+                raise UsageError("entry.arguments", "append cannot be combined", "send it without set, unset and text")
             ref = self._named(ref)
             wanted = hash if text is None else hash or self._last_seen(ref)
             if text is not None and wanted is None:
@@ -659,7 +659,7 @@ class PlainEntries:
 
     def add(self, *_: Any, **__: Any) -> Made:
         """Refuse: the records of such a kind are not changed here."""
-        raise RefusedError("entry.read_only", f"{self.name} are only read here", "use the tool that they belong to")
+        raise RefusedError("entry.read_only", f"{self.name} are read-only here", "use the tool that they belong to")
 
     edit = remove = add
 
@@ -679,7 +679,7 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
     if owner.name not in workspace.system_names():
         held = ", ".join(kind for one in registered() if one.name in workspace.system_names() for kind in one.kinds)
         what = "memory of a client" if name == "memory" else name
-        raise NotFoundError("entry.no_system", f"this workspace holds no {what}", f"it holds {held}; add kind=memory")
+        raise NotFoundError("entry.no_system", f"this workspace has no {what}", f"it holds {held}; add kind=memory")
     module, _, attribute = owner.entries.partition(":")
     own: Mapping[str, EntryKind] = getattr(import_module(module), attribute) if module else {}
     return own.get(name) or PlainEntries(name)

@@ -85,9 +85,9 @@ def read_target(text: str) -> tuple[str, int]:
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     if not _HOST.fullmatch(host) or (":" in host and not _is_address(host)):
-        raise BadSetting("host", f"the host in {text[:40]!r} is none", "write a name or an address, and a port")
+        raise BadSetting("host", f"invalid host in {text[:40]!r}", "write a name or an address, and a port")
     if not (port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 65536):
-        raise BadSetting("port", f"the port in {text[:40]!r} is none", "write a number from 1 to 65535")
+        raise BadSetting("port", f"invalid port in {text[:40]!r}", "write a number from 1 to 65535")
     return host, int(port)
 
 

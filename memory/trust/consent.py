@@ -95,7 +95,7 @@ class Trust:
             return ConsentDecision("refused", str(error))
         except (MemdeckError, OSError) as error:
             why = error.message if isinstance(error, MemdeckError) else str(error)
-            return ConsentDecision("refused", f"approvals cannot be relied on: {why}")
+            return ConsentDecision("refused", f"approvals cannot be trusted: {why}")
         found = identity_of(ask, pinned.scripts, place)
         same = next((one for one in book.records if one.id == found), None)
         old = next((one for one in book.records if one.verdict == "approved" and one.ask.slot == ask.slot), None)
@@ -160,7 +160,7 @@ class Trust:
         except DamagedRecords as error:
             return (f"{self.path} is damaged ({error}): nothing counts as approved", *self.settings.problems)
         except (MemdeckError, OSError) as error:
-            return (f"approvals cannot be relied on: {error}", *self.settings.problems)
+            return (f"approvals cannot be trusted: {error}", *self.settings.problems)
         return self.settings.problems
 
     # -- deciding ---------------------------------------------------------------------------------------------------
@@ -318,6 +318,6 @@ def _one(text: str, items: Iterable[T], key: Callable[[T], str]) -> T:
     raise AmbiguousError(
         "trust.ambiguous",
         f"{len(found)} ids begin with {wanted[:40]}",
-        "write more of it",
+        "write more of the id",
         candidates=[one[:16] for one in found],
     )

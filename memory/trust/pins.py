@@ -212,7 +212,7 @@ class Pins:
             if st.S_ISDIR(mode):
                 return None
             if not st.S_ISREG(mode):
-                raise CannotPin(f"{path} is a pipe or a device: what it will give cannot be covered")
+                raise CannotPin(f"{path} is a pipe or a device: its content cannot be covered by an approval")
             return Script(path, "" if word.data else self._hash(path))
         except FileNotFoundError:
             return None

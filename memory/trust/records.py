@@ -183,5 +183,5 @@ def _read_record(value: Mapping[str, Any]) -> ConsentRecord:
     scripts = tuple(Script(path, found) for path, found in value["scripts"])
     place = ConsentPlace(**value["place"])
     if value["id"] != identity_of(ask, scripts, place):
-        raise DamagedRecords("a record is not what it was")
+        raise DamagedRecords("a record was changed")
     return ConsentRecord(**{**value, "ask": ask, "scripts": scripts, "place": place})

@@ -85,13 +85,13 @@ def read_settings(config_home: Path, workspace: Path) -> TrustSettings:
             raise ValueError("private_hosts under [trust] is not a list of strings")
         engine, timeout, environment = _engine(tables.get("state", {}))
     except NotOwn as error:
-        return TrustSettings(problems=(f"{path} {error}; nothing in it counts",))
+        return TrustSettings(problems=(f"{path} {error}; it is ignored",))
     except (ConfigError, ValueError) as error:
         why = str(error)
         if isinstance(error, ConfigError):
             line = error.details["line"]
             why = f"line {line}: " + error.message.removeprefix(f"{path}:{line}: ")
-        return TrustSettings(problems=(f"{path} cannot be understood ({why}); nothing in it counts",))
+        return TrustSettings(problems=(f"{path} cannot be understood ({why}); it is ignored",))
     names = frozenset(host.strip().strip("[]").lower().rstrip(".") for host in hosts)
     return TrustSettings(names, engine, timeout, environment)
 

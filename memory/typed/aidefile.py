@@ -95,7 +95,7 @@ def read_aidefile(folder: Path, data: bytes | None) -> Aidefile:
     episodic = place_of("episodic_dir", section.get("episodic_dir", EPISODIC))
     if procedural.real == episodic.real:
         key = "episodic_dir" if "episodic_dir" in section else "procedural_dir"
-        raise wrong(key, "procedural_dir and episodic_dir are one folder")
+        raise wrong(key, "procedural_dir and episodic_dir are the same folder")
     listed = section.get("core_files", [])
     core = [place_of("core_files", path) for path in (listed if isinstance(listed, list) else [None])]
     size = section.get("compact_after")

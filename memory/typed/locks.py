@@ -83,7 +83,7 @@ def refuse_locked(folder: Path | str, path: str, owner: int | None = None) -> No
 
 def held(holder: Holder) -> BusyError:
     """Return the error for a lock that another process holds."""
-    hint = "unlock it if that is so" if holder.dead else "wait until it is unlocked"
+    hint = "unlock it if that is the case" if holder.dead else "wait until it is unlocked"
     return BusyError("typed.locked", f"{visible(holder.path)} is locked by {holder.text()}", hint, **holder.json())
 
 

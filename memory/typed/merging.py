@@ -174,7 +174,7 @@ def block_of(title: str, body: str, code: str) -> bytes:
 def section_of(raw: bytes, code: str) -> Section:
     """Return the one section that a text is; UsageError with the code for any other text."""
     if b"\0" in raw:
-        raise UsageError(code, "a NUL in it would make the file no text", "leave it out")
+        raise UsageError(code, "a NUL in it would make the file unreadable as text", "leave it out")
     document = parse(raw)
     if len(document.sections) != 1 or document.open_end or document.head.raw or document.front_raw:
         raise UsageError(code, "its title or text holds a heading, or leaves a fence open", "use ### for headings")

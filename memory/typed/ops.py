@@ -95,7 +95,7 @@ def _move(src: AnyPath, dst: AnyPath, operation: str, force: bool, core: bool, h
     store, source = _place(src, how)
     target = path_in(store, dst if how.get("store") else os.path.abspath(dst))
     if source == target:
-        raise UsageError("typed.same", f"{source} is moved to itself", "name another path")
+        raise UsageError("typed.same", f"{source} is already there", "name another path")
     for path in (source, target):
         refuse_foreign(store.root, path)
 

@@ -103,7 +103,7 @@ def registry_problems(home: Path | None, *, parsing: bool = False) -> tuple[Prob
     except MemdeckError as error:
         return (_problem(error, shown),)
     return tuple(
-        Problem("warning", shown, 0, "typed.no_folder", f"the folder of {agent.name} is not there: {agent.folder}")
+        Problem("warning", shown, 0, "typed.no_folder", f"the folder of {agent.name} does not exist: {agent.folder}")
         for agent in agents
         if not parsing and not agent.folder.is_dir()
     )
@@ -118,12 +118,12 @@ def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
     for problem in look.aidefile.problems:
         yield Problem(problem.level, shown + NAME, problem.line, problem.code, problem.message)
     for path in look.missing:
-        yield Problem("warning", shown + NAME, 0, "typed.no_core_file", f"the core file {path} is not there")
+        yield Problem("warning", shown + NAME, 0, "typed.no_core_file", f"the core file {path} does not exist")
     for left in look.failed:
         yield Problem("warning", shown + left.path, 0, "typed.unreadable", left.reason)
     for holder in look.locks:
         if holder.dead:
-            words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` takes it away"
+            words = f"the lock is stale: {holder.text()}; `memdeck typed unlock` removes it"
             yield Problem("warning", shown + holder.path + LOCK, 0, "typed.stale_lock", words)
     yield from (copy_problem(shown + path, original) for path, original in look.copies)
     for file in look.files:

@@ -110,7 +110,7 @@ def find_agent(named: str, home: Path | None, agents: tuple[Agent, ...] | None =
     names = ", ".join(agent.name for agent in known)
     raise NotFoundError(
         "typed.no_agent",
-        f"no agent is called {named[:80]!r}, and no folder of that path holds an {NAME}",
+        f"no agent is called {named[:80]!r}, and no folder of that path has an {NAME}",
         f"the agents are {names}" if names else f"list it under [[agents]] in ~/{REGISTRY}",
         agent=named,
         agents=[agent.name for agent in known],

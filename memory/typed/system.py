@@ -212,7 +212,7 @@ class TypedMemory(System):
             for holder in look.locks:
                 if holder.dead:
                     words = f"the lock of {holder.path} of {look.agent.name} is stale: {holder.text()}"
-                    yield Advice(words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` takes it away")
+                    yield Advice(words, f"`memdeck typed unlock {holder.path} --agent {look.agent.name}` removes it")
 
     # -- changing -----------------------------------------------------------------------------------------------
 

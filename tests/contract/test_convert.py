@@ -203,7 +203,7 @@ RECURRENCES = [
 def test_a_recurrence_is_that_of_the_clock_on_the_wall(
     workspace: Place, recur: str, due: str, local: str, cron: str | None, lost: list[str]
 ) -> None:
-    """What Taskwarrior says in UTC is told in the zone of the workspace; what cron cannot say is kept and named."""
+    """What Taskwarrior says in UTC is told in the zone of the workspace; what cron cannot express is kept and named."""
     assert workspace("config", "set", "timezone", "Europe/Berlin").code == 0
     task = {"description": "Pay", "status": "recurring", "uuid": "u-1", "due": due, "recur": recur}
     (workspace.work / "t.json").write_text(json.dumps([task]))

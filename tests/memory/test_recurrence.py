@@ -1,4 +1,4 @@
-"""Recurrences in words: what they mean in cron, what cron cannot say, and that nothing else is taken for one."""
+"""Recurrences in words: what they mean in cron, what cron cannot express, and that nothing else is taken for one."""
 
 from __future__ import annotations
 
@@ -71,10 +71,13 @@ def test_the_date_says_what_words_leave_out(text: str, cron: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("every 2 weeks", "cron cannot say 'every 2 weeks'; write every week"),
+        ("every 2 weeks", "cron cannot express 'every 2 weeks'; write every week"),
         ("biweekly", "every 2 weeks"),
-        ("every other friday", "cron cannot say 'every other friday'; write every friday, or first and third friday"),
-        ("every 3 days", "cron cannot say 'every 3 days'"),
+        (
+            "every other friday",
+            "cron cannot express 'every other friday'; write every friday, or first and third friday",
+        ),
+        ("every 3 days", "cron cannot express 'every 3 days'"),
         ("every 5 months", "every 1, 2, 3, 4, 6 or 12 months"),
         ("every 7 minutes", "a number that 60 can be divided by"),
         ("every 5 hours", "a number that 24 can be divided by"),
@@ -84,7 +87,7 @@ def test_the_date_says_what_words_leave_out(text: str, cron: str) -> None:
 )
 def test_what_cron_cannot_say_is_told(text: str, said: str) -> None:
     """Nothing is rounded to what comes near; that is proposed."""
-    with pytest.raises(BadRecurrence, match="cron cannot say") as caught:
+    with pytest.raises(BadRecurrence, match="cron cannot express") as caught:
         read_recurrence(text)
     assert caught.value.code == "cron.beyond"
     assert said in str(caught.value)

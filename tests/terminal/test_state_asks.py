@@ -94,7 +94,7 @@ def test_an_editor_writes_a_section(shop: Repository) -> None:
     ("does", "said", "code"),
     [
         ("sys.exit(3)", "editor ended with 3; nothing was changed", 1),
-        ("", "gotchas is as it was", 0),
+        ("", "gotchas is unchanged", 0),
         ("file.unlink()", "editor.failed", 1),
         ("import os; os.kill(os.getpid(), 9)", "nothing was changed", 1),
     ],

@@ -155,7 +155,7 @@ def _local(text: str, zone: tzinfo) -> datetime | None:
 
 
 def _cron(recur: str, due: datetime | None) -> tuple[str | None, str]:
-    """Return the cron expression of a recurrence that begins at a due date, and what cron cannot say of it."""
+    """Return the cron expression of a recurrence that begins at a due date, and what cron cannot express of it."""
     word = recur.strip().lower()
     count, unit = _WORDS.get(word, (0, ""))
     if not count and (found := _PERIOD.fullmatch(word)):
@@ -169,7 +169,7 @@ def _cron(recur: str, due: datetime | None) -> tuple[str | None, str]:
     if due is None and count:
         return None, "it has no due date to count from"
     if due is None or not count or (count > 1 and (unit != "month" or 12 % count)):
-        return None, f"cron cannot say {recur[:40]!r}; it is kept as text"
+        return None, f"cron cannot express {recur[:40]!r}; it is kept as text"
     clock = f"{due.minute} {due.hour}"
     if unit in ("day", "weekday"):
         return f"{clock} * * {'*' if unit == 'day' else '1-5'}", ""

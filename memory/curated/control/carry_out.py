@@ -59,7 +59,7 @@ def carry_out(
         side.records.run(stamp)
     except Exception as error:
         if not (isinstance(error, MemdeckError) and error.code == UNAVAILABLE):
-            side.store.history.warn(f"the change is made, but what follows it failed: {type(error).__name__}")
+            side.store.history.warn(f"the change was made, but a later step failed: {type(error).__name__}")
     return change
 
 
@@ -152,7 +152,7 @@ def _finish(side: Side, decision: Decision, transaction: Transaction, now: datet
     if decision.changes:
         names = (decision.target_filename, decision.source_file)
         if any(map(fault_of, names)):
-            why = "its file name is none that a decision may write"
+            why = "a decision may not write a file of this name"
         else:
             target, source = (hash_of(transaction.read(f"{decision.root.folder}/{name}").base) for name in names)
             moves = names[0] != names[1]
@@ -315,7 +315,7 @@ class _Adding:
             (before,) = self._db.execute(text, (last.id,)).fetchone()
         did = "made" if before is None else "removed" if data is None else "changed"
         rule, origin, details, at, back = "controller.file", "file", "", self._now, False
-        reason = f"another program {did} the file" if last else "the file was found; nothing tells who wrote it"
+        reason = f"another program {did} the file" if last else "the file was found; its author is unknown"
         if change is not None:
             rule = "controller.accepted" if change.proposal else _RULES.get(change.operation, rule)
             by = change.actor if change.reviewer is None else f"{change.actor}, accepted by {change.reviewer}"

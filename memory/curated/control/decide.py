@@ -107,7 +107,7 @@ class Controller:
         for rule, broken, reason in (
             ("allow_origins", origin not in policy["allow_origins"], f"the origin {origin} may not write"),
             ("max_content_chars", length > most, f"the content has {length} characters of {most}"),
-            ("max_writes_per_min", writes >= rate, f"there were {writes} writes of {rate} in this minute"),
+            ("max_writes_per_min", writes >= rate, f"the limit of {rate} writes a minute is reached"),
         ):
             if broken:
                 return self._end("reject", f"controller.policy.{rule}", reason, passed=False)
@@ -146,16 +146,18 @@ class Controller:
             meant = next((one for one in same if one.slug == slug(header.name)), None)
         if meant is not None and any(one.filename == meant.filename for one in same):
             if candidate.only_new or meant.header.same(header):
-                return self._end("noop", "controller.exact_hash", "the memory says exactly that already", meant)
+                return self._end("noop", "controller.exact_hash", "the memory already says exactly that", meant)
             return self._update(meant, own, "controller.exact_hash", "the same text under another header")
         if same and not candidate.edits:
-            return self._end("noop", "controller.exact_hash", "another memory says exactly that already", same[0])
+            return self._end("noop", "controller.exact_hash", "another memory already says exactly that", same[0])
         if origin in AUTONOMOUS and view.was_deleted(candidate.content):
             self.filename = own
-            return self._end("noop", "controller.forgotten", "a person deleted that text; only a person adds it again")
+            return self._end(
+                "noop", "controller.forgotten", "a person deleted this text; only a person can add it again"
+            )
         # 4. The file exists.
         if there is not None and origin in ("extractor", "dreaming") and not explicit:
-            reason = "a name that was made up by itself belongs to another memory"
+            reason = "the generated name belongs to another memory"
             return self._end("noop", COLLISION, reason, there)
         if there is not None and candidate.only_new:
             return self._end("noop", COLLISION, "another memory has that name", there)
@@ -173,7 +175,7 @@ class Controller:
         targets = slots if len(slots) > 1 else view.alike(candidate.content)
         if len(targets) > 1 and not (origin == "dreaming" and explicit):
             if origin in AUTONOMOUS or slot(header.name) in {slot(one.header.name) for one in targets}:
-                self.open, self.reason = targets, "several memories may be meant, so nothing is changed"
+                self.open, self.reason = targets, "several memories match, so nothing is changed"
                 names = ",".join(sorted(one.filename for one in targets))
                 self.traces.append(RuleTrace("controller.ambiguous_targets", False, self.reason, "", names))
                 return None
@@ -255,7 +257,7 @@ class Controller:
             trace["error"] = f"{late}{error}"[:240]
             self.traces.append(RuleTrace("controller.tiebreak_failed", False, trace["error"]))
             self.op, self.target, self.filename = settings["controller.default_op_on_fail"], None, ""
-            self.reason = "the tiebreaker gave no answer that counts"
+            self.reason = "the tiebreaker gave no valid answer"
             return trace, confidence
         finally:
             trace["latency_ms"] = round((time.perf_counter() - begun) * 1000)
@@ -277,7 +279,7 @@ def _read_answer(text: str, offered: Sequence[str], limit: int) -> Json:
     """
     values = read_json(text, limit)
     if not isinstance(values, dict) or not set(values) <= _KEYS or not {"op", "confidence", "reason"} <= set(values):
-        raise ModelError("the answer has not the keys op, target_id, confidence and reason")
+        raise ModelError("the answer lacks the keys op, target_id, confidence and reason")
     op, target, confidence, reason = (values.get(key) for key in ("op", "target_id", "confidence", "reason"))
     if op not in ("noop", "add", "update", "delete"):
         raise ModelError("the answer names no operation")

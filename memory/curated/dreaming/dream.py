@@ -66,12 +66,12 @@ def dream(
     found = [one for one in gates.waiting if wanted is None or one.memory.id in wanted]
     reason = "; ".join(gates.closed(force=forced))
     if not found:
-        reason = reason or "no memory was recalled that is not promoted yet"
+        reason = reason or "every recalled memory is already promoted"
     if reason or dry_run:
         return Dreamt(gates, None, reason or f"would gather {plural(len(found), 'memory')}")
     side.prepare(actor=call.actor, now=call.now)
     made = _run(curated, side, found, gates.last, call, forced, retries)
-    return Dreamt(gates, made, "" if made is not None else "another process dreamt meanwhile")
+    return Dreamt(gates, made, "" if made is not None else "another process was dreaming meanwhile")
 
 
 def _run(
@@ -190,7 +190,7 @@ def gather(found: Sequence[Weighed], earlier: str, names: set[str], settings: Cu
         text = text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"
         line = f"- {memory.header.name}: {text}"
         if rules or used + len(line) + 1 > room:
-            reason = ", ".join(f"memory_scan.{one}" for one in rules) or "no room: it waits for the next run"
+            reason = ", ".join(f"memory_scan.{one}" for one in rules) or "left for the next run"
             made.left_out.append({"filename": memory.filename, "reason": reason})
             continue
         used += len(line) + 1
@@ -250,7 +250,7 @@ def retry(curated: Curated, args: Json, call: OperationCall) -> Json:
     curated.refuse_disabled()
     side, run = find_run(curated.sides.values(), args["run_id"])
     if run["state"] == "running":
-        raise RefusedError("memory.dream.running", f"{run['id']} is still at work", "wait for its end")
+        raise RefusedError("memory.dream.running", f"{run['id']} is still running", "wait for its end")
     if run["state"] == "promoted" and not args.get("force"):
         words, hint = f"{run['id']} promoted its memories", "`dream trigger` makes a new run"
         raise RefusedError("memory.dream.not_failed", words, hint)

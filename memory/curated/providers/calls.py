@@ -264,7 +264,9 @@ def disable(curated: Curated, args: Json, call: OperationCall) -> Json:
 def _switch(curated: Curated, args: Json, call: OperationCall, *, on: bool) -> Json:
     one = _find(args["name"])
     if one.package is None:
-        raise RefusedError("memory.provider.builtin", f"{one.name} is memdeck itself, always there", "select another")
+        raise RefusedError(
+            "memory.provider.builtin", f"{one.name} is part of memdeck and always enabled", "select another"
+        )
     changed = False
 
     def switch(state: Json) -> None:

@@ -48,7 +48,7 @@ def merge(
     if decide is not theirs_of and build(base, ours, theirs, kind, strict, theirs_of) is not None:
         raise ConflictError(
             "document.conflict",
-            "a chosen text cannot be in its place: the file would read otherwise",
+            "a chosen text cannot be written there: it would change how the file is read",
             "close code fences and HTML blocks in it, or edit the file",
         )
     whole = [decode(side.dump()) for side in (base, ours, theirs)]

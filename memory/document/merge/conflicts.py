@@ -15,9 +15,9 @@ _WHY = {
     "text": "both changed the same lines",
     "row": "both changed the same row",
     "section": "both moved the entry, to different sections",
-    "entry": "both changed the entry, and its parts cannot be told apart",
+    "entry": "both changed the entry, which cannot be merged in parts",
     "front": "both changed the front matter",
-    "file": "the two versions cannot be in one file: one of them leaves a block open, or its structure is unclear",
+    "file": "the two versions cannot be merged: one leaves a block open, or its structure is unclear",
 }
 
 

@@ -140,7 +140,7 @@ class Config:
             if key not in MAINTENANCE_KEYS or key in found or (line in values and key in self._first):
                 continue
             if self._contradicts(key, split_field(key, value)[0]):
-                said = f"{text.strip()[:60]!r} is text and sets nothing; a setting is a line like `- {key}: {value}`"
+                said = f"{text.strip()[:60]!r} is text, not a setting; write it as `- {key}: {value}`"
                 found[key] = (line, key, said + self._set_elsewhere(key))
         return tuple(sorted(found.values()))
 
@@ -195,7 +195,7 @@ class Config:
             told.insert(0, ("config.value", found.line, wrong))
         for code, line, words in told:
             at = f"{self.file}:{line + 1}: {words}"
-            raise ConfigError(code, at, "correct the line or take it out", file=self.file, line=line + 1, key=key)
+            raise ConfigError(code, at, "correct or remove the line", file=self.file, line=line + 1, key=key)
         return found
 
     def json(self) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
 
 def unknown_key_words(key: str, meant: str | None) -> str:
     """Return a sentence that a key is unknown, and which one was `meant`, else that it is kept."""
-    instead = f"did you mean {meant}?" if meant else "it is kept for whoever reads it"
+    instead = f"did you mean {meant}?" if meant else "it is kept unchanged"
     return f"{key[:60]} is not a setting that memdeck knows; {instead}"
 
 

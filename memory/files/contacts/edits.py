@@ -290,4 +290,4 @@ def _bad_key(kind: str, key: str) -> UsageError:
 
 
 def _unreadable(kind: str) -> UsageError:
-    return UsageError(_CODE, f"the {kind} would not be read as it is written", "leave out **, HTML and fences")
+    return UsageError(_CODE, f"the {kind} would be read differently", "leave out **, HTML and fences")

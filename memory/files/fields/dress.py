@@ -188,14 +188,14 @@ class _Reader:
             above = "above" if self.lines_of[key] < number else "below"
             self.twins[number] = key
             level: Level = "warning" if self.schema.understood else "error"
-            words = f"the line {above} with `{key}` counts; take one of the two out"
+            words = f"the line {above} with `{key}` counts; remove one of the two"
             self.findings.append(unclear(number, text, words, level))
         elif inline is not None and self.schema.meaning(inline["key"]):
             self.unread(
                 number, "it holds several fields; write each into a line of its own, such as `- due: 2026-12-01`"
             )
         elif not value and self.goes_on(number):
-            self.unread(number, "write the value behind the colon, in the same line")
+            self.unread(number, "write the value after the colon, on the same line")
         elif not self.schema.understood:
             self.unread(number, f"write it as `- {key}: {value[:60]}`", "error")
         else:
@@ -249,7 +249,7 @@ class _Reader:
         found = likely_field(text, self.schema)
         known = self.lines_of if self.schema.understood else found is not None and found[0] in self.lines_of
         if found is not None and not known and not any(one.code == UNREAD for one in self.findings):
-            self.unread(number, "it is in a code fence or HTML; take the fence away for fields to be read")
+            self.unread(number, "it is in a code fence or HTML; remove the fence so that the fields are read")
 
     def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
         self.findings.append(unread(number, self.lines[number][0], help, level))
@@ -316,7 +316,7 @@ def unread_list(section: Section, advice: str) -> Iterator[LineFinding]:
 def unread(number: int, text: str, advice: str, level: Level = "warning", *, more: int = 0) -> LineFinding:
     """Return the finding about a line that nothing reads, and `more` lines below, with the sentence that helps."""
     what = f"{_shown(text)} and {plural(more, 'line')} below are" if more else f"{_shown(text)} is"
-    return LineFinding(number, level, UNREAD, f"{what} read by nothing: {advice}")
+    return LineFinding(number, level, UNREAD, f"{what} not read: {advice}")
 
 
 def unclear(number: int, text: str, words: str, level: Level = "warning") -> LineFinding:

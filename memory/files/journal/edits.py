@@ -69,7 +69,9 @@ def list_entries(
     """List entries, the newest first."""
     if date is not None:
         if since is not None or until is not None:
-            raise UsageError("usage.arguments", "--date goes without --since and --until", "give one or the other")
+            raise UsageError(
+                "usage.arguments", "--date cannot be used with --since or --until", "give only one of them"
+            )
         since = until = date
     found = context.snapshot.journal.entries(limit=limit, since=since, until=until, match=match)
     return listing("entries", lambda: (entry.json() for entry in found), lambda paint: _by_day(paint, found))
@@ -283,7 +285,7 @@ def _heading(old: str, title: str | None, time: str | None) -> str:
     old_time, old_title = split_heading(old)
     new_title = old_title if title is None else title.strip()
     if not new_title and title is not None:
-        raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
+        raise UsageError("journal.title", "a journal entry needs a title", "give it a title")
     new_time = old_time if time is None else (_clock(time) if time.strip() else None)
     if new_time is None:
         heading = new_title
@@ -296,9 +298,7 @@ def _heading(old: str, title: str | None, time: str | None) -> str:
 
 
 def _bad_title(title: str) -> UsageError:
-    return UsageError(
-        "journal.title", f"the title {title[:60]!r} would not be read as it is written", "begin it with a word"
-    )
+    return UsageError("journal.title", f"the title {title[:60]!r} would be read differently", "begin it with a word")
 
 
 def _changed_body(entry: Entry, lines: Sequence[str]) -> str:

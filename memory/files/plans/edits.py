@@ -249,7 +249,7 @@ def _open_plan(snapshot: Snapshot, ref: str) -> Plan:
     plan = find_plan(snapshot, ref)
     if plan.section == "completed":
         advice = "`memdeck orchestration edit REF --set section=active` reopens it"
-        raise ConflictError("plan.completed", f"{plan.title[:60]!r} is completed already", advice, ref=plan.ref)
+        raise ConflictError("plan.completed", f"{plan.title[:60]!r} is already completed", advice, ref=plan.ref)
     return plan
 
 

@@ -181,7 +181,7 @@ def _read(text: str, line: int) -> JsonPlan:
         except json.JSONDecodeError as error:
             wrong, at = f"does not parse: {error.msg}", line + error.lineno
         except (ValueError, RecursionError):
-            wrong = "holds a number that is none, or is nested too deep"
+            wrong = "contains an invalid number, or is nested too deeply"
     if wrong:
         return JsonPlan(line, problems=((at, f"the JSON plan {wrong}"),))
     order = [

@@ -219,7 +219,7 @@ def heading(priority: str | None, title: str) -> str:
     """Return the heading of a priority (None: none) and a title; raises UsageError `task.title`."""
     clean = title.strip()
     if not clean:
-        raise UsageError("task.title", "a task needs a title", "say in a few words what is to be done")
+        raise UsageError("task.title", "a task needs a title", "give it a title")
     line = f"[{priority}] {clean}" if priority else clean
     if split_priority(line) != (priority, clean):
         raise UsageError(
@@ -240,7 +240,7 @@ def with_heading(entry: Entry, priority: str | None, title: str) -> Entry:
     line = heading(priority, clean)
     new = entry.with_title(old[: len(old) - len(old_title)] + clean if old_priority == priority else line)
     if split_priority(new.title) != (priority, clean):
-        raise UsageError("task.title", f"the title {clean[:60]!r} would not be read as it is written", "change it")
+        raise UsageError("task.title", f"the title {clean[:60]!r} would be read differently", "change it")
     return new
 
 

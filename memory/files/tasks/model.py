@@ -274,5 +274,5 @@ def twin_words(twins: Iterable[Task], title: str) -> str:
     found: Sequence[Task] = tuple(twins)
     if not found or not title.strip():
         return ""
-    words = "an open task has this title already" if len(found) == 1 else f"{len(found)} open tasks have this title"
+    words = "an open task already has this title" if len(found) == 1 else f"{len(found)} open tasks have this title"
     return f"{words}; the action of neither runs" if any(task.action is not None for task in found) else words

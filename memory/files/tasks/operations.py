@@ -319,7 +319,7 @@ def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
         if task.section == "completed":
             raise ConflictError(
                 "task.completed",
-                f"{short(task.title)} is completed already",
+                f"{short(task.title)} is already completed",
                 "`memdeck tasks edit REF --set outcome=…` changes its outcome, `tasks reopen REF` reopens it",
                 ref=task.ref,
                 completed=task.completed,

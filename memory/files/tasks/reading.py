@@ -260,11 +260,11 @@ def _outside(section: Section) -> list[LineFinding]:
             return [unread(number, text, advice)]
         body = plain_body(text.strip(), SCHEMA)
         if body.findings or SCHEMA.keys & set(read_fields(text)):
-            return [unread(number, text, "the heading of a task has three hashes: `### [NORMAL] title`")]
+            return [unread(number, text, "write a task as `### [NORMAL] title`")]
     if section.level != 2 and not section.heading:
         for number, (text, _) in enumerate(split_lines(lead)):
             if re.match(r"#{1,3} ", text):
-                return [unread(number, text, "it is in a code fence or HTML; take the fence away")]
+                return [unread(number, text, "it is in a code fence or HTML; remove the fence")]
     return []
 
 

@@ -130,7 +130,7 @@ def _number(line: bytes) -> int:
 
 
 def _id(line: bytes) -> object:
-    """Return the id of a fact's line; for a line that is no fact, the line itself."""
+    """Return the id of a fact's line; for a line that is not a fact, the line itself."""
     try:
         return json.loads(line)["id"]
     except (ValueError, TypeError, KeyError, RecursionError):

@@ -64,7 +64,7 @@ def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Do
     date = read_date(title)
     if kind == "journal":
         if date is None:
-            raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it in an editor")
+            raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it with an editor")
         document, section = section_for(document, date)
     else:
         document, section = (TASK_EDITS if kind == "tasks" else PLAN_EDITS).with_section(document, "completed")

@@ -105,7 +105,7 @@ class StateFiles:
         stored = self.read(model.STATE)
         if not stored.exists:
             way = "`memdeck state validate --repair` shows what can be done" if self.checkpoint_ids else ""
-            raise NotFoundError("state.missing", f"there is no {model.STATE}", way or "`memdeck state init` makes it")
+            raise NotFoundError("state.missing", f"there is no {model.STATE}", way or "`memdeck state init` creates it")
         return self._parse(model.STATE, stored, _state)
 
     @cached_property
@@ -252,7 +252,7 @@ def _state(data: bytes) -> Json:
     state: Json = load(data, model.STATE, "state.json")
     if isinstance(state, dict) and state.get("schemaVersion") == 1:
         error = _wrong("state.schema", model.STATE, line_of(data, "schemaVersion"), "schema 1 is not read")
-        error.hint = "`memdeck state init --force` puts it into the archive and begins again"
+        error.hint = "`memdeck state init --force` archives it and starts again"
         raise error
     if faults := schema.faults_of("state", state):
         line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])

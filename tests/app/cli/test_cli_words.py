@@ -17,7 +17,7 @@ Memdeck = Callable[..., Answer]
     [
         ("archiveCompletedAfterDay", "did you mean archiveCompletedAfterDays?"),
         ("TIMEZONE", "did you mean timezone?"),
-        ("favouriteColour", "it is kept for whoever reads it"),
+        ("favouriteColour", "it is kept unchanged"),
     ],
 )
 def test_a_setting_that_nobody_knows_is_set_and_said(memdeck: Memdeck, memory: Path, key: str, told: str) -> None:

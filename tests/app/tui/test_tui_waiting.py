@@ -120,7 +120,7 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
     )
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        assert stands(app) == "the same part was changed since"
+        assert stands(app) == "the same text was changed since"
         await press(pilot, "a")
         assert isinstance(app.screen, ThreeWay)
         assert {"2024-02-02", "2024-03-03"} <= set(screen_text(app).split())

@@ -112,7 +112,7 @@ def test_the_sample_is_accounted_for(tmp_path: Path, target: str) -> None:
 
 
 def test_losses_name_every_field(tmp_path: Path) -> None:
-    """What a fact cannot say of a task is named, field by field."""
+    """What a fact cannot express of a task is named, field by field."""
     tasks = "## Pending\n\n### [HIGH] Pay\n- due: 2024-02-01\n- created: 2024-01-01\n- tags: a, b, c, d, e, f\n- x: y\n"
     here = workspace(tmp_path / "here", {"tasks.md": tasks})
     report = run(here, "files", "facts")

@@ -408,7 +408,7 @@ def test_a_decision_for_another_text() -> None:
     ours, theirs = change(LIST, ("- two", "- zwei")), change(LIST, ("- two", "- due"))
     other = run(LIST, ours, theirs, "knowledge", decide=lambda _: "- deux\n- dos")
     assert text_of(other.document) == change(LIST, ("- two", "- deux\n- dos"))
-    with pytest.raises(ConflictError, match="cannot be in its place"):
+    with pytest.raises(ConflictError, match="cannot be written there"):
         run(LIST, ours, theirs, "knowledge", decide=lambda _: "```\n")
 
 

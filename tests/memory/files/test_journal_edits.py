@@ -178,7 +178,7 @@ def test_headings_change_in_their_own_style(heading: str, arguments: dict[str, s
 def test_a_heading_that_would_be_misread_is_refused() -> None:
     """A title that looks like a time cannot stand alone."""
     snapshot = snapshot_of({"journal.md": "## 2024-01-15\n### T\n"})
-    with pytest.raises(UsageError, match="would not be read"):
+    with pytest.raises(UsageError, match="would be read differently"):
         journal_edits.edit_entry(snapshot, "T", title="10:30 — x", now=NOW)
 
 

@@ -61,7 +61,7 @@ def test_dates_and_recurrences_stand_at_the_end(line: str, title: str, due: str 
     [
         ("", "type a title"),
         ("tomorrow !high", "type a title"),
-        ("Pay rent every 2 weeks", "cron cannot say 'every 2 weeks'"),
+        ("Pay rent every 2 weeks", "cron cannot express 'every 2 weeks'"),
     ],
 )
 def test_a_line_that_is_no_task_says_why(line: str, said: str) -> None:

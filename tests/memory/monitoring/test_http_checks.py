@@ -293,7 +293,7 @@ def test_a_redirect_to_an_address_of_many_kilobytes_is_none(tmp_path: Path) -> N
     """Addresses that long are not even read."""
     with http_server(to("/" + "../" * 5_000)) as (port, asked):
         result = checked(tmp_path, source(port, "follow: yes", path="/start"), reach=lambda *_: True)
-    assert (result.state, result.summary) == ("failing", "a redirect to something that is no address")
+    assert (result.state, result.summary) == ("failing", "a redirect to an invalid address")
     assert len(asked) == 1
 
 

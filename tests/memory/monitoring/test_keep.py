@@ -141,7 +141,7 @@ def test_a_remediation_stops_itself(tmp_path: Path) -> None:
     assert (tmp_path / "ran").read_text() == "x\n" * 2
     text = place.text("journal.md")
     assert text.count("Auto-remediation: Ran echo") == 2
-    assert text.count("Auto-remediation: Stopped, for the last two did not help") == 1
+    assert text.count("Auto-remediation: Stopped, because the last two did not help") == 1
     assert "- One: exit code 1 (2 occurrences)" in text
     assert "- Verified: One has not recovered, still exit code 1" in text
 
@@ -182,7 +182,7 @@ def test_the_lead_is_taken(tmp_path: Path) -> None:
     with closing(Leader(StateFolder(place.state_home, place.root))) as leader:
         assert leader.take()
         watch = place.watch()
-        assert (watch.busy, watch.monitors, watch.lines()) == (True, (), ["monitors: another process runs them"])
+        assert (watch.busy, watch.monitors, watch.lines()) == (True, (), ["monitors: another process is running them"])
         with pytest.raises(BusyError) as raised:
             place.watch(names=["One"])
         assert raised.value.code == "monitors.busy"

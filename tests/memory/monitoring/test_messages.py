@@ -63,7 +63,7 @@ def test_targets_come_from_config_and_contacts(tmp_path: Path) -> None:
         ('[channels]\nchannel-abc123 = "json://hush"\n', 0o640, "can be read by others"),
         ('[channels]\nchannel-abc123 = "json://hush"\n', 0o604, "can be read by others"),
         ('[channels]\nchannel-abc123 = json://hush"\n', 0o600, "it is not TOML"),
-        ("[channels]\nchannel-abc123 = 3\n", 0o600, "is not an address"),
+        ("[channels]\nchannel-abc123 = 3\n", 0o600, "neither an address"),
         ("", 0o600, "channels.toml has no address for it"),
     ],
 )
@@ -116,7 +116,7 @@ def test_quiet_hours_end_with_a_digest() -> None:
     morning = messenger(post, ledger, NOW + timedelta(minutes=30), quiet=quiet)
     sent, failure = morning.digest()
     assert ([one.monitor for one in sent], failure) == (["One", "Three"], "")
-    assert post.sent[1][1:3] == ("2 messages while it was quiet", "11:30 One is failing\n11:30 Three is failing")
+    assert post.sent[1][1:3] == ("2 messages during quiet hours", "11:30 One is failing\n11:30 Three is failing")
     assert morning.digest() == ([], "")
 
 

@@ -40,7 +40,7 @@ def allowed(workspace: Workspace, build: Build, actor: str = AGENT) -> Outcome:
 
 def held(workspace: Workspace, build: Build, actor: str = AGENT) -> BlockedError:
     """Make a change in an agent's name that has to wait, and return what the agent is told."""
-    with pytest.raises(BlockedError, match="waits for the person") as caught:
+    with pytest.raises(BlockedError, match="is pending") as caught:
         workspace.change("tasks.edit", build, actor=actor, now=NOW)
     assert caught.value.code == "review.waiting"
     return caught.value

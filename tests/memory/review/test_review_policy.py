@@ -145,7 +145,7 @@ def test_no_way_leads_around_the_rules(workspace: Workspace, tmp_path: Path, way
     with_state(desk)
     if way in ("undo of a person's change", "an older version"):
         # What these take back is a change that is made first.
-        with pytest.raises(BlockedError, match=r"waits for the person"):
+        with pytest.raises(BlockedError, match=r"is pending"):
             WAYS[way](workspace)
         assert Inbox(workspace.together).count() == 1
         return
@@ -188,7 +188,7 @@ def test_another_heading_is_a_rewritten_text(workspace: Workspace) -> None:
 def test_deny_refuses_and_apply_lets_go(workspace: Workspace) -> None:
     """The most exact rule counts: one for an agent before one for all, one for a kind before one for all kinds."""
     _rule(workspace, "agent:*", "*", "deny")
-    with pytest.raises(RefusedError, match="does not let") as caught:
+    with pytest.raises(RefusedError, match="does not allow") as caught:
         workspace.change("x", lambda look: task_operations.add_task(look, "New", now=NOW), actor=AGENT, now=NOW)
     assert caught.value.code == "review.denied"
     _rule(workspace, AGENT, "*", "review")
@@ -230,5 +230,5 @@ def test_damaged_rules_let_no_agent_through(workspace: Workspace) -> None:
 @pytest.mark.parametrize("name", ["Agent:tester", "AGENT:TESTER", "agent:tester2"])
 def test_another_spelling_is_an_agent_still(workspace: Workspace, name: str) -> None:
     """Who writes the beginning of its name in capitals is an agent all the same."""
-    with pytest.raises(MemdeckError, match="waits for the person"):
+    with pytest.raises(MemdeckError, match="is pending"):
         workspace.change("x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor=name, now=NOW)

@@ -154,7 +154,7 @@ DAMAGES = (
     Damage("interval that is a text", _with(CONFIG, "automation.intervalMinutes", "15"), ("config:schema",)),
     Damage("no events", _gone(EVENTS), ("history:events-missing",)),
     Damage("torn last event", _halved(EVENTS), ("history:event", "history:event-count")),
-    Damage("a line that is no event", _lines(lambda lines: [*lines, b"hello\n"]), ("history:event",)),
+    Damage("a line that is not an event", _lines(lambda lines: [*lines, b"hello\n"]), ("history:event",)),
     Damage("a line of zeros", _lines(lambda lines: [lines[0], b"\0\0\0\n", *lines[1:]]), ("history:event",)),
     Damage("an event nested too deeply", _lines(lambda lines: [*lines, _DEEP.encode() + b"\n"]), ("history:event",)),
     Damage("an event of an unknown kind", _event("kind", "dream"), ("history:event",)),

@@ -75,7 +75,7 @@ def test_a_move_needs_a_source_and_a_free_place(ada: Path) -> None:
         ops.promote(two, ada.parent / "other.md")
     with pytest.raises(RefusedError):
         ops.promote(two, ada / "Aidefile", force=True)
-    with pytest.raises(MemdeckError, match="itself"):
+    with pytest.raises(MemdeckError, match="already there"):
         ops.promote(two, two)
 
 
