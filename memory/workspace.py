@@ -359,7 +359,7 @@ class Workspace:
             if not edit.moves:
                 secrets = secrets_in(edited)
         except Exception as error:
-            self.store.history.warn(f"the change is made, but not looked at for secrets: {type(error).__name__}")
+            self.store.history.warn(f"the change was made, but not checked for secrets: {type(error).__name__}")
         said, ref = tuple(before.remarks), None if item is None else item.ref
         return Outcome(change, edit.summary, ref, edit.kept, item, secrets, after, said)
 

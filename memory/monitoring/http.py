@@ -78,7 +78,7 @@ def ask(
             return answer
         try:
             if len(answer.location) > LONGEST:
-                raise ValueError("no address is that long")
+                raise ValueError("the address is too long")
             target = target.join(answer.location)
         except (httpx.InvalidURL, ValueError, TypeError):
             raise Down("a redirect to an invalid address") from None

@@ -218,7 +218,7 @@ def send_message(urls: Sequence[str], title: str, body: str, priority: str, *, g
             service = apprise.Apprise(asset=asset)
             for number, url in enumerate(urls, 1):
                 if not service.add(url):
-                    return f"address {number} of the channel is none that apprise knows"
+                    return f"address {number} of the channel is not known to apprise"
             kind = apprise.NotifyType("success" if good else _TYPES.get(priority, "warning"))
             if service.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT):
                 return ""

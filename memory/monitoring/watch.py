@@ -401,7 +401,7 @@ class Consequences:
                     what, now = "Endpoint", f"returning {now}"
                 lines.append(f"Verified: {what} {'recovered, now' if fix.helped else 'has not recovered, still'} {now}")
             if fix.stopped:
-                lines.append("Auto-remediation: Stopped, for the last two did not help")
+                lines.append("Auto-remediation: Stopped, because the last two did not help")
         elif "recovered" in kinds:
             what, now = _target(monitor, one.checked)
             lasted = say_span(kinds["recovered"].lasted.total_seconds()) or "a moment"

@@ -144,7 +144,7 @@ def deny(app: Spine, asks: Sequence[Ask]) -> None:
     def denied(ids: list[str]) -> None:
         app.undo_next(lambda: again(ids))
         words = f"Denied: {asks[0].name}" if len(asks) == 1 else f"Denied: {len(asks)} commands"
-        app.say(f"{words}. {app.key_of('change.undo')} takes it back.")
+        app.say(f"{words}. {app.key_of('change.undo')} undoes it.")
         app.changed()
 
     if asks:

@@ -252,7 +252,7 @@ def _first_place(document: Document) -> int:
 def _composed(time: str, title: str, lines: Sequence[str], newline: str) -> Entry:
     wanted = title.strip()
     if not wanted:
-        raise UsageError("journal.title", "a journal entry needs a title", "say in a few words what happened")
+        raise UsageError("journal.title", "a journal entry needs a title", "give it a title")
     entry = Entry.compose(f"{time} — {wanted}", write_lines(lines, newline), newline)
     if split_heading(entry.title) != (time, wanted):
         raise _bad_title(wanted)

@@ -224,7 +224,7 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
     if name is None and not findings and not items:
         found = _outside(section)
         if not found and section.level == 2 and next(unread_list(section, ""), None):
-            findings += unread_section(section, "is read by nothing: it is no section of tasks, and no checklist")
+            findings += unread_section(section, "is not read: it is neither a section of tasks nor a checklist")
     return PlainSection(name, title, tuple(items), (*findings, *(one.moved(top) for one in sorted(found))))
 
 

@@ -189,7 +189,7 @@ def test_a_real_mail_server() -> None:
 def test_an_address_that_is_none() -> None:
     """What apprise does not know is told by its number, never by itself."""
     why = send_message(["nonsense-secret"], "One", "two", "low")
-    assert why == "address 1 of the channel is none that apprise knows"
+    assert why == "address 1 of the channel is not known to apprise"
 
 
 def test_a_whole_run_with_real_servers(tmp_path: Path) -> None:
