@@ -71,7 +71,7 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
     async with running(app, (120, 60)) as pilot:
         assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 11)
         assert "11 need approval" in screen_text(app)
-        assert "NEEDS APPROVAL  11" in screen_text(app)
+        assert "11 waiting" in screen_text(app)
         await press(pilot, "T")
         assert "(1 of 11)" in screen_text(app)
         await press(pilot, "y")
