@@ -135,7 +135,7 @@ REGISTRY: tuple[SystemName, ...] = (
             PaneEntry("journal", "Journal", _PANES + "journal:JournalPane", ("journal.md",), "3"),
             PaneEntry("knowledge", "Knowledge", _PANES + "knowledge:KnowledgePane", ("knowledge.md",), "4"),
             PaneEntry("plans", "Plans", _PANES + "plans:PlansPane", ("orchestration.md",), "6"),
-            PaneEntry("monitors", "Monitors", _PANES + "monitors.pane:MonitorsPane", ("monitors.md",), "7"),
+            PaneEntry("monitors", "Monitors", _PANES + "monitors:MonitorsPane", ("monitors.md",), "7"),
             PaneEntry("contacts", "Contacts", _PANES + "contacts:ContactsPane", ("contacts.md",), "7"),
             PaneEntry("config", "Config", _PANES + "config:ConfigPane", ("config.md",), "7"),
             PaneEntry("archive", "Archive", _PANES + "archive:ArchivePane", ("archive/",), "2"),

@@ -45,18 +45,17 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row: `lead` is before its title, `about` and `when` (a time of a file) are behind it.
+    """A row: `about` and `when` (a time of a file) are behind its title.
 
     `sign` names a glyph, or is one cell itself. `values` are what filters by field find, and the parameters that an
     operation on it begins with. `words` are found by a filter without field. `thing` is what `told` needs; a row whose
     `mark` changes flashes. `source` is the path of the file that it is, whole or from the workspace on, if it is one. A
     `group` only has other rows below it: it is not counted and has no links. With `columns` the row is drawn as these
-    columns, of which `cells` has those that are not its sign, lead, title or time.
+    columns, of which `cells` has those that are not its sign, title or time.
     """
 
     ref: str
     title: str
-    lead: str = ""
     about: str = ""
     when: str = ""
     sign: str = ""
@@ -117,8 +116,6 @@ class RecordPane(Pane):
 
     purpose: ClassVar[str] = ""
     """One line that says what agents do with these entries."""
-    lead_cells: ClassVar[int] = 0
-    """The cells of the first words of a row."""
     unread: ClassVar[str] = ""
     """Why lines of its file are in no row; the lines follow the rows. Empty where another check tells of them."""
     flat: ClassVar[bool] = False
@@ -183,7 +180,7 @@ class RecordPane(Pane):
 
     def text(self, item: Any) -> str:
         """Return the text that the filter searches."""
-        return " ".join((item.lead, item.title, item.about, item.words, *item.values.values()))
+        return " ".join((item.title, item.about, item.words, *item.values.values()))
 
     def field_text(self, item: Any, name: str) -> str:
         """Return the value that `name:value` is compared with."""
@@ -199,7 +196,7 @@ class RecordPane(Pane):
         return found or str(item.words or item.title)
 
     def draw_row(self, item: Any, width: int) -> Line:
-        """Draw sign, first words, title, further words, time; or the columns of the record."""
+        """Draw sign, title, further words, time; or the columns of the record."""
         sign = Piece(getattr(self.glyphs, item.sign, item.sign) if item.sign else "", item.tone)
         if item.folds:
             sign = Piece(self.glyphs.closed if self.is_folded(item) and not self.filter else self.glyphs.open, "muted")
@@ -207,14 +204,13 @@ class RecordPane(Pane):
         indent = 0 if self.flat else INDENT * item.depth
         cells: dict[str, Content] = {
             "sign": sign,
-            "lead": Piece(item.lead, "muted"),
             "title": line(
                 Piece(item.title, item.tone if item.tone in ("alert", "muted", "strong") else "plain"),
                 Piece(f"  {item.about}" if item.about else "", "muted"),
             ),
             "when": Piece(item.when[:8] if moment is None else short_moment(moment, self.now, self.zone), "muted"),
         }
-        columns = item.columns or usual_columns(self.lead_cells, bool(item.when))
+        columns = item.columns or usual_columns(bool(item.when))
         return line(" " * indent, columns.line(max(0, width - indent), {**cells, **self.cells(item)}))
 
     def cells(self, item: Any) -> Mapping[str, Content]:
@@ -406,11 +402,10 @@ def _lines(values: Mapping[str, Any], now: datetime, zone: tzinfo, glyphs: Glyph
 
 
 @cache
-def usual_columns(lead: int, when: bool) -> Columns:
-    """Return the columns of a row: sign, first words of `lead` cells, title, and the time where there is one."""
-    first = (Column("sign", 1, importance=9), *((Column("lead", lead, importance=4),) if lead else ()))
+def usual_columns(when: bool) -> Columns:
+    """Return the columns of a row: sign, title, and the time where there is one."""
     last = (Column("when", 8, "right", importance=3),) if when else ()
-    return Columns(*first, Column("title", minimum=20), *last)
+    return Columns(Column("sign", 1, importance=9), Column("title", minimum=20), *last)
 
 
 def one_line(value: Any) -> Line:

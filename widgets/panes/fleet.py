@@ -84,7 +84,7 @@ class FleetPane(RecordPane):
 
     def place(self, item: Record) -> str:
         """Return its host, where there are several."""
-        return item.lead
+        return item.values["at"]
 
     def copied_ref(self, item: Record) -> str:
         """Return its path."""
@@ -108,7 +108,7 @@ class FleetPane(RecordPane):
         told: dict[str, Any] = {
             "path": path,
             "open": "yes, this one" if item.tone == "accent" else "",
-            "host": item.lead,
+            "host": self.place(item),
             "heard": Piece(heard, "alert" if one.silent else "plain") if one.age is not None or one.silent else "",
         }
         if one.error is not None:
@@ -155,16 +155,17 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -
     broken = one.error is not None
     holds = (broken or one.problems, one.overdue, one.failing, one.stale, one.waiting, one.silent)
     values = {
-        "host": one.host, "path": str(one.path), "system": " ".join(one.systems),
+        "host": one.host, "at": one.host if hosts else "", "path": str(one.path), "system": " ".join(one.systems),
         "is": " ".join(word for word, held in zip(IS, holds, strict=True) if held),
     }  # fmt: skip
     done = one.last_maintenance
     kept = "never" if done is None else say_span(max(0, int((now - done).total_seconds()))) or "now"
     # Without the length of the silence, which grows all the time and must not flash.
     mark = (attention(replace(one, age=0)), one.systems, done, one.silent, one.looked, here)
+    name = (one.path.name or str(one.path)) + (f" on {one.host}" if hosts else "")
     return Record(
-        f"{one.host}:{one.path}", (one.path.name or str(one.path)) + ("  (this one)" if here else ""),
-        one.host if hosts else "", attention(one), "" if broken or not one.looked else kept,
+        f"{one.host}:{one.path}", name + (" (this one)" if here else ""), attention(one),
+        "" if broken or not one.looked else kept,
         sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
         tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",
         values=values, thing=one, mark=mark,

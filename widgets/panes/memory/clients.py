@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from memory.clients.system import ClientsLook
 from memory.files.snapshot import Snapshot
+from widgets.detail import Prose
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
 from widgets.pane.offers import Call
@@ -38,7 +39,6 @@ class ClientsPane(RecordPane):
     pane_id: ClassVar[str] = "clients"
     title: ClassVar[str] = "Clients"
     purpose: ClassVar[str] = "The clients' own memories; found by search."
-    lead_cells: ClassVar[int] = 9
     empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
     filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")
     filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -88,13 +88,13 @@ class ClientsPane(RecordPane):
             return {"file": item.values["file"], "deleted": item.when, "change": item.thing.record.id}
         memory: ClientMemory = item.thing
         return {
-            "about": memory.description,
+            " ": memory.description and Prose(memory.description, tone="muted"),
+            "": memory.body.strip(),
             "type": memory.type,
             "client": memory.source.title,
             "agent": memory.agent,
             "file": memory.file,
             "changed": memory.date,
-            "": memory.body.strip(),
             "links": [name for name, _ in memory.links],
         }
 
@@ -164,8 +164,8 @@ def _record(memory: ClientMemory) -> Record:
         "file": memory.file, "folder": source.name, "ref": memory.ref,
     }  # fmt: skip
     return Record(
-        memory.ref, memory.title, memory.agent or memory.type, memory.description, memory.changed, values=values,
-        words=memory.text, mark=memory.stored.data, thing=memory,
+        memory.ref, memory.title, about=f"{memory.agent or memory.type}  {memory.description}", when=memory.changed,
+        values=values, words=memory.text, mark=memory.stored.data, thing=memory,
     )  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def _gone(lost: Lost) -> Record:
         "folder": source.name, "files": file,
     }  # fmt: skip
     ref, when = f"memory#deleted:{file}", lost.record.time.isoformat()
-    return Record(ref, lost.path, "", "", when, sign="cross", tone="warn", values=values, mark=when, thing=lost)
+    return Record(ref, lost.path, when=when, sign="cross", tone="warn", values=values, mark=when, thing=lost)
 
 
 def _look(snapshot: Snapshot) -> ClientsLook | None:

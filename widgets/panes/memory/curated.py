@@ -229,7 +229,7 @@ def _memory(ref: str, memory: Memory, recalls: Json, over: str = "", winner: Mem
     about = f"{root.scope}, overridden" if winner else header.type + over + (f"  recalled {count:,}×" if count else "")
     values = {"part": "memories", "type": header.type, **_selector(memory), "agent": root.agent or ""}
     return Record(
-        ref, header.name, "", about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
+        ref, header.name, about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
         tone="muted" if winner else "plain", depth=int(winner is not None), folds=bool(over),
         values=values | ({"target": winner.filename} if winner else {}), words=memory.body, mark=memory.hash,
         source=f"{root.folder}/{memory.filename}", thing=(memory, recalls, winner),
@@ -238,7 +238,7 @@ def _memory(ref: str, memory: Memory, recalls: Json, over: str = "", winner: Mem
 
 def _other(ref: str, part: str, title: str, record: Json, when: str = "", about: str = "", **more: Any) -> Record:
     values = {"part": part, "id": str(record.get("id") or ""), "target": str(record.get("target_filename") or "")}
-    return Record(f"curated#{ref}", title, "", about, when, values=values, mark=title, thing=record, **more)
+    return Record(f"curated#{ref}", title, about, when, values=values, mark=title, thing=record, **more)
 
 
 def _invalid(bad: Invalid) -> Record:

@@ -41,7 +41,7 @@ class FactsPane(RecordPane):
             ref = fact.ref if first is None or first.line == fact.line else f"{fact.ref}:{fact.line + 1}"
             tags = ", ".join(fact.tags)
             values = {"tags": tags, "tag": tags, "scope": fact.scope, "id": fact.id, "fact_id": fact.id}
-            yield Record(ref, fact.title, "", tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact)
+            yield Record(ref, fact.title, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many facts there are and may be, and how many lines are not facts."""

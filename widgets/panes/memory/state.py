@@ -261,7 +261,7 @@ def _bundle(bundle: Json) -> Iterator[Any]:
         values = {"part": "bundle", "section": name}
         mark = canonical(value)
         folds = name in LISTS and bool(value)
-        yield Record(f"state#{name}", title, "", about, values=values, words=mark, folds=folds, mark=mark, thing=value)
+        yield Record(f"state#{name}", title, about, values=values, words=mark, folds=folds, mark=mark, thing=value)
         for number, one in enumerate(value if folds else (), 1):
             words, text = str(one["title"]), canonical(one)
             named = {**values, "ref": f"state#{LISTS[name].replace(' ', '-')}-{number}"}
@@ -277,7 +277,7 @@ def _event(event: Json, part: str) -> Record:
         title = f"{verb.capitalize()}: {title.partition(': ')[2] or title.removeprefix(f'{verb} ')}"
     signals = " ".join(text for texts in event["signals"].values() for text in texts)
     values = {"part": part, "source": source, "event": event["id"]}
-    return Record(f"state#{event['id']}", title, "", event["sourceId"] if imported else "", event["createdAt"],
+    return Record(f"state#{event['id']}", title, event["sourceId"] if imported else "", event["createdAt"],
                   values=values, words=signals, mark=part, thing=event)  # fmt: skip
 
 
@@ -286,7 +286,7 @@ def _source(one: Json) -> Record:
     values = {"part": "sources", "source": str(one["id"])}
     shown: dict[str, Any] = {"sign": "alert", "tone": "alert"} if failed else {}
     ref, title = f"state#source:{one['id']}", str(one["id"])
-    return Record(ref, title, "", str(one.get("path", "")), values=values, mark=canonical(one), thing=one, **shown)
+    return Record(ref, title, str(one.get("path", "")), values=values, mark=canonical(one), thing=one, **shown)
 
 
 def _has_form(value: Any) -> bool:

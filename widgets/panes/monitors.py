@@ -1,0 +1,352 @@
+"""The monitors pane: every monitor, the result of its last check, its history, and the forms of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from typing import Any, ClassVar
+
+from memory.base.clock import Moment, format_local
+from memory.base.cron import describe
+from memory.files.check import unread_lines
+from memory.files.monitors.edits import MONITOR_EDITS
+from memory.files.monitors.model import Monitor
+from memory.files.snapshot import Snapshot
+from memory.monitoring.ledger import Past
+from memory.monitoring.overview import LAST, MonitorStanding
+from memory.monitoring.settings import kind_of, runnable
+from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold, say_time
+from widgets.detail import Lines, Spacer
+from widgets.input.date_fields import cron_field
+from widgets.input.fields import FieldSpec, usage_error
+from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
+from widgets.pane.records import Record, RecordPane
+from widgets.text.glyphs import Glyphs, sparkline
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
+from widgets.text.words import beside, dated, next_run, since, until
+
+TYPES = tuple(DEFAULTS)
+"""The types of monitors."""
+
+ALERTS = ("high", "normal", "low")
+"""The priorities of an alert."""
+
+_NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
+"""The field that a type requires."""
+
+_FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("name", "name", (), "what it watches"),
+    ("type", "type", (), ""),
+    ("url", "url", ("http",), "https://…"),
+    ("command", "command", ("command",), "runs only after approval"),
+    ("host", "host", ("tcp",), "db.example.com:5432"),
+    ("path", "path", ("file",), "relative to the workspace"),
+    ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
+    ("interval", "interval", (), ""),
+    ("threshold", "alert when", (), "status != 200, exit code != 0, value > 90"),
+    ("alertPriority", "alert", (), ""),
+    ("autoRemediate", "fix", (), "a command that may fix it"),
+    ("folder", "folder", (), ". to run in the workspace; else an empty folder"),
+)
+"""The fields of monitors: key, label, the types that have it (none: all), placeholder."""
+
+ROW = Columns(
+    Column("sign", 1, importance=9),
+    Column("title", minimum=16),
+    Column("status", 14, importance=3),
+    Column("checked", 12, "right", importance=2),
+    Column("next", 10, "right", importance=1),
+)
+
+
+class MonitorsPane(RecordPane):
+    """Monitors, those that alert first; commands and addresses are text here, nothing is run or opened."""
+
+    DEFAULT_CLASSES: ClassVar[str] = "-even"
+    pane_id: ClassVar[str] = "monitors"
+    title: ClassVar[str] = "Monitors"
+    files: ClassVar[tuple[str, ...]] = ("monitors.md",)
+    unread: ClassVar[str] = "not run: not a monitor section"
+    empty: ClassVar[str] = (
+        "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
+        "Press {entry.add|a} to add the first monitor."
+    )
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "status", "last check", "name")
+    filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
+    item_name: ClassVar[str] = "monitor"
+
+    def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, MonitorStanding]] | None = None) -> None:
+        """`look` returns the recorded results of each monitor, by ref; without it only the files are shown."""
+        super().__init__()
+        self._look = look
+        self._pictures: Mapping[str, MonitorStanding] = {}
+
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Record]:
+        """Yield one row per monitor; those that alert first, else in file order."""
+        if self._look is not None:
+            self._pictures = self._look(snapshot, now)
+        for one in sorted(snapshot.monitors.monitors, key=lambda one: not alerts(one, self._pictures.get(one.ref))):
+            values = {"name": one.name, "type": one.type or "", "status": one.last_status or "unknown"}
+            yield Record(one.ref, one.name, values=values, words=one.entry.text, mark=one.entry.raw.rstrip(), thing=one,
+                         columns=ROW)  # fmt: skip
+
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
+        """How many fail, are stale, need approval, and were not checked yet."""
+        count = {"failing": 0, "stale": 0, "need approval": 0, "not checked yet": 0}
+        for one in snapshot.monitors.monitors:
+            picture = self._pictures.get(one.ref)
+            if alerts(one, picture):
+                count["stale" if picture is not None and picture.stale and one.healthy is not False else "failing"] += 1
+            count["need approval"] += picture is not None and bool(picture.blocked)
+            unknown = picture is None or picture.state in ("unknown", "skipped")
+            count["not checked yet"] += one.healthy is None and unknown
+        found = ", ".join(f"{number} {words}" for words, number in count.items() if number)
+        return found or ("all healthy" if snapshot.monitors.monitors else "")
+
+    @classmethod
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
+        """How many there are; a monitor that is not healthy or is outside the section of monitors needs attention."""
+        monitors = snapshot.monitors.monitors
+        misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
+        bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
+        return Badge(len(monitors), misplaced or bad)
+
+    def sort_key(self, item: Record, name: str) -> Any:
+        """Return the sort key: file order, not healthy first, longest unchecked first, or by name."""
+        one: Monitor = item.thing
+        match name:
+            case "unsorted":
+                return one.line
+            case "status":
+                if alerts(one, self._pictures.get(item.ref)):
+                    return 0
+                return 1 if self.is_blocked(item) else (False, None, True).index(one.healthy) + 2
+            case "last check":
+                return one.last_check or ""
+            case _:
+                return one.name.casefold()
+
+    def cells(self, item: Record) -> Mapping[str, Content]:
+        """Return sign, name, status, and the times of the last and the next check."""
+        one, picture = item.thing, self._pictures.get(item.ref)
+        sign, status = state_pieces(one, picture, self.glyphs)
+        silenced = picture is not None and bool(picture.silenced)
+        quiet = silenced or (picture is not None and picture.muted is not None)
+        run = None if self.is_blocked(item) else next_run(one.interval, self.now, self.zone)
+        return {
+            "sign": sign,
+            "title": line(one.name, Piece(f"  {'silent' if silenced else 'muted'}" if quiet else "", "muted")),
+            "status": status,
+            "checked": Piece(since(one.last_check, self.now, self.zone), "muted"),
+            "next": Piece(until(run, self.now, self.zone), "muted"),
+        }
+
+    def is_blocked(self, item: Record) -> bool:
+        """Return whether a monitor is blocked from running as it is."""
+        picture = self._pictures.get(item.ref)
+        return picture is not None and bool(picture.blocked)
+
+    def told(self, item: Record) -> Mapping[str, Any]:
+        """Return the state and history, the check and its times, and what an alert does."""
+        monitor: Monitor = item.thing
+        picture, zone = self._pictures.get(item.ref), self.zone
+        expression, run = monitor.interval or "", next_run(monitor.interval, self.now, zone)
+        words = describe(expression)
+        following: Any = "" if run is None else f"{run:%Y-%m-%d %H:%M}, {until(run, self.now, zone)}"
+        if run is not None and self.is_blocked(item):
+            following = Piece("after the approval", "muted")
+        elif run is None and expression:
+            following = Piece("not a cron expression", "warn")
+        remedy = "" if picture is None else picture.remedy
+        return {
+            **self._state(monitor, picture),
+            " ": Spacer(),
+            "last check": dated(monitor.last_check, self.now, zone) or "never",
+            "interval": words if words == expression else f"{words}  ({expression})",
+            "next run": following,
+            **({} if picture is None else self._charts(picture)),
+            "  ": Spacer(),
+            "type": monitor.type,
+            "url": monitor.url,
+            "command": monitor.command,
+            "folder": monitor.folder,
+            "alert when": _threshold(monitor),
+            "priority": monitor.alert_priority,
+            "fix": monitor.auto_remediate or monitor.auto_remediate_remark,
+            "fix allowed": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
+            "cron job": monitor.cron_job_id,
+            "other fields": {key: str(value) for key, value in monitor.extra.items() if value},
+        }
+
+    def _state(self, monitor: Monitor, picture: MonitorStanding | None) -> Mapping[str, Any]:
+        """Return the state, since when, and why no message may be sent."""
+        sign, word = state_pieces(monitor, picture, self.glyphs)
+        alert = None if picture is None else picture.alert
+        summary = monitor.last_status_remark if picture is None or not picture.results else picture.summary
+        if picture is not None and picture.blocked:
+            # The record's summary is now the reason for the block; the file has what alerted.
+            summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
+        if picture is not None and word.text == "stale":
+            summary = picture.was
+        told: dict[str, Any] = {
+            "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
+        }
+        if picture is None or alert is None:
+            return told
+        if alert.known and alert.since is not None and (alert.alerting or not (picture.blocked or picture.stale)):
+            told["alert since" if alert.alerting else "since"] = self._dated(alert.since)
+        if alert.alerting:
+            sent = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
+            told["told"] = sent if alert.failures < 2 else f"{sent}; {alert.failures} failures in a row"
+        elif alert.failures:
+            told["failures"] = f"{alert.failures} in a row, no alert yet"
+        told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
+        if picture.blocked:
+            told["waits"] = Piece(f"for your approval (T): {picture.blocked}", "warn")
+            if monitor.last_status and not alerts(monitor, picture):
+                told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
+        told["muted"] = picture.muted and f"until {self._dated(picture.muted)}"
+        return {**told, "silenced": picture.silenced}
+
+    def _charts(self, picture: MonitorStanding) -> Mapping[str, Any]:
+        """Return latency and the last results; parts that were never measured are left out."""
+        # A cell of padding at the left, one for the scrollbar at the right.
+        room = max(8, (self.detail_view.scrollable_content_region.width or self.size.width) - 2)
+        told: dict[str, Any] = {"   ": Spacer()}
+        if len(picture.latencies) > 1:
+            shown = picture.latencies[-room:]
+            low, high = say_time(min(shown)), say_time(max(shown))
+            words = f"{say_time(shown[-1])} now" + (f", {low} to {high}" if low != high else "")
+            told["latency"] = [Lines((line(Piece(words, "muted")), line(sparkline(shown, self.glyphs))))]
+        if picture.results:
+            newest = picture.results[:LAST]
+            told["last results"] = [Lines(tuple(self._result(past) for past in newest), 9)]
+        return told
+
+    def _result(self, past: Past) -> Line:
+        at = datetime.fromisoformat(past.at).astimezone(self.zone)
+        when = f"{at:%H:%M}" if at.date() == self.now.astimezone(self.zone).date() else f"{at.day} {at:%b}"
+        glyphs = self.glyphs
+        sign = {"healthy": glyphs.check, "blocked": glyphs.half, "skipped": glyphs.circle}.get(past.state, glyphs.alert)
+        tone: Tone = "alert" if past.state in ("failing", "error") else "muted"
+        mark: Tone = "good" if past.state == "healthy" else tone
+        took = f"  {say_time(past.seconds):>7}" if past.seconds is not None else ""
+        return line(
+            Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(took, "muted"),
+            f"  {past.summary}",
+        )  # fmt: skip
+
+    def _dated(self, instant: datetime) -> str:
+        moment = Moment("", instant.astimezone(self.zone).date(), instant)
+        return f"{format_local(instant, self.zone)}, {beside(moment, self.now, self.zone)}"
+
+    # What can be done
+
+    def adding(self, now: datetime) -> FormPlan | None:
+        """Return the form of a new monitor."""
+        values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
+        return add_form_of("monitors add", "New monitor", _fields(values, TYPES[0], (), now, self.zone))
+
+    def editing(self, item: Record, now: datetime) -> FormPlan | None:
+        """Return the form of every field of a monitor; unknown ones come below the known ones and are kept."""
+        monitor: Monitor = item.thing
+        known = [key for key, *_ in _FIELDS]
+        fields = {"cronJobId": monitor.cron_job_id or "", **{key: value or "" for key, value in monitor.extra.items()}}
+        values = {key: monitor.text_of(key) or fields.pop(key, "") for key in known} | {"name": monitor.name}
+        # The form omits it for a monitor that does not have it.
+        rare = () if values["timeout"] else ("timeout",)
+        shown = _fields(values, monitor.type or kind_of(monitor), rare, now, self.zone)
+        shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
+        shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
+        return edit_form_of("monitors edit", "Edit monitor", monitor, shown, "name")
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Remove monitors, all in one change."""
+        return file_removal_of("monitors", "monitor", [item.title for item in items], [item.ref for item in items])
+
+    def from_source(self, item: Record, text: str, now: datetime) -> Build | None:  # noqa: ARG002
+        """Replace the source of a monitor."""
+        ref, base = item.ref, item.thing.entry
+        return lambda seen: runnable(MONITOR_EDITS.rewrite(seen, ref, text, base=base), seen)
+
+
+def alerts(monitor: Monitor, picture: MonitorStanding | None) -> bool:
+    """Whether a monitor was not well at its last check, is stale, or cannot run; one that is blocked may."""
+    return monitor.healthy is False if picture is None else picture.bad
+
+
+def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
+    """The sign and the word of a monitor's state; warning colours only where it needs attention.
+
+    The record is preferred to the file, if it has a result.
+    """
+    state = picture.state if picture is not None else "unknown"
+    if state == "blocked":
+        if alerts(monitor, picture):
+            # A monitor that is no longer checked is not well for that reason.
+            word = "stale" if picture is not None and picture.stale and monitor.healthy is not False else "alert"
+            return Piece(glyphs.alert, "alert"), Piece(word, "alert")
+        return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
+    if state in ("unknown", "skipped"):
+        if monitor.healthy is None:
+            return Piece(glyphs.circle, "muted"), Piece(monitor.last_status or "unknown", "muted")
+        state = monitor.last_status or ("healthy" if monitor.healthy else "not healthy")
+        well = monitor.healthy
+    else:
+        well = state == "healthy"
+    if well:
+        return Piece(glyphs.check, "good"), Piece(state)
+    return Piece(glyphs.alert, "alert"), Piece(state, "alert")
+
+
+def _threshold(monitor: Monitor) -> Any:
+    """Return when it alerts: as it is written, else what is usual for its type, or what is wrong with it."""
+    kind = kind_of(monitor)
+    try:
+        if monitor.threshold:
+            parse_threshold(monitor.threshold, kind)
+    except BadThreshold as error:
+        return Piece(error.message, "warn")
+    return monitor.threshold or Piece(DEFAULTS.get(kind, ""), "muted")
+
+
+def _fields(
+    values: Mapping[str, str], kind: str, left_out: Sequence[str], now: datetime, zone: tzinfo
+) -> list[FieldSpec]:
+    """Return the fields of a monitor with their values; those that depend on the type follow it."""
+    chosen = [kind]
+
+    def among(kinds: Sequence[str]) -> Callable[[str], bool]:
+        def shown(value: str) -> bool:
+            chosen[:] = [value]
+            return not kinds or value in kinds or value not in TYPES
+
+        return shown
+
+    def validate(text: str) -> str | None:
+        return usage_error(lambda: parse_threshold(text, chosen[0])) if text.strip() else None
+
+    def hint(text: str) -> str:
+        usual = DEFAULTS.get(chosen[0])
+        return f"without one it alerts when {usual}" if usual and not text.strip() else ""
+
+    fields: list[FieldSpec] = []
+    for key, label, kinds, words in _FIELDS:
+        if key in left_out:
+            continue
+        value = values.get(key, "")
+        field = FieldSpec(key, label, value=value, placeholder=words, required=key == "name")
+        if kinds:
+            needed = _NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url"))
+            field = replace(field, follows="type", shown=among(kinds), required=needed)
+        elif key == "interval":
+            field = cron_field(key, label, value, now, zone)
+        elif key == "threshold":
+            field = replace(field, follows="type", shown=among(()), validate=validate, hint=hint)
+        elif key in ("type", "alertPriority"):
+            offered = TYPES if key == "type" else ALERTS
+            field = replace(field, kind="choice", options=offered if value or key != "type" else ("", *offered))
+        fields.append(field)
+    return fields

@@ -1,3 +1,0 @@
-"""The monitors pane."""
-
-from __future__ import annotations
