@@ -55,7 +55,7 @@ def test_there_is_something_of_each_kind(shop: Workspace) -> None:
     assert [run["state"] for run in BY_NAME["dream list"].call(curated, {}, call)["dreams"]] == ["promoted"]
     gates = found.health["dream_gates"]["workspace"]
     assert "2 of 3 sessions" in gates
-    assert "4 of 5 candidates" in gates
+    assert "4 of 5 memories" in gates
     assert found.health["status"] == "ok"
     assert not any(problem.level == "error" for problem in check_all(shop))
 

@@ -279,6 +279,7 @@ class Decision(NamedTuple):
             **{column: getattr(self, _FIELDS.get(column, column)) for column in _COLUMNS if column not in hidden},
             **self.root.json(),
             "title": self.title or self.target_filename,
+            "prior_hash": None if self.prior_hash == ABSENT else self.prior_hash,
             "targets": list(self.targets),
             "rule_trace": [one._asdict() for one in self.trace],
             "decided_at": time_of(self.decided_at),

@@ -130,7 +130,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
     since = 0 if latest is None else latest["at"]
     hours, need = (milliseconds(now) - since) / _HOUR, settings["dream.min_hours"]
     span = say_span(max(hours, 0) * 3600)
-    ago = "no run yet" if latest is None else f"the last run was {f'{span} ago' if span else 'just now'}"
+    ran = "no run yet" if latest is None else f"last run {f'{span} ago' if span else 'just now'}, {need} h are needed"
     seen, most = len(sessions_since(curated, since)), settings["dream.min_sessions"]
     found = weighed(curated, side, now, force=force)
     count, least = settings["dream.gates.min_recall_count"], settings["dream.gates.min_score"]
@@ -144,12 +144,16 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
         side.name,
         (
             _gate("enabled", enabled, int(enabled), 1, "dreaming is on" if enabled else "dreaming is off"),
-            _gate(
-                "time", latest is None or hours >= need, round(min(hours, need), 2), need, f"{ago}, {need} h are needed"
-            ),
+            _gate("time", latest is None or hours >= need, round(min(hours, need), 2), need, ran),
             _gate("sessions", seen >= most, seen, most, f"{seen} of {most} sessions"),
             _gate("lock", free, int(free), 1, held),
-            _gate("candidates", len(good) >= enough, len(good), enough, f"{len(good)} of {enough} candidates"),
+            _gate(
+                "candidates",
+                len(good) >= enough,
+                len(good),
+                enough,
+                f"{len(good)} of {enough} memories recalled often enough",
+            ),
         ),
         tuple((found if force else good)[:MOST]),
         last,

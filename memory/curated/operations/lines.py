@@ -47,9 +47,9 @@ def memories(done: Json) -> Iterator[str]:
         shadow = f"  shadowed by {scope_of(one['shadowed_by'])}" if one.get("shadowed_by") else ""
         yield f"[{scope_of(one)}]  {one['filename']}  {one['description'] or ''}{shadow}".rstrip()
     for one in done["shadowed"]:
-        yield f"hidden: [{scope_of(one)}] {one['filename']} by that of [{scope_of(one['shadowed_by'])}]"
+        yield f"hidden: [{scope_of(one)}] {one['filename']}, by the one in [{scope_of(one['shadowed_by'])}]"
     for one in done["invalid"]:
-        yield f"no memory: [{scope_of(one)}] {one['filename']}:{one['line']}: {one['reason']}"
+        yield f"invalid: [{scope_of(one)}] {one['filename']}:{one['line']}: {one['reason']}"
     if not done["memories"] and not done["invalid"]:
         yield "no memories"
 
@@ -182,7 +182,7 @@ def repaired(done: Json) -> Iterator[str]:
 def gates(done: Json) -> Iterator[str]:
     """Yield the gates of each side, then the newest runs."""
     for scope in done["scopes"]:
-        yield f"{scope['scope']}: {'the gates are open' if scope['open'] else 'not yet'}"
+        yield f"{scope['scope']}: {'ready' if scope['open'] else 'not yet'}"
         for gate in scope["gates"]:
             yield f"  {'open  ' if gate['open'] else 'closed'}  {gate['words']}"
     yield from map(run_line, done["dreams"])

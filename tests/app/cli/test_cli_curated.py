@@ -171,7 +171,7 @@ def test_maintenance_dreams_when_the_gates_are_open(memdeck: Memdeck, cur: Calla
             cur("search", words, "--session", session, "--turn", str(number))
     health = cur("health")
     assert "3 of 3 sessions" in health["dream_gates"]["workspace"]
-    assert "5 of 5 candidates" in health["dream_gates"]["workspace"]
+    assert "5 of 5 memories" in health["dream_gates"]["workspace"]
 
     def rule(*more: str) -> Any:
         report = memdeck("--maintain", "--no-exec", *more, "-o", "json").data
@@ -186,7 +186,7 @@ def test_maintenance_dreams_when_the_gates_are_open(memdeck: Memdeck, cur: Calla
     assert (shop / ".agh/memory/project_dreaming-2024-01-15.md").exists()
     report = memdeck("--maintain", "--no-exec", "-o", "json").data
     assert "dream-curated-memory" not in [one["rule"] for one in report["rules"]]
-    assert "0 of 5 candidates" in memdeck("curated", "dream", "status").out
+    assert "0 of 5 memories" in memdeck("curated", "dream", "status").out
     assert memdeck("curated", "dream", "list", "-o", "jsonl").objects[0]["state"] == "promoted"
 
 

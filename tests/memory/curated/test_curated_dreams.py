@@ -83,7 +83,7 @@ def test_a_dream_gathers_what_was_recalled_most(den: Den) -> None:
     again = run(curated, "dream trigger", now=NOW + timedelta(hours=2))
     assert not again["triggered"]
     assert "24 h are needed" in again["reason"]
-    assert "0 of 5 candidates" in again["reason"]
+    assert "0 of 5 memories" in again["reason"]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_dream_gathers_what_was_recalled_most(den: Den) -> None:
     [
         ("", 2, 2, "sessions", "2 of 3 sessions"),
         ("", 3, 3, "", ""),
-        ("gates.min_unpromoted = 6\n", 3, 3, "candidates", "5 of 6 candidates"),
-        ("gates.min_recall_count = 4\n", 3, 3, "candidates", "0 of 5 candidates"),
-        ("gates.min_score = 0.99\n", 3, 3, "candidates", "0 of 5 candidates"),
+        ("gates.min_unpromoted = 6\n", 3, 3, "candidates", "5 of 6 memories"),
+        ("gates.min_recall_count = 4\n", 3, 3, "candidates", "0 of 5 memories"),
+        ("gates.min_score = 0.99\n", 3, 3, "candidates", "0 of 5 memories"),
         ("enabled = false\n", 3, 3, "enabled", "dreaming is off"),
     ],
 )

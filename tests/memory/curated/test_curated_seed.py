@@ -59,7 +59,7 @@ def test_health_tells_of_everything_that_can_stand_still(den: Den) -> None:
     assert (found["status"], found["enabled"], found["pending_decisions"]) == ("ok", True, 0)
     assert (found["provider"]["name"], found["provider"]["status"]) == ("local", "active")
     assert found["provider"]["cooldown_until"] is None
-    assert "0 of 5 candidates" in found["dream_gates"]["global"]
+    assert "0 of 5 memories" in found["dream_gates"]["global"]
     assert found["files"] == {"global": 1}
 
 
