@@ -96,7 +96,7 @@ class Controller:
             self.filename = _ending(candidate.target or "")
             self._end("noop", "controller.delete_missing", "there is no such memory")
         else:
-            self._end("delete", "controller.delete_target", "the memory is to be deleted", target)
+            self._end("delete", "controller.delete_target", "on request", target)
 
     def _limits(self, writes: int) -> None:
         """Reject what the policy does not allow."""
@@ -129,7 +129,7 @@ class Controller:
             self.traces.append(RuleTrace(f"memory_scan.{hit.rule}", passed, words, hit.category, details))
         rejected = ",".join(hit.rule for hit in hits if hit.action == "reject")
         if rejected:
-            self.op, self.reason = "reject", f"the content scan rejects it: {rejected}"
+            self.op, self.reason = "reject", f"content scan: {rejected}"
         return bool(rejected)
 
     def _write(self, target: Memory | None) -> None:
@@ -162,14 +162,14 @@ class Controller:
         if there is not None and candidate.only_new:
             return self._end("noop", COLLISION, "another memory has that name", there)
         if there is not None:
-            return self._update(there, own, COLLISION, "the memory of that name gets the new text")
+            return self._update(there, own, COLLISION, "new text for the memory of that name")
         # 5. The same fact by entity and attribute.
         slots = view.slot(candidate.entity, candidate.attribute) if candidate.entity and candidate.attribute else []
         if len(slots) == 1:
             (fact,) = slots
             if fact.body.strip() == candidate.content.strip():
-                return self._end("noop", "controller.entity_slot_no_change", "that fact is known", fact)
-            reason = "that fact has another value now"
+                return self._end("noop", "controller.entity_slot_no_change", "this fact is known", fact)
+            reason = "this fact has another value now"
             return self._update(fact, fact.filename, "controller.entity_slot_update", reason)
         # 6. Several memories that may be meant.
         targets = slots if len(slots) > 1 else view.alike(candidate.content)
@@ -182,7 +182,7 @@ class Controller:
             reason = "the name is a new one, chosen by a person"
             self.traces.append(RuleTrace("controller.explicit_target_filename", True, reason, own))
         # 7. Something new.
-        self.op, self.reason, self.filename = "add", "no memory says that yet", own
+        self.op, self.reason, self.filename = "add", "no memory says this yet", own
         self.traces.append(RuleTrace("controller.fresh_slot", True, self.reason, own))
         return None
 

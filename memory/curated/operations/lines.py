@@ -194,11 +194,12 @@ def dream(done: Json) -> Iterator[str]:
     yield from ("", *(done["dream"]["artifact"] or "").splitlines())
 
 
-decisions = listed(
-    "decisions",
-    lambda one: f"{one['id']}  {one['decided_at']}  {one['op']}  {one['target_filename'] or '-'}  {one['reason']}",
-    "no decisions",
-)
+def _decision_line(one: Json) -> str:
+    op = "no change" if one["op"] == "noop" else one["op"]
+    return f"{one['id']}  {one['decided_at']}  {op}  {one['target_filename'] or '-'}  {one['reason']}"
+
+
+decisions = listed("decisions", _decision_line, "no decisions")
 failures = listed("failures", lambda one: f"{one['id']}  {one['session_id']}  {one['reason']}", "nothing failed")
 history = listed(
     "operations",
