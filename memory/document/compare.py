@@ -41,14 +41,16 @@ def compare(before: Document, after: Document) -> tuple[Region, ...]:
     """Return the regions that turn the bytes of one document into those of the other."""
     top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
     regions = [Region("top", 0, top, new_top)] if top != new_top else []
-    regions += _in_section(before.head, after.head, len(top))
+    if before.head is not after.head:
+        regions += _in_section(before.head, after.head, len(top))
     offset = len(top) + before.head.size
     old, new = before.sections, after.sections
     gaps = differences([part.heading.rstrip() for part in old], [part.heading.rstrip() for part in new])
     at = 0
     for a0, a1, b0, b1 in (*gaps, (len(old), len(old), len(new), len(new))):
         for one, other in zip(old[at:a0], new[b0 - (a0 - at) : b0], strict=True):
-            regions += _in_section(one, other, offset)
+            if one is not other:
+                regions += _in_section(one, other, offset)
             offset += one.size
         if a0 != a1 or b0 != b1:
             removed, added = (b"".join(part.raw for part in parts) for parts in (old[a0:a1], new[b0:b1]))
@@ -91,8 +93,6 @@ def inverted(regions: Sequence[Region]) -> tuple[Region, ...]:
 
 def _in_section(old: Section, new: Section, offset: int) -> Iterator[Region]:
     """Yield the differences in one section, which begins at `offset`."""
-    if old is new:
-        return
     title = old.title if old.level else None
     if (old.heading, old.lead) != (new.heading, new.lead):
         yield Region("body", offset, old.heading + old.lead, new.heading + new.lead, title)

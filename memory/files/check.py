@@ -234,7 +234,9 @@ class UnreadLine(NamedTuple):
 def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
     """Return the lines of a file that no entry, list, table or setting takes, in file order."""
     found = sorted({one.line for one in line_findings(name, document) if one.code in UNREAD_CODES})
-    lines = [line.strip() for line, _ in split_lines(decode(document.dump()))] if found else []
+    if not found:
+        return ()
+    lines = [line.strip() for line, _ in split_lines(decode(document.dump()))]
     headings = document.headings()
     titles = {line: title for line, _, title in headings}
     sections = {line: title for line, level, title in headings if level < 3}

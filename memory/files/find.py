@@ -16,7 +16,6 @@ from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
 from .refs import SHORT, fits, read_ref, short
 from .snapshot import Snapshot
-from .tasks.values import is_run
 
 if TYPE_CHECKING:
     from .contacts.model import Contact
@@ -34,9 +33,8 @@ class Lookup(NamedTuple, Generic[T]):
     """How an entry of one kind is found.
 
     `kind` is in the refs, `noun` in messages and codes. `items` returns the entries of the file, `archive` those of its
-    archives. `is_open` tells which entry is meant where others have its title too, `is_run` which entries short digits
-    do not name, and `has_id` whether a text is the id that an entry has itself. Without `traced` no outdated ref is
-    looked up in the change log.
+    archives. `is_open` tells which entry is meant where others have its title too, and `has_id` whether a text is the
+    id that an entry has itself. Without `traced` no outdated ref is looked up in the change log.
     """
 
     kind: str
@@ -44,8 +42,7 @@ class Lookup(NamedTuple, Generic[T]):
     items: Callable[[Snapshot], Iterable[T]]
     archive: Callable[[Snapshot], Iterable[T]] | None = None
     is_open: Callable[[T], bool] = lambda _: False
-    is_run: Callable[[T], bool] = lambda _: False
-    has_id: Callable[[T, str], bool] = lambda _, __: False
+    has_id: Callable[[T, str], bool] | None = None
     traced: bool = True
 
     def find(self, snapshot: Snapshot, text: str, *, archived: bool = False) -> T:
@@ -62,7 +59,7 @@ class Lookup(NamedTuple, Generic[T]):
         scope, digits = read_ref(name) or (None, "")
         for pool in (self.items, *([self.archive] if archived and self.archive else ())):
             items: list[Any] = list(pool(snapshot))
-            found = [item for item in items if name and self.has_id(item, name)]
+            found = [item for item in items if self.has_id(item, name)] if name and self.has_id else []
             if len(found) == 1:
                 return found[0]  # type: ignore[no-any-return]
             found = []
@@ -91,7 +88,7 @@ class Lookup(NamedTuple, Generic[T]):
 
     def _by_digits(self, items: Iterable[Any], digits: str) -> list[Any]:
         found = [item for item in items if fits(item, digits)]
-        return found if len(digits) > SHORT else [item for item in found if not self.is_run(item)]
+        return found if len(digits) > SHORT else [item for item in found if not item.is_run]
 
     def _by_past(self, snapshot: Snapshot, name: str, digits: str, archived: bool) -> T:
         """Return the entry that an outdated ref meant before an edit; else an error says what happened to it."""
@@ -172,8 +169,6 @@ TASKS: Lookup[Task] = Lookup(
     lambda snapshot: snapshot.tasks.tasks,
     lambda snapshot: (task for tasks in snapshot.archived_tasks() for task in tasks.tasks),
     is_open=lambda task: task.section in ("pending", "in-progress"),
-    # A completed run of a recurring task has longer digits.
-    is_run=lambda task: is_run(task.entry),
 )
 ENTRIES: Lookup[JournalEntry] = Lookup(
     "journal",

@@ -210,9 +210,9 @@ class FileView(Generic[T]):
         """Return the digits of the items of some identities: short ones where they name one item only."""
         found = {}
         for identity, group in groups.items():
-            named = sum(not one.is_run for one in group)
-            for one in group:
-                found[one.at] = self.long_hex(one) if named > 1 or one.is_run else identity
+            runs = [one.is_run for one in group]
+            for one, is_run in zip(group, runs, strict=True):
+                found[one.at] = self.long_hex(one) if is_run or runs.count(False) > 1 else identity
         return found
 
     def long_hex(self, item: T) -> str:

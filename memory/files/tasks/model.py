@@ -18,7 +18,7 @@ from memory.files.fields.values import moment_or_none, read_progress, text_or_no
 from memory.files.refs import FieldText, FileView, PlacedEntry
 
 from .reading import Head, SectionName, is_checked, plain_section
-from .values import FIELD_KEYS, DueValue, is_run, read_due, read_tags
+from .values import FIELD_KEYS, DueValue, read_due, read_tags
 
 DueState = Literal["overdue", "today", "week", "later"]
 
@@ -80,7 +80,7 @@ class Task(PlacedEntry):
     @property
     def is_run(self) -> bool:
         """Whether it is a completed run of a recurring task: the short digits name the open task itself."""
-        return is_run(self.entry)
+        return self.raw.memo(Head).is_run
 
     @property
     def priority(self) -> str | None:

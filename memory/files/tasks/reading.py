@@ -32,7 +32,7 @@ from memory.files.fields.dress import (
 from memory.files.fields.values import text_or_none
 from memory.files.refs import identity_hex
 
-from .values import SCHEMA, read_tags, split_priority, write_tags
+from .values import SCHEMA, is_run, read_tags, split_priority, write_tags
 
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
 SECTIONS: dict[str, SectionName] = {
@@ -74,10 +74,15 @@ _PROSE = r".*[.:!?…)。：_]|(?<!\*)\*(?!\*).*[^*]\*|>.*|\[[^\]]+\]:.*|!?\[.*|
 
 
 class PlainTask(NamedTuple):
-    """A task's entry in the plain form, and what was found in it; lines count from its heading."""
+    """A task's entry in the plain form, and what was found in it; lines count from its heading.
+
+    `mark` is what the box in front of its title holds (None: it has none), `status` the section that a field names.
+    """
 
     entry: Entry
     findings: tuple[LineFinding, ...] = ()
+    mark: str | None = None
+    status: SectionName | None = None
 
 
 class Head:
@@ -86,7 +91,7 @@ class Head:
     `plain` is the entry in the plain form (None: it is plain itself).
     """
 
-    __slots__ = ("created", "hex", "plain", "priority", "title")
+    __slots__ = ("created", "hex", "is_run", "plain", "priority", "title")
 
     def __init__(self, entry: Entry) -> None:
         """Read the entry."""
@@ -95,6 +100,7 @@ class Head:
         self.priority, self.title = split_priority(read.title)
         self.created = text_or_none(read.fields.get("created"))
         self.hex = identity_hex("tasks", self.title, self.created or "")
+        self.is_run = is_run(read)
 
 
 def section_name(section: Section) -> SectionName | None:
@@ -107,7 +113,7 @@ def plain_task(entry: Entry) -> PlainTask:
     try:
         return _plain_task(entry)
     except UsageError:
-        return PlainTask(entry)
+        return PlainTask(entry, (), _mark_of(entry.title))
 
 
 def _plain_task(entry: Entry) -> PlainTask:
@@ -136,16 +142,9 @@ def _plain_task(entry: Entry) -> PlainTask:
             findings = [*(one for one in findings if one.line != line), read_as(line, text, f"### {entry.title}")]
         elif heading != level:
             findings.append(unclear(line, text, "the heading has another priority, which counts"))
-    return PlainTask(entry, tuple(findings))
-
-
-def _state_findings(entry: Entry, section: SectionName) -> Iterator[LineFinding]:
-    """Yield the finding about a field `status` that contradicts the section of a plain task."""
     status = entry.fields.get("status")
-    said = None if status is None else plain_name(status, SECTIONS)
-    if said is not None and said != section:
-        words = f"the task is under {_TITLES[section]}, which counts"
-        yield unclear(field_line(entry, "status", 0), f"status: {status}", words)
+    named = None if status is None else plain_name(status, SECTIONS)
+    return PlainTask(entry, tuple(findings), _mark_of(written), named)
 
 
 def _box_findings(line: int, text: str, mark: str | None, section: SectionName) -> Iterator[LineFinding]:
@@ -215,7 +214,7 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
         box = begin.groupdict().get("mark")
         below = [line.strip(" \t") if box is not None else line for line in text.lines[first + 1 : stop]]
         raw = newline.join([f"### {begin['title'].strip()}", *below]) + newline
-        entry, inside = plain_task(Entry(encode(raw)))
+        entry, inside, *_ = plain_task(Entry(encode(raw)))
         items.append(Item(top + first, top + stop, entry, box))
         if name is not None:
             found.append(read_as(first, text.lines[first], f"### {entry.title}"))
@@ -270,21 +269,29 @@ def _outside(section: Section) -> list[LineFinding]:
 
 def is_checked(entry: Entry) -> bool:
     """Return whether the heading of a task has a checked box in front."""
-    box = regex(_BOX).match(entry.title) if "[" in entry.title[:2] else None
-    return box is not None and bool(box["mark"].strip())
+    return bool((_mark_of(entry.title) or "").strip())
+
+
+def _mark_of(title: str) -> str | None:
+    """Return what the box in front of a heading holds; None: it has no box."""
+    box = regex(_BOX).match(title) if title.startswith("[") else None
+    return None if box is None else box["mark"]
 
 
 def plain_tasks(document: Document) -> PlainFile:
     """Return tasks.md, or an archive of it, with everything that is read in another form written plainly."""
 
     def plain(read: PlainSection[SectionName], entry: Entry) -> tuple[Entry, Iterable[LineFinding]]:
-        new, findings = entry.memo(plain_task)
+        new, findings, mark, status = entry.memo(plain_task)
         if read.name is None:
             # Under a heading that is no section of tasks a checked box says that the task is done.
-            boxed = is_checked(entry)
+            boxed = bool((mark or "").strip())
             return (entry, [one for one in findings if one.line or one.code != READ]) if boxed else (new, findings)
-        box = regex(_BOX).match(entry.title)
-        beside = _box_findings(0, entry.title, box["mark"] if box else None, read.name)
-        return new, (*findings, *_state_findings(new, read.name), *beside)
+        if status not in (None, read.name):
+            text, words = f"status: {new.fields['status']}", f"the task is under {_TITLES[read.name]}, which counts"
+            findings = (*findings, unclear(field_line(new, "status", 0), text, words))
+        if mark is not None:
+            findings = (*findings, *_box_findings(0, entry.title, mark, read.name))
+        return new, findings
 
     return plain_file(document, lambda section: section.memo(plain_section), plain)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
+from memory.files.tasks.model import KIND
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
@@ -107,10 +108,10 @@ class TasksPane(Pane):
 
     def has_ref(self, item: Task, ref: str) -> bool:
         """Whether this is the ref of a task; for the usual ref the tasks behind it need not be read."""
-        digits = ref.partition("#")[2]
-        if len(digits) == SHORT:
-            return item.identity == digits and not item.is_run
-        return super().has_ref(item, ref)
+        kind, _, digits = ref.partition("#")
+        if kind != KIND:
+            return False
+        return item.identity == digits and not item.is_run if len(digits) == SHORT else item.ref == ref
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
         """The key of one of `sorts`."""
