@@ -130,7 +130,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
     since = 0 if latest is None else latest["at"]
     hours, need = (milliseconds(now) - since) / _HOUR, settings["dream.min_hours"]
     span = say_span(max(hours, 0) * 3600)
-    ran = "no run yet" if latest is None else f"last run {f'{span} ago' if span else 'just now'}, {need} h are needed"
+    ran = "no run yet" if latest is None else f"last run {f'{span} ago' if span else 'just now'} ({need} h are needed)"
     seen, most = len(sessions_since(curated, since)), settings["dream.min_sessions"]
     found = weighed(curated, side, now, force=force)
     count, least = settings["dream.gates.min_recall_count"], settings["dream.gates.min_score"]

@@ -1,4 +1,4 @@
-"""What operations on curated memory answer people; results without a form of their own are shown value by value."""
+"""What operations on curated memory answer people."""
 
 from __future__ import annotations
 
@@ -8,22 +8,6 @@ from typing import Any
 from memory.base.safe_text import plural
 
 Json = dict[str, Any]
-
-
-def plain(done: Json, indent: str = "") -> Iterator[str]:
-    """Yield each value of a result with its name; things in lists get a line each."""
-    for key, value in done.items():
-        name = f"{indent}{key.replace('_', ' ')}:"
-        if isinstance(value, dict):
-            yield name
-            yield from plain(value, indent + "  ")
-        elif isinstance(value, list):
-            yield f"{name} {len(value)}"
-            for one in value:
-                parts = [f"{inner} {text}" for inner, text in one.items() if text] if isinstance(one, dict) else [one]
-                yield f"{indent}  {', '.join(map(str, parts))}"
-        else:
-            yield f"{name} {'' if value is None else value}".rstrip()
 
 
 def text(done: Json) -> Iterator[str]:
@@ -166,6 +150,42 @@ def reset(done: Json) -> Iterator[str]:
     yield "nothing is done without --confirm" if done["dry_run"] else f"rebuilt the index of {count}"
 
 
+def extractor(done: Json) -> Iterator[str]:
+    """Yield what waits for the extractor, and what failed or was dropped."""
+    one = done["extractor"]
+    yield f"{one['status']}: {plural(one['inbox_candidates'], 'suggestion')} waiting, {one['failure_count']} failed"
+    if one["model"] or one["waiting_turns"]:
+        yield f"{plural(one['waiting_turns'], 'turn')} waiting for the model, {one['dropped_turns']} dropped"
+
+
+def providers(done: Json) -> Iterator[str]:
+    """Yield each provider with its state, then those that cannot be used."""
+    yield from map(provider_line, done["providers"])
+    yield from (f"{one['provider']}  cannot be used: {one['message']}" for one in done["collisions"])
+
+
+def provider_line(one: Json) -> str:
+    """Return a provider in a line."""
+    failed = f", {plural(one['failure_count'], 'failure')}, {one['last_error_code']}" if one["failure_count"] else ""
+    return f"{one['name']}  {one['status'].replace('_', ' ')}{failed}"
+
+
+def provider(done: Json) -> Iterator[str]:
+    """Yield one provider."""
+    yield provider_line(done["provider"])
+
+
+def appended(done: Json) -> Iterator[str]:
+    """Yield how many events a session has now."""
+    yield f"added {plural(done['appended'], 'event')}; session {done['session_id']} has {done['events']}"
+
+
+def ended(done: Json) -> Iterator[str]:
+    """Yield that a session ended, and where its ledger is."""
+    one = done["ledger"]
+    yield f"session {one['session_id']} ended with {plural(one['event_count'], 'event')}: {one['path']}"
+
+
 def pruned(done: Json) -> Iterator[str]:
     """Yield how many sessions were deleted, or would be."""
     verb = "would delete" if done["dry_run"] else "deleted"
@@ -200,6 +220,11 @@ def _decision_line(one: Json) -> str:
 
 
 decisions = listed("decisions", _decision_line, "no decisions")
+days = listed(
+    "logs",
+    lambda one: f"{one['date']}  {scope_of(one)}  {plural(one['operation_count'], 'operation')}  {one['path'] or ''}",
+    "nothing yet",
+)
 failures = listed("failures", lambda one: f"{one['id']}  {one['session_id']}  {one['reason']}", "nothing failed")
 history = listed(
     "operations",

@@ -20,7 +20,6 @@ from memory.storage.own_folders import agh_home, config_home, home, state_home
 from memory.systems import trust_of
 from memory.workspace import Workspace
 
-from .lines import plain
 from .memories import Run
 
 if TYPE_CHECKING:
@@ -61,11 +60,11 @@ class CuratedOperation(Operation):
         takes: Sequence[Parameter],
         route: str,
         *,
+        lines: Callable[[Json], Iterable[str]],
         tool: str = "",
         rows: str = "",
         writes: bool = False,
         example: str = "",
-        lines: Callable[[Json], Iterable[str]] = plain,
     ) -> None:
         """Add the operation to its group. `work` does it, the first paragraph of its docstring is the help, and `lines`
         are its result for people.

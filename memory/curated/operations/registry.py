@@ -184,7 +184,9 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
          number("turn_seq", "The number of the turn.")), "POST /api/memory/extractor/feed", writes=True,
         example="--session s1 --content 'remember: deploy on Tuesdays'", lines=lines.fed,
     ),
-    CuratedOperation("extractor status", extractor.status, (IN_SESSION,), "GET /api/memory/extractor/status"),
+    CuratedOperation(
+        "extractor status", extractor.status, (IN_SESSION,), "GET /api/memory/extractor/status", lines=lines.extractor,
+    ),
     CuratedOperation(
         "extractor list-pending", extractor.list_failures, (IN_SESSION,), "GET /api/memory/extractor/failures",
         tool="agh__memory_extractor_failures", rows="failures",
@@ -204,10 +206,11 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "session append", sessions.append,
         (SESSION, content("The events"), text("agent_name", "The agent of the session, with its first events.")),
         "POST /api/memory/sessions/append", writes=True,
-        example="s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'",
+        example="s1 --content '{\"event_type\": \"user_message\", \"content\": \"hi\"}'", lines=lines.appended,
     ),
     CuratedOperation(
         "session end", sessions.end, (SESSION,), "POST /api/memory/sessions/end", writes=True, example="s1",
+        lines=lines.ended,
     ),
     CuratedOperation(
         "session ledger", sessions.ledger, (SESSION, _WORKSPACE), f"GET {_LEDGER}/ledger", rows="events", example="s1",
@@ -232,25 +235,27 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     CuratedOperation(
         "daily ls", upkeep.ls,
         (ONE_SCOPE, text("date", "A day such as 2026-01-15."), number("limit", "At most this many, up to 200.", 1)),
-        "GET /api/memory/daily", tool="agh__memory_daily_list", rows="logs",
+        "GET /api/memory/daily", tool="agh__memory_daily_list", rows="logs", lines=lines.days,
     ),
     # -- providers
-    CuratedOperation("provider list", providers.listed, (), "GET /api/memory/providers", rows="providers"),
+    CuratedOperation(
+        "provider list", providers.listed, (), "GET /api/memory/providers", rows="providers", lines=lines.providers,
+    ),
     CuratedOperation(
         "provider show", providers.show, (_PROVIDER,), "GET /api/memory/providers/{provider_name}",
-        tool="agh__memory_provider_get", example="local",
+        tool="agh__memory_provider_get", example="local", lines=lines.provider,
     ),
     CuratedOperation(
         "provider select", providers.select, (_PROVIDER,), "POST /api/memory/providers/select", writes=True,
-        example="local",
+        example="local", lines=lines.provider,
     ),
     CuratedOperation(
         "provider enable", providers.enable, (_PROVIDER, _REASON), "POST /api/memory/providers/{provider_name}/enable",
-        writes=True, example="NAME",
+        writes=True, example="NAME", lines=lines.provider,
     ),
     CuratedOperation(
         "provider disable", providers.disable, (_PROVIDER, _REASON),
-        "POST /api/memory/providers/{provider_name}/disable", writes=True, example="NAME",
+        "POST /api/memory/providers/{provider_name}/disable", writes=True, example="NAME", lines=lines.provider,
     ),
 )  # fmt: skip
 """All operations, in the order in which help lists them."""
