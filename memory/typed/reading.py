@@ -138,7 +138,7 @@ def agent_problems(look: AgentLook, shown: str) -> Iterator[Problem]:
             yield Problem("warning", shown + file.path, 0, "document.unclosed", words)
     log = f"{shown}{look.aidefile.procedural.real}/{FILE}"
     for line, title in failures_of(look).unread:
-        words = "is read by nothing: a note of a failed run is a block with a line `- **Why it failed**: …`"
+        words = "is not read: a note of a failed run is a block with a line `- **Why it failed**: …`"
         yield Problem("warning", log, line + 1, "line.unread", f"{title[:60]!r} {words}")
 
 

@@ -118,7 +118,7 @@ def plain_day(section: Section) -> PlainSection[str]:
             advice = "write a day as `## 2026-12-01` and an entry below it as `### HH:MM — title`"
             findings.append(unread(dated[0][0] + top, dated[0][1], advice, more=len(dated) - 1))
         elif section.level == 2 and not len(section):
-            findings += unread_section(section, "is read by nothing: a day is written as `## 2026-12-01`")
+            findings += unread_section(section, "is not read: a day is written as `## 2026-12-01`")
         return PlainSection(None, title, (), tuple(findings))
     items, inside = _items(lead, top, section.newline)
     return PlainSection(day, title, items, (*findings, *(one.moved(top) for one in inside)))
