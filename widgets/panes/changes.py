@@ -8,8 +8,7 @@ from itertools import groupby
 from pathlib import PurePath
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from memory.base.clock import BadMoment, Moment
-from memory.base.dates import time_bound
+from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot, plain_title
 from memory.files.versions.diff import ChangeView
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
@@ -27,13 +26,7 @@ LoggedChange: TypeAlias = Mapping[str, Any]
 OUTSIDE = "outside"
 """The actor of a change made without memdeck."""
 
-ACTORS = {
-    "human": "you",
-    "cli": "command line",
-    "maintain": "maintenance",
-    "monitor": "monitors",
-    OUTSIDE: OUTSIDE,
-}
+ACTORS = {"human": "you", "cli": "command line", "maintain": "maintenance", "monitor": "monitors", OUTSIDE: OUTSIDE}
 """The actors that are not agents, in words."""
 
 PERIODS = ((0, "TODAY"), (1, "YESTERDAY"), (7, "LAST 7 DAYS"))
@@ -75,9 +68,7 @@ class ChangesPane(RecordPane):
         "Nothing changed yet. {change.undo|u} undoes your last change, {change.redo|U} does it again, {change.revert|X}"
         " takes back any change in this list."
     )
-    filter_fields: ClassVar[tuple[str, ...]] = (
-        "actor", "file", "entry", "date", "since", "until", "operation", "state",
-    )  # fmt: skip
+    filter_fields: ClassVar[tuple[str, ...]] = ("actor", "file", "entry", "date", "operation", "state")
     item_name: ClassVar[str] = "change"
 
     def __init__(self, source: ChangeSource | None = None) -> None:
@@ -105,19 +96,6 @@ class ChangesPane(RecordPane):
     def copied_ref(self, item: Record) -> str:
         """Return its id, as `memdeck changes` accepts it."""
         return item.ref[:16]
-
-    def field_fits(self, item: Record, name: str, value: str) -> bool | None:
-        """Compare times for `since` and `until`: a day, a day and time, `today`, `yesterday`, `monday`, `-3d`."""
-        if name not in ("since", "until"):
-            return None
-        text = value.replace("_", " ")
-        text = text.upper() if text[:1].isdigit() else text
-        try:
-            bound = time_bound(text, self.now, self.zone, end=name == "until")
-        except BadMoment:
-            return True  # An incomplete date excludes nothing yet.
-        time = _time(item.thing, self.zone)
-        return time >= bound if name == "since" else time <= bound
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return actor and time, and whether it can still be taken back."""

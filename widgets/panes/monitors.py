@@ -73,7 +73,7 @@ class MonitorsPane(RecordPane):
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
         "Press {entry.add|a} to add the first monitor."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "status", "last check", "name")
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
 
@@ -114,15 +114,11 @@ class MonitorsPane(RecordPane):
         return Badge(len(monitors), misplaced or bad)
 
     def sort_key(self, item: Record, name: str) -> Any:
-        """Return the sort key: file order, not healthy first, longest unchecked first, or by name."""
+        """Return the sort key: file order, longest unchecked first, or by name."""
         one: Monitor = item.thing
         match name:
             case "unsorted":
                 return one.line
-            case "status":
-                if alerts(one, self._pictures.get(item.ref)):
-                    return 0
-                return 1 if self.is_blocked(item) else (False, None, True).index(one.healthy) + 2
             case "last check":
                 return one.last_check or ""
             case _:

@@ -22,16 +22,6 @@ from widgets.panes.memory.clients import ClientDeletion, deletions
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import dated
 
-ROLES = {
-    "check": "check of a monitor",
-    "fix": "fix of a failing monitor",
-    "action": "action of a task",
-    "folders": "folders in which old files may be deleted",
-    "validation": "command that tests the project",
-    "engine": "command that recalls sessions",
-    "told": "text that agents would be told",
-}
-"""What needs an approval, in words."""
 DONE = {"added": "WOULD ADD", "removed": "WOULD REMOVE", "edited": "WOULD CHANGE", "moved": "WOULD MOVE"}
 """What accepting a proposal would do to an entry."""
 
@@ -119,7 +109,7 @@ class WaitingPane(RecordPane):
                 interval = ask.detail("interval")
                 return self.lines({
                     " ": Prose(ask.shown or ask.text), "": Spacer(),
-                    "what": ROLES.get(one.role, one.role), "runs": describe(interval) if interval else "",
+                    "what": one.role, "runs": describe(interval) if interval else "",
                     "in": f"{ask.file}, line {ask.line + 1}", "why": "" if one.why == "not approved yet" else one.why,
                 })  # fmt: skip
             case OutsideRemoval(entries=entries):

@@ -41,12 +41,6 @@ class ClientsPane(RecordPane):
     purpose: ClassVar[str] = "The clients' own memories; found by search."
     empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
     filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")
-    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
-        "client": ("claude-code", "codex", "gemini", "vscode"),
-        "scope": ("project", "user", "local"),
-        "type": ("user", "feedback", "project", "reference"),
-        "part": ("memories", "deleted"),
-    }
     item_name: ClassVar[str] = "memory"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:

@@ -16,7 +16,7 @@ from widgets.detail import Link, Prose
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
-from widgets.pane.operation_form import fields_of, operation_of
+from widgets.pane.operation_form import fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece
 
@@ -49,12 +49,6 @@ class CuratedPane(RecordPane):
         "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
-    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
-        "part": ("health", "memories", "invalid", "decisions"),
-        "type": ("user", "feedback", "project", "reference"),
-        "scope": ("global", "workspace", "agent"),
-        "op": ("add", "update", "delete", "noop", "reject"),
-    }
     item_name: ClassVar[str] = "memory"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
@@ -147,14 +141,8 @@ class CuratedPane(RecordPane):
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new memory; the controller may find that it is known already, or reject it."""
-        fields = [one for one in fields_of(operation_of("curated write"), {}) if one.name in WRITTEN]
-        return FormPlan(
-            "New memory",
-            fields,
-            lambda _changed, values, _now: _proposal("write", values),
-            "curated.write",
-            focus="name",
-        )
+        plan = form_of("curated write", "New memory", focus="name", names=WRITTEN)
+        return plan._replace(build=lambda _changed, values, _now: _proposal("write", values))
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a memory; changing its type moves its file."""

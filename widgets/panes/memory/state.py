@@ -18,7 +18,7 @@ from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
-from widgets.pane.operation_form import form_of
+from widgets.pane.operation_form import form_of, operation_of
 from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.text.styled_text import Piece
 
@@ -41,14 +41,6 @@ LABELS = {
     "packageManager": "packages", "workspaceManager": "workspaces", "recommendedEntryFile": "read first", "summary": "",
 }  # fmt: skip
 """The labels of fields that differ from their names."""
-HINTS = {
-    "memdeck state recall": "adds what the new events say to the sections",
-    "memdeck state prune": "archives what is old",
-    "memdeck state update": "records the edited sections as a checkpoint",
-    "memdeck state sync --all": "imports the sessions again",
-    "memdeck state validate --repair": "repairs it",
-}
-"""What the step that the status suggests does."""
 LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
 """The sections that are lists of titled entries, with the noun for one entry."""
 FIELDS = {"gotchas": ("symptom", "cause", "correctPath"), "next-steps": ("why", "start", "done")}
@@ -72,9 +64,6 @@ class StatePane(RecordPane):
         "No command is run. `memdeck state init` does the same."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "source")
-    filter_values: ClassVar[dict[str, tuple[str, ...]]] = {
-        "part": ("status", "bundle", "backlog", "sources", "history")
-    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,9 +167,11 @@ class StatePane(RecordPane):
     def _standing(self, status: Json) -> Json:
         work, drift = status["work"], status["drift"]
         changed = ", ".join(TITLES[one] for one in drift["changedSections"])
-        does = HINTS.get(status["next"]["command"] or "", "")
+        does = (
+            operation_of(self.next_call.partition(" --")[0]).sentence.rstrip(".") if status["next"]["command"] else ""
+        )
         return {
-            "": with_keys(does and f"{{memory.next|R}} {does}, and shows first what changes.", self.app),
+            "": with_keys(does and f"{{memory.next|R}}: {does}.", self.app),
             "branch": work and (work["branch"] or "none"),
             "commits": "\n".join(work["commits"]) if work else "",
             "written": status["generatedAt"],

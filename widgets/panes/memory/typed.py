@@ -13,9 +13,8 @@ from memory.base.safe_text import plural
 from memory.errors import BlockedError
 from memory.files.snapshot import Snapshot
 from memory.typed.failures import FILE as FAILURES
-from memory.typed.failures import summarise
 from memory.typed.files import MAX_AGE, TYPES
-from memory.typed.reading import failures_of, preview, read_text
+from memory.typed.reading import preview, read_text
 from memory.typed.sizes import age_text, bytes_text
 from widgets.chrome.keys import with_keys
 from widgets.list.rows import Heading
@@ -34,8 +33,6 @@ NEARLY = 0.8
 """The share of its time from which a file's age is a warning."""
 BEGINNING = 400
 """The bytes in which the first line of a file is searched."""
-WEEKS = 12
-"""The most weeks of a failure log that are shown."""
 
 
 class TypedPane(RecordPane):
@@ -108,7 +105,6 @@ class TypedPane(RecordPane):
         limit = MAX_AGE.get(file.type)
         left = 0.0 if limit is None else limit.total_seconds() - seconds
         held = next((holder for holder in status.look.locks if holder.path == file.path), None)
-        failures = failures_of(status.look).notes if (file.type, file.name) == ("procedural", FAILURES) else ()
         return {
             "agent": "" if status.look.limit is None else f"{status.look.agent.name}, {_tokens(status)}",
             "type": f"{file.type}, {KEPT[file.type]}",
@@ -117,7 +113,6 @@ class TypedPane(RecordPane):
             "too old": "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else
             Piece("yes, the next prune deletes it" if file in status.prune.deleted else "yes", "warn"),
             "locked by": held and Piece(held.text(), "warn"),
-            "failures by week": dict(list(summarise(failures)["by_week"].items())[-WEEKS:]),
             "": preview(status.look.agent.folder, file),
         }  # fmt: skip
 
