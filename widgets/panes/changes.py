@@ -32,9 +32,6 @@ ACTORS = {"human": "you", "cli": "command line", "maintain": "maintenance", "mon
 PERIODS = ((0, "TODAY"), (1, "YESTERDAY"), (7, "LAST 7 DAYS"))
 """The headings of the list, each with the age in days up to which it holds changes; the others are older."""
 
-STATES = {"thinned": "its text is no longer kept, so it cannot be taken back"}
-"""The states that need more than their name."""
-
 MOST = 2_000
 """How many of the newest changes are listed."""
 
@@ -103,7 +100,7 @@ class ChangesPane(RecordPane):
         return {
             "by": item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor",
             "at": f"{at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
-            "state": STATES.get(state, state),
+            "state": "its text is no longer kept, so it cannot be taken back" if state == "thinned" else state,
         }
 
     def detail(self, item: Record) -> Sequence[DetailLine]:

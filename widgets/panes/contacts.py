@@ -46,30 +46,26 @@ SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
 
 STATES = ("connected", "disconnected")
 
-FIELDS: dict[str, dict[str, tuple[str, str]]] = {
+FIELDS = {
     "channel": {
-        "name": ("Ops Bot", "What people and routes call the channel."),
-        "id": (
-            "channel-abc123, as in channels.toml",
-            "The name under which your channels.toml has the address; config.md names it in channelId, primaryChannel "
-            "and secondaryChannel.",
-        ),
-        "type": (", ".join(SERVICES), f"The service: {', '.join(SERVICES)}, or any other word."),
-        "status": ("", "Notifications skip a disconnected channel and use the next one."),
+        "name": "What people and routes call the channel, such as Ops Bot.",
+        "id": "Its name in your channels.toml, which has the address; config.md names it as channelId or the like.",
+        "type": f"The service: {', '.join(SERVICES)}, or any other word.",
+        "status": "Notifications skip a disconnected channel and use the next one.",
     },
     "route": {
-        "channel": ("the name of a channel", "The channel on which the message arrives."),
-        "project": ("project-123", "The project that the message is for."),
-        "prefix": ("/ask", "The beginning of messages that take this route."),
-        "terminal": ("auto, or a terminal's name", "Where the message is written: auto, or a terminal's name."),
+        "channel": "The channel on which the message arrives.",
+        "project": "The project that the message is for, such as project-123.",
+        "prefix": "The beginning of messages that take this route, such as /ask.",
+        "terminal": "Where the message is written: auto, or a terminal's name.",
     },
     "person": {
-        "name": ("Alice", "What people call them."),
-        "role": ("PM", "What they do: PM, DevOps, Designer."),
-        "text": ("via Slack Alerts, weekdays", "How they are reached; name a channel to make it a link."),
+        "name": "What people call them.",
+        "role": "What they do: PM, DevOps, Designer.",
+        "text": "How they are reached; name a channel to make it a link.",
     },
 }
-"""The fields of each kind, the first names the contact; each with a placeholder and its help."""
+"""The fields of each kind with their help; the first names the contact."""
 
 
 class ContactsPane(RecordPane):
@@ -216,7 +212,7 @@ class ContactsPane(RecordPane):
     def _fields(self, kind: str, values: Mapping[str, str]) -> list[FieldSpec]:
         """Return the fields of a contact; those with a few usual values complete from them and from the file."""
         items, fields = _items(self._contacts, kind), []
-        for name, (placeholder, about) in FIELDS[kind].items():
+        for name, about in FIELDS[kind].items():
             if name == "status":
                 fields.append(FieldSpec(name, name, "choice", values.get(name) or STATES[0], STATES, about=about))
                 continue
@@ -227,7 +223,7 @@ class ContactsPane(RecordPane):
                 known = tuple(dict.fromkeys((*known, *SERVICES)))
             label, value = LABELS.get(name, name), values.get(name, "")
             fields.append(
-                FieldSpec(name, label, value=value, suggestions=known, placeholder=placeholder, about=about,
+                FieldSpec(name, label, value=value, suggestions=known, about=about,
                           required=not fields)
             )  # fmt: skip
         return fields

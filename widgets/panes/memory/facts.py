@@ -29,7 +29,6 @@ class FactsPane(RecordPane):
         "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
         "Press {entry.add|a} to store the first fact. An agent stores one with `memdeck facts store`."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("newest", "tags", "scope", "length")
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
 
@@ -57,12 +56,6 @@ class FactsPane(RecordPane):
         """Return how many facts there are; lines that are not facts need attention."""
         look = _look(snapshot)
         return Badge() if look is None else Badge(len(look.reading.facts), bool(look.reading.unread))
-
-    def sort_key(self, item: Record, name: str) -> Any:
-        """Return the sort key: the tags, the scope, or the length, the longest first."""
-        if name == "length":
-            return -len(item.words)
-        return (not item.values[name], item.values[name].casefold())
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the text in full, unless the title is all of it, then its other properties."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
+from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.state.files.model import KEYS, canonical
 from memory.state.status import StateLook, status_of
 from memory.state.system import ProjectState
@@ -315,16 +315,12 @@ def _edit(section: str, changes: Sequence[tuple[Any, Any]], words: str, ref: str
             new = _json(wanted) if isinstance(wanted, str) else wanted
             if isinstance(current, list) and not isinstance(seen, list) and (seen is None or seen in current):
                 current = [new if one == seen else one for one in current] if seen is not None else [*current, new]
-                current = [one for one in current if one is not None or isinstance(wanted, str)]
+                current = [one for one in current if one is not None]
             elif current == seen:
                 current = new
             else:
                 title = seen["title"] if section in LISTS and isinstance(seen, dict) else TITLES[section]
-                message = f"{title} changed meanwhile"
-                if isinstance(wanted, str):  # Only a person can merge two versions of JSON.
-                    hint = "leave it: your text is in the clipboard then, and E opens the current text"
-                    raise RefusedError("state.changed", message, hint)
-                raise ConflictError("document.conflict", message, "look at it again")
+                raise ConflictError("document.conflict", f"{title} changed meanwhile", "look at it again")
         done: Outcome = system.edit(section, current, before, actor=actor, now=now)
         return Outcome(done.change, words, ref)
 
