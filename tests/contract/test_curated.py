@@ -259,9 +259,9 @@ def test_a_drain_that_is_denied_says_so(memory: Place) -> None:
     file = inbox(memory, "s", LINE)
     done = memory.json("curated", "extractor", "drain", actor="agent:x")
     assert (done["decisions"], done["remaining"]) == ({}, 1)
-    assert "does not let agent:x" in done["reason"]
+    assert "does not allow agent:x" in done["reason"]
     assert file.exists()
-    assert "does not let agent:x" in memory("curated", "extractor", "drain", actor="agent:x").out
+    assert "does not allow agent:x" in memory("curated", "extractor", "drain", actor="agent:x").out
 
 
 def test_many_files_of_a_clone_do_not_count_as_writes(memory: Place) -> None:

@@ -28,7 +28,7 @@ from memory.storage import Change
 from memory.storage.changes import ChangeRecord
 from memory.storage.transaction import Transaction
 
-from .decision import ABSENT, CHANGED, SEEN, Decision, Made, begin, direct, hash_of, insert, of_root, select
+from .decision import ABSENT, CHANGED, SEEN, Decision, Made, direct, hash_of, insert, of_root, select
 
 WORDS = {"add": "added", "update": "updated", "delete": "deleted"}
 """The effect of each decision, in words for people."""
@@ -45,7 +45,7 @@ def carry_out(
     file.
     """
     stamp = partial(recorded, side, decision, now, event=event)
-    side.records.run(partial(begin, side, decision))
+    side.records.run(partial(insert, side, decision))
     if not decision.changes:
         side.records.run(stamp)
         return None
@@ -109,7 +109,7 @@ def recorded(
     at = milliseconds(now)
     if not db.execute("UPDATE memory_decisions SET applied_at = ? WHERE id = ?", (at, decision.id)).rowcount:
         # The records were damaged since and started again: the bytes before and after are kept all the same.
-        insert(db, decision._replace(applied_at=at))
+        insert(side, decision._replace(applied_at=at), db)
     if decision.op == "update" and decision.source_file != target:
         old, new = (f"{decision.root.key}/{name}" for name in (decision.source_file, target))
         db.execute("UPDATE OR REPLACE memory_recall_signals SET chunk_id = ? WHERE chunk_id = ?", (new, old))
@@ -204,7 +204,7 @@ def catch_up(side: Side, roots: Sequence[Root], profile: str, now: datetime) -> 
         if side.records.warnings:
             return  # First it is told that the records were damaged; they are not made again unnoticed.
         files = _differing(side, roots, lasts)
-        if not files and not _changes(side, lasts, seen) and (seen is not None or not lasts):
+        if not files and not _changes(side, seen):
             return
         # What another program did to known memories is noted in the change log, so that it can be taken back.
         known = [side.store.shown(f"{lasts[file].root.folder}/{file[1]}") for file in files if file in lasts]
@@ -242,10 +242,8 @@ def _differing(side: Side, roots: Sequence[Root], lasts: _Lasts) -> list[tuple[s
     return differing
 
 
-def _changes(side: Side, lasts: _Lasts, seen: int | None) -> Sequence[ChangeRecord]:
+def _changes(side: Side, seen: int | None) -> Sequence[ChangeRecord]:
     """Return the changes of memories that memdeck made past the controller since the last look, the oldest first."""
-    if seen is None and lasts:
-        return ()  # Older records name no place in the log: there the files alone tell which decisions are missing.
     marks = ",".join("?" * len(_OWN))
     paths = [f"{side.store.prefix}{folder}/*.md" for folder in (FOLDER, "agents")]
     found = side.store.history.records(
@@ -265,7 +263,7 @@ def _catch_up(
     newest = side.store.history.state()[0]
     add = _Adding(side, profile, lasts, db, now)
     folders = {root.folder: root for root in (*roots, *(last.root for last in lasts.values()))}
-    for change in _changes(side, lasts, value_of(db, SEEN)):
+    for change in _changes(side, value_of(db, SEEN)):
         for step in _steps(side, change, folders):
             add(step.root, step.source, step.before)
             add(step.root, step.name, step.after, change, step.source)
@@ -336,7 +334,7 @@ class _Adding:
             self._side, step, rule, reason[:240], details, origin, _reverted(step, self._db) if back else None
         )
         made = made.keyed("" if last is None else last.id, None, at)
-        insert(self._db, made)
+        insert(self._side, made, self._db)
         recorded(self._side, made, self._now, self._db, event="memory.write.reverted" if back else None)
         self._lasts[root.key, source] = _Last(root, made.id, ABSENT, True)
         self._lasts[root.key, name] = _Last(root, made.id, hash_of(data), True)

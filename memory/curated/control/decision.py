@@ -340,15 +340,10 @@ _OLD = (
 )
 
 
-def begin(side: Side, one: Decision, db: sqlite3.Connection) -> None:
-    """Insert a decision before its files change; the first one remembers where the change log was."""
+def insert(side: Side, one: Decision, db: sqlite3.Connection) -> None:
+    """Insert a decision into the records; the first one remembers where the change log was."""
     if value_of(db, SEEN) is None:
         keep_value(db, SEEN, side.store.history.state()[0])
-    insert(db, one)
-
-
-def insert(db: sqlite3.Connection, one: Decision) -> None:
-    """Insert a decision into the records."""
     shown = one.json()
     values = {column: getattr(one, _FIELDS.get(column, column), None) for column in _COLUMNS} | one.root.json()
     values |= {key: json.dumps(shown[key], ensure_ascii=False) for key in _JSON if shown[key] is not None}
