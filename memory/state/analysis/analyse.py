@@ -11,7 +11,7 @@ from memory.base.safe_text import one_line
 from memory.state.files.model import ENTRY_FILES, NO_FOCUS
 
 from .commands import ONE_TEST, SET_UP, ci_files, commands_of
-from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of
+from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of, without_praise
 from .manifests import main_package, projects_of, whole_name
 from .modules import Parts, main_folder, parts_of
 from .plans import MOST_CHANGES, gotchas, next_steps, unreleased
@@ -115,7 +115,9 @@ class _Repository:
         # A package that is not named like the whole describes only itself.
         own = main is not None and (self.readme is None or main.name.lower().rpartition("/")[2] in names)
         packages = [main if own else None, *(project.root for project in self.projects[:1])]
-        described = next((plain(one.description) for one in packages if one is not None and one.description), "")
+        described = next(
+            (without_praise(plain(one.description)) for one in packages if one is not None and one.description), ""
+        )
         opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."))
         if described and opening:
             if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
@@ -129,7 +131,8 @@ class _Repository:
         if said:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
-        pages = (opening_of(sections_of(tree.text(path)), _SUMMARY) for path in tree.files if _DOCC.search(path))
+        places = [*(path for path in tree.files if _DOCC.search(path)), *self.guides[1:]]
+        pages = (opening_of(sections_of(tree.text(path)), _SUMMARY, strict=path in self.guides) for path in places)
         if opening := next(filter(None, pages), ""):
             return ended(opening)
         if tree.sources():
@@ -201,12 +204,16 @@ class _Repository:
         """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
         tree, main = self.tree, self.main
         own = tree.sources(self.folder) or tree.sources()
-        entries = [entry["path"] for entry in entrypoints if main is None or entry["path"] in main.entries]
+        entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
+        # A program beside the library is none to begin with.
+        entries.sort(key=lambda path: path.partition("src/")[2].startswith("bin/"))
         known = {language_of(path) for path in entries} or {language_of(path) for path in own}
         work = [path for path in own if language_of(path) in known] or own
         # What is deeper belongs to a part.
         folder = main_folder(tree, main, self.projects)
-        work.sort(key=lambda path: (path.rpartition("/")[0] != folder, not path.startswith(folder), -tree.files[path]))
+        stems = {_stem(path) for path in entries}
+        work.sort(key=lambda path: (not path.startswith(folder), _stem(path) not in stems, -tree.files[path]))
+        work.sort(key=lambda path: path.rpartition("/")[0] != folder)
         work = [one for one in work if not (_is_table(tree.text(one)) or _OF_OLD.search(one))] or work
         named = {path.rpartition("/")[2]: path for path in reversed(work)}
         paths = [*self.guides[:2], *entries[:2], *[path for path in work if path in named.values()][:2]]
@@ -263,3 +270,8 @@ _ROW = re.compile(r"^[ \t]*[\"'\[{(][^\n]*[,\]})]$", re.MULTILINE)
 def _is_table(text: str) -> bool:
     """Return whether most lines of a source file are values, as those of a table are."""
     return len(_ROW.findall(text)) * 2 > len(text.split("\n"))
+
+
+def _stem(path: str) -> str:
+    """Return the name of a file without its end."""
+    return path.rpartition("/")[2].partition(".")[0]

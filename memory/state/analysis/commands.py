@@ -100,9 +100,9 @@ _NEVER = re.compile(
 _ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 _NARROW = re.compile(
-    r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs)\b"
-    r"|--test |(?:^| )-[ktnC] |--testNamePattern|(?:^| )-run |--manifest-path|--features|(?:^| )-D\w+[.=]|--with "
-    r"|--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
+    r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|--testNamePattern|(?:^| )-run |--manifest-path"
+    r"|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktnC] |--features"
+    r"|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
     r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""

@@ -151,8 +151,8 @@ _NO_OPENING = re.compile(
 
 
 _PRAISE = re.compile(
-    r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|inspired|named after|joy|awesome"
-    r"|aims?)\b|[ (]@\w|\b(?:we|our)\b",
+    r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|sponsors?|inspired|named after|joy"
+    r"|awesome|aims?|check out)\b|[ (]@\w|\b(?:we|our)\b",
     re.IGNORECASE,
 )
 """The words of sentences that praise, thank or tell the history."""
@@ -180,8 +180,7 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
             if paragraph.rstrip(".") == known:
                 continue
             if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
-                said = [one for one in told[1:2] if not _PRAISE.search(one)]
-                return some_sentences(" ".join([told[0], *said]), most).rstrip(":")
+                return some_sentences(without_praise(" ".join(told[:2])), most).rstrip(":")
     return ""
 
 
@@ -216,7 +215,7 @@ def _says_something(sentence: str) -> bool:
     letters = len(re.findall(r"[^\W\d_]", sentence))
     if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
         return False
-    if sentence.startswith("<") or re.match(r"`[^`]* [^`]*`", sentence):
+    if sentence.startswith(("<", '"', "“")) or re.match(r"`[^`]* [^`]*`", sentence):
         return False
     return _NO_OPENING.match(sentence) is None and "://" not in sentence
 
@@ -242,6 +241,8 @@ _BRANCH = re.compile(r"[\s│├└─|`+\\-]*([\w.@-][\w./@-]*)\s+(?:#|//|←|<
 _RULER = re.compile(r"[|:\s-]*-[|:\s-]*")
 _NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]",
                         re.IGNORECASE)  # fmt: skip
+_NEAR = re.compile(r"(?!s\Z|es|ed|er|d\Z|r\Z)[a-z]{1,2}")
+"""The end of a name that is about the same as one without it; ends of words such as `-ed` are not."""
 _DECORATION = re.compile(r"\A[^\w`(]+|[^\w`)]+\Z")
 """What is no word at the beginning and the end of a title, such as a picture."""
 _PAGES = ("docs", "doc", "documentation", "guides")
@@ -271,7 +272,8 @@ class Sayings:
         keys = [_key(path[at:]) for at in range(len(path)) if not at or path[at - 1] == "/"]
         stem = _key(name.partition(".")[0])
         # A file may be called like a thing without its last letters: `memmap` for `MemMapFs`.
-        near = [one for one in self._said if len(stem) > 3 and one.startswith(stem) and len(one) - len(stem) < 3]
+        begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem)]
+        near = [one for one in begun if _NEAR.fullmatch(one.removeprefix(stem))]
         return next((self._said[one] for one in (*keys, stem, *near) if one in self._said), "")
 
     def page(self, path: str) -> str:
@@ -306,6 +308,12 @@ def _drawn(text: str) -> Iterator[tuple[str, str]]:
             named = [found[1] for cell in cells[:2] if (found := _NAME.fullmatch(cell))]
             if named and len(cells) > 1:
                 yield named[-1], max(cells[1:], key=lambda cell: len(cell.split()))
+
+
+def without_praise(text: str) -> str:
+    """Return a text without the later sentences that praise, thank or tell the history."""
+    first, *rest = sentences(text) or [""]
+    return " ".join([first, *(one for one in rest if not _PRAISE.search(one))])
 
 
 def is_said(text: str, told: str) -> bool:

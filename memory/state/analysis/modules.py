@@ -171,7 +171,7 @@ def _of_its_files(tree: Tree, folder: str) -> str:
     # Those with the name of the folder say most of it.
     near.sort(key=lambda path: (not _folded(path.rpartition("/")[2]).startswith(name), -tree.files[path], path))
     paths = near if len(near) <= _FEW else []
-    said = ((cut(path[len(folder) :].lstrip("/"), 60), _of_file(tree, path, len(paths) == 1)) for path in paths)
+    said = ((cut(path[len(folder) :].lstrip("/"), 60), _of_file(tree, path)) for path in paths)
     told = [one if one.startswith("`") else f"`{file}`: {one}" for file, one in said if one]
     if not paths or len(told) < min(len(paths), _TOLD):
         return ""
@@ -204,6 +204,8 @@ _LINK = re.compile(
     r"|\[([^\[\]\n]{2,60})\](?:\[[^\[\]\n]*\])?(?!\()"
 )
 """Links of Javadoc, rustdoc, Sphinx and KDoc."""
+_UNDERLINED = re.compile(r"\A\s*[^\n]+\n[ \t]*([=~*^#-])\1{2,}[ \t]*\n")
+"""A title at the beginning of a docstring."""
 _SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][A-Za-z]+ )", re.MULTILINE)
 """A short line without a full stop before one with a capital letter: each is a thought of its own."""
 _INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
@@ -211,7 +213,7 @@ _REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\]\[|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string|coding:|typed: "
-    r"|\+build|go:build|shellcheck|warnings?\b|please |the author\b|bug reports",
+    r"|\+build|go:build|shellcheck|generated|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
@@ -221,14 +223,14 @@ _NO_HEADER = re.compile(
 )
 
 
-def _of_file(tree: Tree, path: str, alone: bool = True) -> str:
-    """Return what a file says that it is, else what the comment at the declaration says that it is named after, or,
-    where it is told `alone`, at its only one, after the name of that; "" without either.
+def _of_file(tree: Tree, path: str) -> str:
+    """Return what a file says that it is, else what the comment at the declaration says that it is named after, after
+    the name of that where it is another; "" without either.
     """
     if said := header(tree, path):
         return said
     found, file = _declarations(tree, path), _folded(path.rpartition("/")[2].partition(".")[0])
-    named = (one for one in found if one[1] and ((alone and len(found) == 1) or _is_about(file, _folded(one[0]))))
+    named = (one for one in found if one[1] and _is_about(file, _folded(one[0])))
     name, said = next(named, ("", ""))
     told = not said or _folded(name) == file or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said)
     return said if told else f"`{name}`: {said}"
@@ -320,6 +322,7 @@ def header(tree: Tree, path: str) -> str:
 
 def _described(comment: str, least: int) -> str:
     """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
+    comment = _UNDERLINED.sub("", comment)
     text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", comment.strip("/*!")))).strip()
     text = _XML.sub(lambda tag: f"`{tag[1]}`" if tag[1] else "", text)
     text = _SHORT_LINE.sub(r"\1\n\n", text)

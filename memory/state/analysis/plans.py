@@ -58,8 +58,8 @@ _OF_A_PERSON = re.compile(r"(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|
 _STYLE = _words("style|format(?:ting)?|naming|conventions")
 _MOST_OF_STYLE = 2
 _NO_RULE = _words(
-    r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|bug reports?|feature requests?|security"
-    r"|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
+    r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
+    r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
     r"|feel free|push|intimidate|almost always|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
@@ -67,7 +67,8 @@ _NO_RULE = _words(
 _INTO = re.compile(r"(?:in all other cases|in any case|otherwise|also|then|finally),? ", re.IGNORECASE)
 """Words at the beginning of a sentence that lead from the one before."""
 _LEANS = re.compile(
-    r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|but|it|this|they|yes)\b", re.IGNORECASE
+    r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|for example|but|it|this|they|yes)\b",
+    re.IGNORECASE,
 )
 """The beginnings of sentences that mean nothing without the one before them."""
 _PLAN_TITLE = _words(r"todos?|to-do|roadmap|next steps|planned|future work|upcoming|what'?s next")

@@ -128,7 +128,7 @@ class Tree:
         """Return whether a file is a hand-written source that is part of the work itself."""
         if path not in self._work:
             named = language_of(path) is not None and not is_aside(path) and not is_tool_file(path)
-            self._work[path] = named and self.files[path] > 0 and not is_generated(self._load(path, 2048) or "")
+            self._work[path] = named and self.files[path] > 0 and not is_generated(self._load(path, 4096) or "")
         return self._work[path]
 
     def languages(self) -> list[str]:
@@ -259,4 +259,4 @@ def is_tool_file(path: str) -> bool:
 
 def is_generated(text: str) -> bool:
     """Return whether a comment at the top of a source file says that a tool wrote it."""
-    return _COMMENT.match(text) is not None and _GENERATED.search(text[:2000]) is not None
+    return _COMMENT.match(text) is not None and _GENERATED.search(text[:4000]) is not None
