@@ -82,10 +82,12 @@ _PURPOSES = {
 
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
-_COMMAND = re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `")
-"""The beginning of a note that is a command."""
-_VERSION = re.compile(r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets) ")
-"""The beginning of a note about a version."""
+_NOTES = {
+    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
+    "Engineering facts": re.compile(r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets) "),
+    "Modules": re.compile("Further parts: "),
+}
+"""The sections of the map that take notes, each with the beginning of such a note."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -176,27 +178,29 @@ def _readme(project: Bundle) -> list[str]:
 def _project_map(bundle: Bundle) -> list[str]:
     """Return what the project is, where to begin, its parts and commands; each path is told once."""
     project, parts = bundle["project"], bundle["projectMap"]
-    notes = [one for one in parts["architectureNotes"] if not _COMMAND.match(one) and not _VERSION.match(one)]
-    first, modules = parts["firstFilesToRead"], {one["path"]: one for one in parts["modules"]}
-    roles = {one["path"]: one["role"] for one in parts["entrypoints"]}
-    purposes = {path: one["responsibility"] for path, one in modules.items()}
-    purposes |= {path: f"{role} {purposes.get(path, '')}".strip() for path, role in roles.items()}
-    told = {*first, *purposes, *(one["path"] for one in parts["denseSourceAreas"])}
-    areas = [*(_module(one) for path, one in modules.items() if path not in first),
-             *(_line(one["path"], one["note"]) for one in parts["denseSourceAreas"])]  # fmt: skip
-    files = [_line(path, purposes.get(path, "")) for path in first]
-    entries = [_line(path, role) for path, role in roles.items() if path not in first]
-    told |= {path[:at] for path in told for at, sign in enumerate(path) if sign == "/"}
-    paths = [code(path) for path in project["keyPaths"] if path not in told and f"`{path}`" not in " ".join(notes)]
+    modules, roles = ({one["path"]: one for one in parts[key]} for key in ("modules", "entrypoints"))
+    first = dict.fromkeys([*parts["firstFilesToRead"], *roles])
+    begin = []
+    for path in first:
+        said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))
+        begin.append(_line(path, " ".join(filter(None, said))))
+    areas = [_line(one["path"], one["note"]) for one in parts["denseSourceAreas"]]
+    told = [_module(one) for path, one in modules.items() if path not in first]
+    tests = [line for line in told if line.endswith(": Tests.")]
+    files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
+    notes: dict[str, list[str]] = {name: [] for name in (*_NOTES, "Notes")}
+    for note in parts["architectureNotes"]:
+        notes[next((name for name, form in _NOTES.items() if form.match(note)), "Notes")].append(inline(note))
     known = ((name, project[key]) for name, key in _FACTS.items() if project[key] not in ("none", SEVERAL))
-    facts = [*(f"{name}: {inline(value)}" for name, value in known),
-             *(inline(one) for one in parts["architectureNotes"] if _VERSION.match(one))]  # fmt: skip
-    commands = [*_commands(bundle), *(inline(one) for one in parts["architectureNotes"] if _COMMAND.match(one))]
+    facts = [*(f"{name}: {inline(value)}" for name, value in known), *notes["Engineering facts"]]
+    commands = [*_commands(bundle), *notes["Commands"]]
     commands.sort(key=lambda one: (not one.startswith("Set up"), not one.startswith(("Test", "Single test"))))
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
-        *_section("First files to read", files), *_section("Entry points", entries), *_section("Modules", areas),
-        *_section("Commands", commands), *_section("Notes", map(inline, notes)), *_section("Other key paths", paths),
+        *_section("First files to read", begin),
+        *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests,
+                              *notes["Modules"]]),
+        *_section("Commands", commands), *_section("Notes", notes["Notes"]),
     ]  # fmt: skip
 
 

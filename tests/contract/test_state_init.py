@@ -222,6 +222,7 @@ def test_what_ci_uses_is_not_replaced_by_what_is_usual(place: Place) -> None:
         ("CHANGELOG.md", "# C\n\n## [Unreleased]\n\n### Added\n\n- Fire two kilns at once\n\n## 1.0\n\n- First\n"),
         ("CHANGES.md", "## Version 2.0\n\nUnreleased\n\n- Fire two kilns at once\n\n## Version 1.0\n\n- First\n"),
         ("CHANGES.rst", "C\n=\n\n2.0 (unreleased)\n----\n\n- Fire two kilns at once\n\n1.0\n---\n\n- First\n"),
+        ("web/a/CHANGELOG.md", "# C\n\n## Unreleased\n\n- Fire two kilns at once\n\n## 1.0\n\n- First\n"),
         ("CHANGELOG.md", "TBD\n===\n- Fire two kilns at once\n\n1.0 (2026-01-01)\n================\n- First\n"),
         ("CHANGELOG.md", "# C\n\n## Unreleased\n\n- Kilns:\n  - Fire two kilns at once (#12)\n\n## 1.0\n\n- First\n"),
         (".changeset/warm-pots-fire.md", '---\n"kiln": minor\n---\n\nFire two kilns at once\n'),
@@ -230,7 +231,8 @@ def test_what_ci_uses_is_not_replaced_by_what_is_usual(place: Place) -> None:
 )  # fmt: skip
 def test_what_is_not_released_is_quoted(place: Place, path: str, text: str) -> None:
     """The unreleased section is found in all usual forms, and quoted."""
-    focus = made(place, {path: text})["currentFocus"]
+    package = {"package.json": '{"name": "kiln", "workspaces": ["web/*"]}', "web/a/package.json": '{"name": "a"}'}
+    focus = made(place, {path: text, **package, "web/a/index.js": "1;\n"})["currentFocus"]
     assert focus["summary"].startswith("Work is on the next release: `")
     assert "Not released yet: Fire two kilns at once." in focus["currentState"]
     assert "First" not in repr(focus)
@@ -429,22 +431,21 @@ def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
 
 
 def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
-    """The comment at its only declaration speaks for a part; a folder without one is only named."""
+    """A large folder without words is told by its size, a small one only named; no name is said again as a sentence."""
     files = {
         "composer.json": '{"name": "pots/kiln"}',
         "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
-        "src/Glaze/Mixer.php": "<?php\nclass Mixer {}\n",
-        "src/Glaze/Color.php": "<?php\ninterface Color {}\n",
-        "src/Glaze/Tone.php": "<?php\nenum Tone {}\n",
+        "src/Pots/HotPot.php": "<?php\n/** Hot pot pots. */\nclass HotPot {}\n",
         "src/App.php": "<?php\nclass App {}\n",
-        "src/Cool/slow.php": "<?php\n$x = 1;\n",
+        **{f"src/Glaze/Tone{number}.php": "<?php\nenum Tone {}\n" for number in range(12)},
     }
     map_of = made(place, files)["projectMap"]
-    assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {
-        "src/Fire": "`Burner.php`: Heats a kiln."
-    }
-    assert "Further parts of `src`: `Glaze`, `Cool`." in map_of["architectureNotes"]
+    assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {"src/Fire/Burner.php": "Heats a kiln."}
+    assert map_of["denseSourceAreas"] == [{"path": "src/Glaze", "note": "About 10 source files."}]
+    assert "Further parts: `src/Fire`, `src/Pots`." in map_of["architectureNotes"]
     assert map_of["firstFilesToRead"][0] == "src/App.php"
+    page = place.read("docs/agent-memory/project-map.md").decode()
+    assert all(page.count(f"`{path}`") == 1 for path in ("src/Fire/Burner.php", "src/App.php", "src/Glaze"))
 
 
 @pytest.mark.thorough(one_of=3)

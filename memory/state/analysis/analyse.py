@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from typing import Any
 
 from memory.base.git import is_foreign, most_changed
@@ -23,15 +24,14 @@ _TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
-_OF_TOOLS = re.compile(r"scripts?|tools?|bin|ci|eng|docs?|hack|util", re.IGNORECASE)
+_OF_TOOLS = re.compile(r"\A(?:scripts?|tools?|bin|ci|eng|docs?|hack|util)\Z| example", re.IGNORECASE)
+_ALSO = "Further parts:"
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
 """The first page of a documentation for Swift."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _THIN = 400, 8, 14
-_FEW_PARTS = 5
-"""Where fewer parts are described, the files of the main folder are named, too."""
+_SUMMARY, _SHORT, _THIN = 400, 8, 9
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 6, 8
@@ -87,8 +87,8 @@ class _Repository:
             "projectMap": {
                 "modules": parts.modules,
                 "entrypoints": entrypoints,
-                "denseSourceAreas": [],
-                "architectureNotes": self._notes(parts, first),
+                "denseSourceAreas": parts.areas,
+                "architectureNotes": self._notes(parts),
                 "firstFilesToRead": first,
             },
             "currentFocus": self._focus(steps),
@@ -131,9 +131,12 @@ class _Repository:
         if said:
             named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
             return " ".join(map(ended, named))
-        places = [*(path for path in tree.files if _DOCC.search(path)), *self.guides[1:]]
-        pages = (opening_of(sections_of(tree.text(path)), _SUMMARY, strict=path in self.guides) for path in places)
-        if opening := next(filter(None, pages), ""):
+        inner = plain(self.main.description) if self.main is not None else ""
+        pages = {path: sections_of(tree.text(path)) for path in tree.files if _DOCC.search(path)}
+        guides = {path: sections_of(tree.text(path)) for path in self.guides[1:]}
+        said = [inner, *(opening_of(one, _SUMMARY) for one in pages.values())]
+        said += [opening_of(one, _SUMMARY, strict=True) for one in guides.values()]
+        if opening := next(filter(None, said), ""):
             return ended(opening)
         if tree.sources():
             return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
@@ -166,21 +169,12 @@ class _Repository:
         paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
-    def _notes(self, parts: Parts, known: list[str]) -> list[str]:
-        source = main_folder(self.tree, self.main, self.projects)
-        inner = [one for one in parts.folders if source and one.startswith(f"{source}/")]
-        files = [path for path in parts.files if path not in known] if len(parts.modules) < _FEW_PARTS else []
-        outer = [one for one in parts.folders if one not in inner and not _OF_TOOLS.fullmatch(one)]
-        rest = (
-            ("packages", parts.packages),
-            ("folders with sources", outer),
-            (
-                f"parts of `{source}`" if source else "files",
-                [one[len(source) :].lstrip("/") for one in (*inner, *files)],
-            ),
-        )
-        named = ((kind, [f"`{one}`" for one in names]) for kind, names in rest)
-        found = [f"Further {kind}: {listed(names, 12)}." for kind, names in named if names]
+    def _notes(self, parts: Parts) -> list[str]:
+        rest = [one for one in parts.rest if not _OF_TOOLS.search(one)]
+        around = Counter(one.rpartition("/")[0] for one in rest if one in self.tree.folders)
+        rest = [f"{top}/*" if around[top := one.rpartition("/")[0]] > 3 and top else one for one in rest]
+        rest = [f"`{one}`" for one in dict.fromkeys(rest)]
+        found = [f"{_ALSO} {listed(rest, 12)}."] if rest else []
         found += [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
@@ -226,7 +220,8 @@ class _Repository:
         """Return the section `currentFocus`: nothing in it changes with each commit."""
         tree, manifests = self.tree, self.primary.manifests if self.primary is not None else []
         coming = _COMING.search(" ".join(map(tree.text, manifests)))
-        changes = unreleased(tree, self.folder, coming[1] if coming is not None else "")
+        inner = [self.folder, *(one.folder for project in self.projects for one in project.packages)]
+        changes = unreleased(tree, inner, coming[1] if coming is not None else "")
         state = [FOREIGN] if is_foreign(tree.root) else []
         said: list[str] = []
         if changes is not None:

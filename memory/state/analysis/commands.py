@@ -58,17 +58,17 @@ _TOOLS = (
     (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
              r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]"
              r"|meson setup|autoreconf -"
-             r"|(?:python3? -m )?pip install (?:-e|-r|--group) \S+$|(?:dart|flutter) pub get$"),
+             r"|(?:python3? -m )?pip install (?:-e|-r|--group) \S+$"),
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
     ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)[\w-]*|prettier .*--check|cargo fmt.* --check"
                r"|black --check"),
     ("lint", r"tox -e (?:lint|style|flake8|check)"),
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
-             r"|staticcheck|mix credo|rubocop|phpcs|(?:dart|flutter) analyze|rake rubocop|oxlint|xo"),
+             r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
              r"|ava|tap|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
-             r"|(?:cargo|go|dotnet|mix|swift|dart|flutter|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
+             r"|(?:cargo|go|dotnet|mix|swift|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import dropwhile, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,6 +83,8 @@ def _markdown() -> MarkdownIt:
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
     text = _MYST.sub("", "\n".join(map(_bounded, text[:_MOST_CHARACTERS].split("\n"))))
+    if path.endswith((".rdoc", ".adoc")):
+        text = re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
     if path.endswith(".rst"):
         for form, markdown in _RST:
             text = form.sub(markdown, text)
@@ -220,9 +222,9 @@ def _says_something(sentence: str) -> bool:
     return _NO_OPENING.match(sentence) is None and "://" not in sentence
 
 
-def documents(tree: Tree, names: re.Pattern[str], main: str = "") -> Iterator[tuple[str, list[Section]]]:
-    """Yield path and sections of the documents whose names fit: at the root, in the main folder, and in `docs`."""
-    for folder in dict.fromkeys(("", main, "docs", "doc", ".github")):
+def documents(tree: Tree, names: re.Pattern[str], more: Sequence[str] = ()) -> Iterator[tuple[str, list[Section]]]:
+    """Yield path and sections of the documents whose names fit: at the root, in `docs`, and in some more folders."""
+    for folder in dict.fromkeys(("", *more, "docs", "doc", ".github")):
         for path in tree.folders.get(folder, []):
             if names.fullmatch(path.rpartition("/")[2]):
                 yield path, sections_of(tree.text(path), path)

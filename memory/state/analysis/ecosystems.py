@@ -166,7 +166,7 @@ ECOSYSTEMS = (
         "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_quoted("name"),),
         (_quoted("summary"), _quoted("description")), ((_quoted("required_ruby_version"), "Needs Ruby {}."),),
         entries=(("lib/{name}.rb", "The library `{name}`"), ("exe/*", "The command `{stem}`"),
-                 ("bin/*", "The command `{stem}`"), ("config/application.rb", "The Rails application")),
+                 ("config/application.rb", "The Rails application")),
         conventions=(Convention("set up", "bundle install", "Gemfile"), Convention("test", "bundle exec rspec", "spec"),
                      Convention("test", "bundle exec rake test", "Rakefile"),
                      Convention("lint", "bundle exec rubocop", ".rubocop.yml")),
@@ -197,14 +197,6 @@ ECOSYSTEMS = (
         units=(_text(r"\.(?:executableT|t)arget\(\s*name:\s*\"(\w{1,100})\""), "Sources"),
         entries=(("Sources/*/main.swift", "The program `{folder}`"), ("{name}.swift", "The main file")),
         conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
-    ),
-    Ecosystem(
-        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),), (_bare("description"),),
-        entries=(("lib/main.dart", "The application"), ("lib/{name}.dart", "The library `{name}`"),
-                 ("bin/*.dart", "The command `{stem}`")),
-        conventions=(Convention("set up", "dart pub get"), Convention("test", "flutter test", text="sdk: flutter"),
-                     Convention("test", "dart test"),
-                     Convention("lint", "dart analyze")),
     ),
     Ecosystem(
         "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac"), (("", "none"),),

@@ -9,38 +9,39 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .documents import Sayings, capital, cut, ended, first_sentence, is_said, opening_of, plain, sections_of
+from memory.base.words import content_words, stem
+
+from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
 from .tree import SOURCE_FOLDERS, Tree, is_test, language_of
 
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
-_DIRECT, _FLAT, _PACKAGES = 3, 6, 10
-"""How many files make a folder a source folder, how many of a source folder are parts of their own, and how many
-packages are told where there are parts.
+_DIRECT, _FLAT, _PACKAGES, _FEW, _MANY, _EXACT = 3, 9, 10, 5, 5, 10
+"""How many files make a folder a source folder, from how many parts on files are none, how many packages are told where
+there are parts, from how many parts on the rest does not hold the files, how many sources make a folder without words a
+part, and from how many they are told in tens.
 """
-_FEW, _TOLD, _WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 5, 2, 3, 2, 200_000, 260
-"""How many files a folder has that is told by some of them, how many of them are told, how many words the description
-of a declaration has and that of a file, how many characters of a file are read, and how long a description may be.
+_WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 3, 2, 200_000, 260
+"""How many words the description of a declaration has and that of a file, how many characters of a file are read, and
+how long a description may be.
 """
 
 
 class Parts(NamedTuple):
-    """The described parts, and the packages, folders and files of the main folder without a description."""
+    """The described parts, large folders without a description, and the paths of what else there is."""
 
     modules: list[dict[str, str]]
-    packages: list[str]
-    folders: list[str]
-    files: list[str]
+    areas: list[dict[str, str]]
+    rest: list[str]
 
 
 def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]) -> Parts:
-    """Return up to `MOST_MODULES` parts with name, path and responsibility, the main one first, and the files to read
-    `first`.
+    """Return the parts of a repository, the main one first, and the files to read `first` that are described.
 
     First the packages, then the parts of the main source folder, then other folders with sources, then the tests.
-    Documentation, samples and test data are no parts. Nothing is said twice, nor what the summary says.
+    Documentation, samples and test data are no parts. Nothing is said twice, nor what the summary or a name says.
     """
     main = main_package(tree, projects[0]) if projects else None
     packages: dict[str, Package] = {}
@@ -49,52 +50,55 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main, projects)
-    inner, sayings = _folders(tree, source, packages), Sayings(tree)
-    own, all_files = [source] if source not in ("", *packages) else [], _files(tree, source, main)
-    files = [path for path in all_files if sayings.of(path) or _of_file(tree, path)][:_FLAT]
-    files = [*(path for path in first if tree.is_work(path)), *files]
+    inner, files, sayings = _folders(tree, source, packages), _files(tree, source, main), Sayings(tree)
     at_root = main is not None and not main.folder
-    paths = [*own, *inner, *packages, *files] if at_root else [*packages, *own, *inner, *files]
-    outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in paths)]
+    paths = [source, *inner, *packages] if at_root else [*packages, source, *inner]
+    paths += [*(path for path in first if tree.is_work(path)), *files]
+    known = [*filter(None, paths), *packages]
+    outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in known)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     tests = [one for one in tree.inner("") if is_test(f"{one}/")]
-    modules: list[dict[str, str]] = []
-    rest = Parts(modules, [], [], [path for path in all_files if path not in files])
-    told = summary
-    for path in dict.fromkeys([*paths, *outer, *tests]):
-        package = packages.get(path)
-        said = _said_of(tree, path, package, sayings, inner)
+    parts, told = Parts([], [], []), summary
+    for path in dict.fromkeys(filter(None, [*paths, *outer, *tests])):
+        package, is_file = packages.get(path), tree.has(path)
+        said = _said_of(tree, path, package, sayings)
         is_known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
-        if said != "Tests" and is_known:
-            said = ""
+        if said != "Tests" and (is_known or _repeats(said, path)):
+            said = "The main package" if package is not None and package is main else ""
         told += f" {said}"
-        if package is not None and package is main:
-            said = said or "The main package"
-        room = _PACKAGES if package is not None and inner else MOST_MODULES
-        count = sum(one["path"] not in first for one in modules)
-        if said and (count < room or said == "Tests" or path in first):
+        count = sum(one["path"] not in first for one in parts.modules)
+        room = count < (_PACKAGES if package is not None and inner else MOST_MODULES) and (not is_file or count < _FLAT)
+        if said and (room or said == "Tests" or path in first):
             name = package.name if package is not None else path.rpartition("/")[2]
-            modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
-        elif package is not None:
-            rest.packages.append(package.name)
-        elif not tree.has(path) and path != source:
-            rest.folders.append(path)
-    return rest
+            parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
+        elif path in inner and (many := len(tree.sources(path))) >= _MANY:
+            note = f"{many if many < _EXACT else f'About {round(many, -1)}'} source files."
+            parts.areas.append({"path": path, "note": note})
+        elif path not in (source, *first) and (not is_file or count < _FEW):
+            parts.rest.append(path)
+    return parts
+
+
+def _repeats(said: str, path: str) -> bool:
+    """Return whether a text says no more than a path does, but for one word beside two of its own."""
+    names = content_words(re.sub(r"(?<=[a-z])(?=[A-Z])|[_/.]", " ", path).lower())
+    words = {stem(word) for word in content_words(said)}
+    known = words & {stem(word) for word in names}
+    return len(words - known) < (2 if len(known) > 1 else 1)
 
 
 def _is_in(path: str, folders: Iterable[str]) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in folders)
 
 
-def _said_of(tree: Tree, path: str, package: Package | None, sayings: Sayings, parts: list[str]) -> str:
+def _said_of(tree: Tree, path: str, package: Package | None, sayings: Sayings) -> str:
     """Return what a part is in the words of its manifest, of itself, or of the documents; "" where nothing says it."""
     if tree.has(path):
         return sayings.of(path) or _of_file(tree, path)
     if is_test(f"{path}/") and package is None:
         return "Tests"
     said = capital(first_sentence(plain(package.description), _MOST_SAID)) if package is not None else ""
-    said = said or sayings.of(path) or _of_folder(tree, path)
-    return said or (_of_its_files(tree, path) if path in parts else "") or sayings.page(path)
+    return said or sayings.of(path) or _of_folder(tree, path) or sayings.page(path)
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -161,24 +165,6 @@ def _of_folder(tree: Tree, folder: str) -> str:
     return told or first_sentence(opening_of(sections_of(tree.text(readme), readme), 200, strict=True))
 
 
-def _of_its_files(tree: Tree, folder: str) -> str:
-    """Return what the files of a small folder say that they are; "" where there are many, or fewer than two say it.
-
-    What one of many files says is not what the folder is.
-    """
-    direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
-    near, name = direct if len(direct) > 1 else tree.sources(folder), _folded(folder.rpartition("/")[2])
-    # Those with the name of the folder say most of it.
-    near.sort(key=lambda path: (not _folded(path.rpartition("/")[2]).startswith(name), -tree.files[path], path))
-    paths = near if len(near) <= _FEW else []
-    said = ((cut(path[len(folder) :].lstrip("/"), 60), _of_file(tree, path)) for path in paths)
-    told = [one if one.startswith("`") else f"`{file}`: {one}" for file, one in said if one]
-    if not paths or len(told) < min(len(paths), _TOLD):
-        return ""
-    more = ["and more"] if len(near) > _TOLD else []
-    return "; ".join([*(cut(one.rstrip("."), 160) for one in told[:_TOLD]), *more])
-
-
 # -- what a file is --------------------------------------------------------------------------------------------------
 
 _DOCSTRING = re.compile(
@@ -217,7 +203,7 @@ _LEGAL = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
-    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace)\b"
+    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace)\b|[^()]*\(sounds"
     r"|.*\bVersion \d|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,
 )

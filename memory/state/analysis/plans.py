@@ -60,7 +60,7 @@ _MOST_OF_STYLE = 2
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
     r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
-    r"|feel free|push|intimidate|almost always|waste"
+    r"|feel free|it['’]s ok|no need to|push|intimidate|almost always|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
@@ -98,10 +98,6 @@ _CREDIT = re.compile(
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_LABEL = re.compile(r"\b(?:symptoms?|problem|reasons?|causes?|solutions?|fix|workaround|resolution):\s*", re.IGNORECASE)
-"""The words before the parts of a trap: its symptom, its cause and the way out, in this order."""
-_POINTS = re.compile(r"\A(?:see|refer to|for example)\b.*|\b(?:below|above|following)\b.*[.:]\Z|:\Z", re.IGNORECASE)
-"""Sentences that lead to another place of the document."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
@@ -113,15 +109,15 @@ class Unreleased(NamedTuple):
     changes: list[str]
 
 
-def unreleased(tree: Tree, main: str = "", coming: str = "") -> Unreleased | None:
+def unreleased(tree: Tree, packages: list[str], coming: str = "") -> Unreleased | None:
     """Return what the change log or a folder of fragments lists as not released; None where nothing is.
 
-    `main` is the folder of the main package, `coming` the start of the version that its manifest calls unfinished.
+    `packages` are the folders of the packages, `coming` is the start of the version that a manifest calls unfinished.
     """
     fragments = [path for path in tree.files if _FRAGMENTS.fullmatch(path)]
     texts = (_FRONT.sub("", tree.text(path)).strip().partition("\n\n")[0] for path in fragments)
     told = list(filter(None, (first_sentence(plain(text), _TEXT) for text in texts)))
-    for path, sections in documents(tree, _CHANGES, main):
+    for path, sections in documents(tree, _CHANGES, packages):
         versions = [one for one in sections if one.level in (1, 2) and (one.blocks or one.level == 2)]
         for section in versions[:3]:
             still = bool(section.paragraphs) and _STILL.match(section.paragraphs[0]) is not None
@@ -248,25 +244,10 @@ def _rule(path: str, section: str, text: str) -> dict[str, str]:
     alone = [one for one in told if not _LEANS.match(one)]
     rule = next((one for pattern in (_HARD, _RULE) for one in alone if pattern.search(one)), told[0])
     title = cut(rule.rstrip("."), _TITLE)
-    return {
-        "title": capital(title),
-        "symptom": NOT_SAID,
-        "cause": f"Written in `{path}`, “{section}”." if section else f"Written in `{path}`.",
-        "correctPath": ended(capital(text)) if title != text.rstrip(".") else NOT_SAID,
-    }
+    return _gotcha(path, section, capital(title), text if title != text.rstrip(".") else "")
 
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
     where = f"Written in `{path}`, “{section}”." if section else f"Written in `{path}`."
-    parts = [part.strip() for part in _LABEL.split(text) if part.strip()]
-    if len(parts) < 2:
-        said = ended(capital(some_sentences(text, _TEXT))) if text else NOT_SAID
-        return {"title": cut(title.rstrip("."), _TITLE), "symptom": NOT_SAID, "cause": where, "correctPath": said}
-    parts = [" ".join(one for one in sentences(part) if not _POINTS.search(one)) for part in parts]
-    told, way = sentences(parts[0]), some_sentences(parts[-1], _TEXT)
-    return {
-        "title": cut(title.rstrip("."), _TITLE),
-        "symptom": ended(capital(cut(told[0], _TEXT) if told else title)),
-        "cause": ended(capital(some_sentences(parts[1], _TEXT))) if len(parts) == 3 else where,
-        "correctPath": ended(capital(way)) if way else NOT_SAID,
-    }
+    said = ended(capital(some_sentences(text, _TEXT))) if text else NOT_SAID
+    return {"title": cut(title.rstrip("."), _TITLE), "symptom": NOT_SAID, "cause": where, "correctPath": said}

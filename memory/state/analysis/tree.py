@@ -33,7 +33,7 @@ SOURCE_FOLDERS = ("src", "source", "sources", "lib", "include", "app")
 
 _DEPTH = 12
 _MOST_READ = 64 << 20
-_README = re.compile(r"readme(?:\.(?:md|markdown|rst|txt|adoc|org))?", re.IGNORECASE)
+_README = re.compile(r"readme(?:\.(?:md|markdown|rst|rdoc|txt|adoc|org))?", re.IGNORECASE)
 
 
 class Tree:
@@ -209,8 +209,8 @@ _TEST = re.compile(
 # `org.example` is the name of a package.
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
-    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*playground|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)"
-    r"|fuzz(?:ing)?|docs|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
+    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]* examples?|[^/]*playground"
+    r"|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)|fuzz(?:ing)?|docs|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""

@@ -96,7 +96,8 @@ def test_own_repository() -> None:
     bundle = sound(ROOT)
     assert bundle["project"]["name"] == "memdeck"
     assert bundle["project"]["summary"].startswith("A terminal workspace manager for the memory of AI agents.")
-    assert {"app", "widgets", "memory", "tests"} <= {module["path"] for module in bundle["projectMap"]["modules"]}
+    parts = [*bundle["projectMap"]["modules"], *bundle["projectMap"]["denseSourceAreas"]]
+    assert {"app", "widgets", "memory", "tests"} <= {part["path"] for part in parts}
     assert bundle["validationCommands"][0]["command"] == ["make", "test"]
     assert {"path": "app/main.py", "role": "The command `memdeck`."} in bundle["projectMap"]["entrypoints"]
 
@@ -207,21 +208,6 @@ def test_what_cannot_be_read_is_a_known_risk(tmp_path: Path, monkeypatch: pytest
     said = "Could not be read, so nothing of it is known: `README.md` (Permission denied)."
     assert said in sound(root)["currentFocus"]["knownRisks"]
     assert said not in whole["currentFocus"]["knownRisks"]
-
-
-def test_traps_with_labels(tmp_path: Path) -> None:
-    """Symptom, reason and solution of a section become those of the trap, with the lists below each."""
-    text = (
-        "# Troubleshooting Guide\n\n## Values are lost\n\n**Symptom:** Values are `null`\n\n**Reason:**\n\n"
-        "- The class is local\n- Or it is excluded\n\n**Solution:** Make it static.\\\nOr write an adapter.\n"
-    )
-    (trap,) = sound(write({"Known-Issues.md": text}, tmp_path))["gotchas"]
-    assert trap == {
-        "title": "Values are lost",
-        "symptom": "Values are `null`.",
-        "cause": "The class is local. Or it is excluded.",
-        "correctPath": "Make it static. Or write an adapter.",
-    }
 
 
 @pytest.mark.parametrize("line", ["# x\n\ntext `a` *b* [c](d)\n\n- one\n- two\n\n", "`", "[", "<!-- a\n", "- x\n  y\n"])
