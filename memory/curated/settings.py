@@ -92,7 +92,7 @@ KEYS: tuple[Key, ...] = (
     Key("decisions.prune_after_applied_days", 90, "count", "days that decisions are kept (0: for ever)"),
     Key("extractor.enabled", True, "bool", "whether the inbox is consumed"),
     Key("extractor.deadline", "60s", "span", "how long an extraction may take"),
-    Key("extractor.command", "", "text", "the command that names candidates; it needs an approval (empty: none)"),
+    Key("extractor.command", "", "text", "the command that suggests memories; it needs an approval (empty: none)"),
     Key("extractor.model", "", "text", "the model that the question to the command names (empty: none)"),
     Key("extractor.queue.capacity", 1, "positive", "sessions at a time"),
     Key("extractor.queue.coalesce_max", 16, "positive", "turns that are joined at most"),

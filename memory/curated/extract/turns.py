@@ -233,7 +233,7 @@ def status(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
 
 
 def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: ARG001
-    """List the candidates that failed, with the reason."""
+    """List the suggestions that failed, with the reason."""
     empty = {"agent_name": None, "workspace_id": None, "line": None, "source": None}
     return {
         "failures": [{"scope": side.name, **empty, **one} for side, one in failures(curated, args.get("session_id"))]
@@ -241,7 +241,7 @@ def list_failures(curated: Curated, args: Json, call: OperationCall) -> Json:  #
 
 
 def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Put candidates that failed back into the inbox."""
+    """Queue suggestions that failed again."""
     refuse_disabled(curated)
     if "session_id" not in args and "failure_id" not in args:
         raise UsageError("memory.validation", "name a session or a failure", "see --session and --failure")
@@ -254,7 +254,7 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
 
 
 def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
-    """Look at all turns and decide on all candidates that wait."""
+    """Process all turns and suggestions that wait."""
     refuse_disabled(curated)
     try:
         end = time.monotonic() + seconds_of(args.get("timeout", "60s"))
