@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -126,19 +127,7 @@ def _internal(error: BaseException) -> MemdeckError:
 
 
 def output_of(arguments: Sequence[str]) -> str:
-    """Return the output format that the arguments ask for, even if they contain mistakes."""
-    found = "human"
-    for index, argument in enumerate(arguments):
-        if argument == "--":
-            break
-        if argument in ("-o", "--output"):
-            value = arguments[index + 1] if index + 1 < len(arguments) else ""
-        elif argument.startswith("--output="):
-            value = argument.partition("=")[2]
-        elif argument.startswith("-o"):
-            value = argument[2:]
-        else:
-            continue
-        if value in ("human", "json", "jsonl"):
-            found = value
-    return found
+    """Return the output format that the arguments ask for, even if they contain mistakes; the last one counts."""
+    options = "".join(f"\0{argument}" for argument in arguments).partition("\0--\0")[0]
+    found = re.findall(r"\0(?:-o\0?|--output[=\0])(human|jsonl?)(?=\0|$)", options)
+    return found[-1] if found else "human"

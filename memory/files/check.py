@@ -231,8 +231,12 @@ class UnreadLine(NamedTuple):
     below: str = ""
 
 
+@lru_cache(maxsize=16)
 def unread_lines(name: str, document: Document) -> tuple[UnreadLine, ...]:
-    """Return the lines of a file that no entry, list, table or setting takes, in file order."""
+    """Return the lines of a file that no entry, list, table or setting takes, in file order.
+
+    An unchanged file has the same document in each snapshot.
+    """
     found = sorted({one.line for one in line_findings(name, document) if one.code in UNREAD_CODES})
     if not found:
         return ()

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from memory.base.safe_text import visible
-from memory.files.check import UnreadLine, unread_lines
+from memory.files.check import unread_lines
 from widgets.list.rows import Heading, Note
 
 if TYPE_CHECKING:
-    from memory.document import Document
     from memory.errors import MemdeckError
     from memory.files.snapshot import Snapshot
 
@@ -223,7 +221,7 @@ def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Seq
     `words` name the problem; `first` is a number that no note of the pane has.
     """
     document = snapshot.document(name)
-    found = _unread(name, document) if len(document.dump()) <= LARGEST else ()
+    found = unread_lines(name, document) if len(document.dump()) <= LARGEST else ()
     rows: list[Any] = []
     heading: str | None = None
     for one in found:
@@ -235,9 +233,3 @@ def unread_rows(name: str, snapshot: Snapshot, words: str, *, first: int) -> Seq
             rows.append(Heading(visible(heading.strip()) or "NO HEADING", f"{count}  {words}"))
         rows.append(LineRow(name, one.line, visible(one.title), words))
     return rows
-
-
-@lru_cache(maxsize=16)
-def _unread(name: str, document: Document) -> tuple[UnreadLine, ...]:
-    """Return the unread lines; an unchanged file has the same document in each snapshot."""
-    return unread_lines(name, document)

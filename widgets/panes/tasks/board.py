@@ -82,6 +82,8 @@ class CardList(PaneList):
         number, owner = (key.number, key.owner) if isinstance(key, Continuation) else (0, key)
         if not isinstance(owner, RowKey):
             return super().render_row(key, width)
+        if number >= self.card_lines:
+            return ()
         card = self._card(owner.item, width)
         return clip_line(card[number], width) if number < len(card) else ()
 
