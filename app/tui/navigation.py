@@ -164,7 +164,7 @@ class Navigation(Part):
     # Between the parts of a pane
 
     def to_entry(self) -> None:
-        """Go to the entry, or from the sidebar to the list."""
+        """Go to the entry, or to the list."""
         pane = self.app.shown_pane
         if self.app.main_screen.sidebar.has_focus:
             pane.focus_list()

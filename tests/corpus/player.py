@@ -39,7 +39,7 @@ LISTS = {
     "config.md": "config list",
     "Aidefile": "typed status",
     "memories.jsonl": "facts list",
-    "keys.toml": "keys",
+    "keys.toml": "doctor",
     "channels.toml": "doctor",
     "config.toml": "trust list",
 }

@@ -45,7 +45,6 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         "disconnect": ("connect:disconnect", "Remove what connect wrote, byte for byte."),
         "git": ("git:git", "Set up git to merge memory files by entries."),
         "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),
-        "keys": ("keys:keys", "List the keys of the application, with your own."),
         "completion": ("completion:completion", "Print the completion script of a shell."),
     }.items()
 }
@@ -99,6 +98,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "History and consent": ("changes", "undo", "redo", "review", "trust"),
     "Many workspaces": ("fleet",),
     "Git": ("git", "merge"),
-    "Care": ("check", "relink", "still-true", "supersede", "doctor", "keys", "completion"),
+    "Care": ("check", "relink", "still-true", "supersede", "doctor", "completion"),
 }
 """The names under the headings of `memdeck --help`."""

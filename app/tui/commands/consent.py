@@ -32,7 +32,7 @@ ROLES = {"state": ("validation", "engine"), "typed": ("folders",)}
 
 
 def review(app: Spine) -> None:
-    """Review a command, then approve or deny it."""
+    """Review a command, approve or deny it."""
     pane = app.pane
     if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
         return first(app, set(), () if pane is None else ROLES.get(pane.pane_id, ()))
@@ -42,7 +42,7 @@ def review(app: Spine) -> None:
 
 
 def review_all(app: Spine) -> None:
-    """Review all that needs approval, one by one."""
+    """Review all that needs approval."""
     return first(app, set(), ())
 
 

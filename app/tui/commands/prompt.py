@@ -50,7 +50,7 @@ def agent(app: Spine) -> None:
 
 
 def balance(app: Spine) -> None:
-    """Show what entries cost, and how often they helped."""
+    """Show what entries cost and how they helped."""
     source = _source(app)
     source.balance = not source.balance
     return app.changed()
@@ -69,7 +69,7 @@ def pin(app: Spine) -> None:
 
 
 def mute(app: Spine) -> None:
-    """Hide the entry from agents, or show it again."""
+    """Hide the entry from agents, or show it."""
     return _turn(app, "mute", "Muted", "Unmuted")
 
 

@@ -44,7 +44,7 @@ def _inbox(app: Spine) -> Inbox:
 
 
 def accept(app: Spine) -> None:
-    """Accept the proposal, or approve the command."""
+    """Accept the proposal or the command."""
     others = [one for one in _things(app) if not isinstance(one, Proposal)]
     gone = [one for one in others if isinstance(one, OutsideRemoval | ClientDeletion)]
     # Each is a change of its own.

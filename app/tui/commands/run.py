@@ -29,7 +29,7 @@ SPANS = (("3", "30m", "30 minutes"), ("2", "2h", "2 hours"), ("8", "8h", "8 hour
 
 
 def run(app: Spine) -> None:
-    """Run the monitor or the task's action; asks first."""
+    """Run the monitor or the task's action."""
     pane = app.shown_pane
     if app.setup.safe:
         return app.say("memdeck runs nothing with --safe.", severity="warning")
@@ -85,7 +85,7 @@ def _acted(app: Spine, task: Task, done: ActionRun) -> None:
 
 
 def mute(app: Spine) -> None:
-    """Send no messages about the monitor for a while."""
+    """Send no messages about it for a while."""
     monitors = monitors_of(app.shown_pane)
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 

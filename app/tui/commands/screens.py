@@ -1,4 +1,4 @@
-"""Commands about the application itself: command palette, help, jump mode, themes, reading the files again, leaving."""
+"""Commands about the application itself: command palette, help, jump mode, themes, leaving."""
 
 from __future__ import annotations
 
@@ -69,11 +69,6 @@ def themes(app: Spine) -> None:
         app.say(f"Colours: {theme_words(name)}.")
 
     app.ask(Pick("Colours", options, looked=use), chosen, left=lambda: use(before))
-
-
-def reload(app: Spine) -> None:
-    """Reload the files."""
-    app.changed(then=lambda: app.say("The files were reloaded."))
 
 
 def quit(app: Spine) -> None:  # noqa: A001

@@ -242,7 +242,7 @@ COMMANDS: tuple[Command, ...] = (
         "entries.edit_source",
         "edit source",
         on.SOURCE,
-        said=(("waiting", "edit", "Edit the proposed text in $EDITOR; it stays pending"),),
+        said=(("waiting", "edit", "Edit the proposed text in $EDITOR"),),
     ),
     _command("entry.remove", "x", "entries.remove", "remove", on.REMOVING, shown=True, bulk=True),
     _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
@@ -293,7 +293,6 @@ COMMANDS: tuple[Command, ...] = (
     ),
     _command("app.theme", "", "screens.themes", "theme", on.ALWAYS),
     _command("app.problem", "", "navigation.problem", "problem", group="Panes"),
-    _command("app.reload", "", "screens.reload", "reload", on.LOOK),
     _command("app.quit", "q", "screens.quit", "quit", on.ALWAYS),
 )
 """All commands; those shown are in the order of the footer."""

@@ -33,17 +33,17 @@ def toggle(app: Spine, name: str) -> None:
 
 
 def board(app: Spine) -> None:
-    """Show the tasks as a board, or the list again."""
+    """Show the tasks as a board, or as a list."""
     return toggle(app, "board")
 
 
 def calendar(app: Spine) -> None:
-    """Show the tasks as a calendar, the journal as a year."""
+    """Show a calendar of tasks or days."""
     return year(app) if app.shown_pane.pane_id == "journal" else toggle(app, "calendar")
 
 
 def arrange(app: Spine) -> None:
-    """Choose how the list is grouped and sorted."""
+    """Group and sort the list."""
     pane = app.shown_pane
     groups = getattr(pane, "groups", ()) if getattr(pane, "board", None) is None else ()
     options = [

@@ -66,7 +66,6 @@ ALSO: dict[str, str] = {
     "entry.source": "editor vim",
     "app.help": "keys shortcuts",
     "app.quit": "exit close leave",
-    "app.reload": "refresh",
     "app.search": "find grep",
     "app.theme": "color look light dark contrast settings",
     "journal.capture": "quick capture note",

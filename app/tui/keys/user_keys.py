@@ -195,4 +195,4 @@ def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Itera
 def _unknown(binding_id: str, known: Iterable[str]) -> str:
     said = binding_id[:_LONGEST_ID]
     near = get_close_matches(said, list(known), 1)
-    return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see `memdeck keys`")
+    return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see docs/keys.md")
