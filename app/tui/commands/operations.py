@@ -214,7 +214,7 @@ def next_step(app: Spine) -> None:
 
 
 def prune(app: Spine) -> None:
-    """Delete old entries of this memory; previews them, and asks for an approval that is missing."""
+    """Delete old entries of this memory; previews it."""
     pane_id = app.shown_pane.pane_id
     if pane_id == "typed":
         return consent.first(app, set(), consent.ROLES[pane_id], lambda: _at_once(app, "typed prune"))
