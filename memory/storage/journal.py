@@ -12,7 +12,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from memory.errors import MemdeckError, RefusedError, write_failed
 
 from . import fsio
 from .own_folders import STATE, StateFolder
-from .step import Step, label_of
+from .step import Folders, Step, label_of
 
 _HEAD = b"memdeck 3 "
 _ID = re.compile(r"[0-9A-Z]{26}")
@@ -138,14 +138,14 @@ def _recover(intent: Intent, workspace: Path, stage: int) -> None:
         Step(path, before, after, label_of(intent.id, number, before, after), stage)
         for number, (path, before, after) in enumerate(intent.files)
     ]
-    try:
+    with closing(Folders(workspace)) as around:
         for step in steps:
-            _enter(step, workspace)
+            _enter(step, around)
             step.look()
         _sync(steps, stage)  # A kill is not a power cut: files that had moved may not be on the disk yet.
         # Bytes of other programs that the change displaced go back first, whether the change is completed or not.
         _take_back([step for step in steps if step.crossed])
-        if all(step.done or step.open for step in steps) and _make_folders(intent, steps, workspace):
+        if all(step.done or step.open for step in steps) and _make_folders(intent, steps, around):
             _go_on([step for step in steps if step.open])
         if complete := all(step.done for step in steps):
             _sync(steps, stage)
@@ -154,9 +154,6 @@ def _recover(intent: Intent, workspace: Path, stage: int) -> None:
             _sync(steps, stage)
         if not complete and not any(step.done for step in steps):
             fsio.remove_folders(list(intent.folders), workspace)
-    finally:
-        for step in steps:
-            step.close()
 
 
 def _go_on(steps: list[Step]) -> None:
@@ -195,25 +192,25 @@ def go_back(steps: Sequence[Step]) -> bool:
     return True
 
 
-def _make_folders(intent: Intent, steps: list[Step], workspace: Path) -> bool:
+def _make_folders(intent: Intent, steps: list[Step], around: Folders) -> bool:
     """Make the folders that completing a change needs; False where something else has their names."""
     try:
         for path in intent.folders:
-            os.close(fsio.open_folder(path.split("/"), workspace, []))
+            os.close(fsio.open_folder(path.split("/"), around.workspace, []))
     except (RefusedError, FileNotFoundError):
         return False
     for step in steps:
-        _enter(step, workspace)
+        _enter(step, around)
     return all(step.folder >= 0 for step in steps)
 
 
-def _enter(step: Step, workspace: Path) -> None:
+def _enter(step: Step, around: Folders) -> None:
     """Open the folder of a file, if there is one and no part of its path is a link.
 
     Any other error may be temporary, and must not count as a change by another program.
     """
     try:
-        step.enter(workspace)
+        step.enter(around)
     except FileNotFoundError:
         return
     except RefusedError as error:
@@ -222,9 +219,8 @@ def _enter(step: Step, workspace: Path) -> None:
 
 
 def _sync(steps: list[Step], stage: int) -> None:
-    for step in steps:
-        if step.folder >= 0:
-            fsio.sync(step.folder)
+    for folder in {step.folder for step in steps if step.folder >= 0}:
+        fsio.sync(folder)
     fsio.sync(stage)
 
 

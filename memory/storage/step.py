@@ -1,7 +1,7 @@
 """One file of a change: compared, staged, put in its place, and taken back if the change cannot be completed.
 
 `Step` knows a file by the SHA-256 of its bytes before and after the change, so that it can tell after a crash how far
-the file had come. `FileStep` adds what only the running change knows: the bytes, and the open file.
+the file had come. `FileStep` adds what only the running change knows: the bytes, and which file it checked.
 """
 
 from __future__ import annotations
@@ -57,6 +57,26 @@ def label_of(change_id: str, number: int, before: str | None, after: str | None)
     return f"{change_id}.{number}.{(before or _NONE)[:_SHORT]}.{(after or _NONE)[:_SHORT]}"
 
 
+class Folders:
+    """The folders around the files of one change, each opened once: a process has only so many files open."""
+
+    def __init__(self, workspace: Path) -> None:
+        """Nothing is opened yet."""
+        self.workspace = workspace
+        self._open: dict[str, int] = {}
+
+    def open(self, path: str) -> int:
+        """Return a folder by its path in the workspace; FileNotFoundError where there is none."""
+        if path not in self._open:
+            self._open[path] = fsio.open_folder(path.split("/") if path else [], self.workspace)
+        return self._open[path]
+
+    def close(self) -> None:
+        """Close them."""
+        while self._open:
+            os.close(self._open.popitem()[1])
+
+
 class Step:
     """One file of a change, by its digests `before` and `after` (None: no file); `path` is relative to the workspace.
 
@@ -76,10 +96,9 @@ class Step:
         self.here: str | None = None
         self.staged: str | None = None
 
-    def enter(self, workspace: Path) -> None:
+    def enter(self, folders: Folders) -> None:
         """Open the folder of the file; FileNotFoundError where there is none."""
-        if self.folder < 0:
-            self.folder = fsio.open_folder(self.parent.split("/") if self.parent else [], workspace)
+        self.folder = folders.open(self.parent)
 
     def look(self) -> None:
         """Compare the file in place and the staged one with the digests."""
@@ -140,12 +159,6 @@ class Step:
         fsio.sync(self.folder)
         return True
 
-    def close(self) -> None:
-        """Close the folder."""
-        folder, self.folder = self.folder, -1
-        if folder >= 0:
-            os.close(folder)
-
 
 def sweep(stage: int) -> None:
     """Clear the stage folder, but for displaced files to which another program wrote late: these are kept."""
@@ -175,14 +188,13 @@ class FileStep(Step):
 
     adds = False
 
-    def __init__(self, file: FileChange, workspace: Path, path: str, stage: int, label: str, like: str = "") -> None:
+    def __init__(self, file: FileChange, folders: Folders, path: str, stage: int, label: str, like: str = "") -> None:
         """Plan the step; nothing is read yet."""
         super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
         self.file = file
         self.known = (file.before, file.after)
-        self._workspace = workspace
+        self._folders = folders
         self._like = like
-        self._source = -1
         self._found: os.stat_result | None = None
         self._seen = ABSENT
         self.begun = False
@@ -193,7 +205,7 @@ class FileStep(Step):
         written.
         """
         try:
-            self.enter(self._workspace)
+            self.enter(self._folders)
         except FileNotFoundError:
             return self.file.before is None
         # Root may write everywhere; for other users, a folder that its own owner closed is respected.
@@ -202,10 +214,10 @@ class FileStep(Step):
         target = open_target(self.name, self.folder, self.path)
         if target is None:
             return self.file.before is None
-        self._source = target[0]
         try:
-            self._found = os.fstat(self._source)
-            stored = read_open(self._source, self.path)
+            with fsio.closing(target[0]) as source:
+                self._found = os.fstat(source)
+                stored = read_open(source, self.path)
         except OSError as error:
             raise read_failed(error, self.path) from error
         if stored is None or stored.data != self.file.before:
@@ -218,25 +230,23 @@ class FileStep(Step):
         if self.file.after is None or self.adds:
             return
         try:
-            source, found, moved = self._source, self._found, None
-            if self._like:
-                *parents, name = self._like.split("/")
-                with fsio.closing(fsio.open_folder(parents, self._workspace)) as folder:
-                    moved = open_target(name, folder, self._like)
-            if moved is not None:
-                source, found = moved
+            path = self._like or self.path
+            parent, _, name = path.rpartition("/")
+            exists = self._like or self._seen.exists
+            target = open_target(name, self._folders.open(parent), path) if exists else None
+            source, found = (-1, None) if target is None else target
             try:
                 new = f"{self.label}.new"  # A torn file must not have the name of a whole one.
                 staged = fsio.write_new(new, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
                 with fsio.closing(staged):
-                    if source >= 0:
+                    if target is not None:
                         fsio.copy_attributes(source, staged)
-                    if moved is not None:
-                        fsio.keep_time(moved[1], staged)
+                        if self._like:
+                            fsio.keep_time(target[1], staged)
                     fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
             finally:
-                if moved is not None:
-                    os.close(moved[0])
+                if target is not None:
+                    os.close(source)
         except OSError as error:
             raise write_failed(error, self.path) from error
 
@@ -252,7 +262,7 @@ class FileStep(Step):
             self.append()
             return
         try:
-            self.enter(self._workspace)
+            self.enter(self._folders)
             if not self._unchanged():
                 raise conflict([self.path], crossed=True)
             self.begun = True
@@ -280,13 +290,6 @@ class FileStep(Step):
             return FileVersion.of(os.lstat(self.name, dir_fd=self.folder)) == self._seen
         except FileNotFoundError:
             return not self._seen.exists
-
-    def close(self) -> None:
-        """Close the folder and the file."""
-        super().close()
-        source, self._source = self._source, -1
-        if source >= 0:
-            os.close(source)
 
     def append(self) -> None:
         """Add the new bytes in one write and a sync, instead of replacing the file.

@@ -21,7 +21,7 @@ from .journal import Intent, go_back
 from .log.log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
-from .step import HALF_DONE, FileStep, conflict, digest_of, half_done, label_of, sweep
+from .step import HALF_DONE, FileStep, Folders, conflict, digest_of, half_done, label_of, sweep
 from .store_files import StoreFiles
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
@@ -284,10 +284,11 @@ class Transaction:
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
         """Check all files, stage them, write the intent, then replace one after the other."""
         store = self._store
+        around = Folders(store.workspace)
         steps = [
             FileStep(
                 file,
-                store.workspace,
+                around,
                 store.shown(file.path),
                 places.stage,
                 label_of(change.id, number, digest_of(file.before), digest_of(file.after)),
@@ -327,8 +328,7 @@ class Transaction:
                 self._end(steps, durable=durable)
             raise
         finally:
-            for step in steps:
-                step.close()
+            around.close()
 
     def _recorded_change(self, change: Change, files: Sequence[FileChange]) -> Change:
         """Return a change for the log, which has paths relative to the workspace."""

@@ -312,8 +312,8 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
 def _unchecked(check: Callable[[FileStep], bool]) -> Callable[[FileStep], bool]:
     def checked(self: FileStep) -> bool:
         check(self)
-        if self._source >= 0:
-            self._found = os.fstat(self._source)
+        if self._found is not None:
+            self._found = os.lstat(self.name, dir_fd=self.folder)
             self._seen = step.FileVersion.of(self._found)
         return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 from datetime import datetime
 from pathlib import Path
 
@@ -53,6 +54,21 @@ def test_another_base_is_a_conflict(store: Store, workspace: Path, tree, now: da
     assert caught.value.code == "document.conflict"
     assert caught.value.details["files"] == [".aiter/memory/tasks.md"]
     assert tree(workspace) == before
+
+
+def test_a_change_of_many_files_opens_few_at_once(store: Store, now: datetime) -> None:
+    """A process has only so many files open: hundreds are made, rewritten and removed with fifty to spare."""
+    names = [f"memory/archive/{number}.md" for number in range(150)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 50, hard))
+    try:
+        for before, after in ((None, b"one\n"), (b"one\n", b"two\n"), (b"two\n", None)):
+            change = attempt(store, now, *[(name, before, after) for name in names])
+            assert len(change.files) == len(names)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o664, 0o750])
