@@ -30,14 +30,19 @@ HOUSE = Path(__file__).parents[1]
 VERBS = """
 import app.cli.run, memory.files.tasks.operations, app.hooks.run
 import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
+import memory.clients.system, memory.curated.sessions, memory.curated.system, memory.facts.system, memory.state.system
+import memory.typed.system, memory.files.versions.diff, memory.prompts.sheet, memory.review.inbox
+import memory.systems.suspects, memory.trust.consent
 """
 """What most verbs load."""
 TOOLS = f"""{VERBS}
-import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.stdio
+import app.cli.verbs.servers.mcp, app.servers.mcp.calls, app.servers.mcp.stdio, app.servers.mcp.curated_tools
+import anyio._backends._asyncio, memory.files.entries, memory.monitoring.operations, memory.state.entries, rapidfuzz
 """
 """What a server of tools loads, in its way."""
 REQUESTS = f"""{VERBS}
-import app.cli.verbs.servers.api, app.servers.api.application, app.servers.api.server
+import app.cli.verbs.servers.api, app.servers.api.application, app.servers.api.routes, app.servers.api.server
+app.servers.api.routes.routes()
 """
 """What a server of requests loads."""
 
