@@ -98,15 +98,9 @@ def _standings(context: Context) -> list[MonitorStanding]:
 def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
     rows = []
     for one in known:
-        monitor, state = one.monitor, one.before or "never checked"
-        if one.broken:
-            state = f"error ({one.broken})"
-        elif one.state == "stale":
-            state = f"stale, {one.was}"
-        elif one.state == "blocked":
-            state = f"blocked, {one.was}" if one.before else "blocked"
+        monitor, checked = one.monitor, one.monitor.last_check or ""
         interval = describe(monitor.interval) if monitor.interval else ""
-        rows.append((short(monitor.ref), state, monitor.type or "", interval, monitor.last_check or "", monitor.name))
+        rows.append((short(monitor.ref), one.words, monitor.type or "", interval, checked, monitor.name))
     alerts = {row: 1 for row, one in enumerate(known) if one.bad}
     return paint.columns(rows, alerts=alerts, indent="", empty="no monitors")
 

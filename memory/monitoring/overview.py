@@ -96,6 +96,15 @@ class MonitorStanding:
         """What was measured last, in words: `was healthy (72% used)`, `never measured`."""
         return f"was {self.before}" if self.before else "never measured"
 
+    @property
+    def words(self) -> str:
+        """The state as lists show it: `failing (status 503)`, `stale, was healthy (72% used)`, `never checked`."""
+        if self.broken:
+            return f"error ({self.broken})"
+        if self.state == "stale" or (self.blocked and self.before):
+            return f"{self.state}, {self.was}"
+        return self.state if self.blocked else self.before or "never checked"
+
     def json(self) -> dict[str, Any]:
         """Return the monitor's own keys and those of its state; absent values are None."""
         alert = self.alert

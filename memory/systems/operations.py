@@ -20,7 +20,7 @@ from memory.files.status import Attention, Brief, brief
 from memory.files.tasks.model import Task
 from memory.history.outside import OutsideRemoval, lost_files
 from memory.maintenance.run import ahead_of, held_words
-from memory.monitoring.overview import resting_in, standings
+from memory.monitoring.overview import MonitorStanding, resting_in, standings
 from memory.monitoring.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
@@ -125,7 +125,7 @@ class _Status:
     latest: datetime | None
     late: Sequence[Overdue]
     attention: Attention
-    alerts: Sequence[dict[str, Any]]
+    alerts: Sequence[MonitorStanding]
     proposals: int
     removed: Sequence[OutsideRemoval]
     problems: Sequence[Problem]
@@ -147,7 +147,7 @@ class _Status:
                 "total": len(found.snapshot.monitors.monitors),
                 "failing": self.attention.failing,
                 "stale": self.attention.stale,
-                "alerts": self.alerts,
+                "alerts": [one.json() for one in self.alerts],
             },
             "next_runs": [
                 {"label": run.label, "kind": run.kind, "ref": run.ref, "at": format_utc(run.instant)}
@@ -197,7 +197,10 @@ class _Status:
         ):
             rows = [(task.ref_hex, task.due or task.recurring or "", _far(task), task.title) for task in tasks[:_SOME]]
             yield from _part(paint, heading, rows, len(tasks), range(len(rows)) if alerting else ())
-        rows = [(short(m["ref"]), _status(m), _local(m["lastCheck"], zone), m["name"]) for m in self.alerts[:_SOME]]
+        rows = [
+            (short(one.monitor.ref), one.words, _local(one.monitor.last_check, zone), one.monitor.name)
+            for one in self.alerts[:_SOME]
+        ]
         yield from _part(paint, f"Monitors: {', '.join(attention.values())}", rows, len(self.alerts), range(len(rows)))
         shown = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
         yield from _part(paint, "Next runs", shown, len(found.next_runs))
@@ -219,6 +222,7 @@ def status(context: Context) -> Result:
     # What cannot be read counts as empty here: `doctor` reports the problems of the folder.
     decided = _or_none(lambda: approvals_of(workspace, context.trust, context.environ)) or ()
     found = found.without(resting_in(found.snapshot, decided))
+    alerting = (*found.failing, *found.stale)
     lost = [one.problem() for one in lost_files(workspace)]
     told = _Status(
         root=str(workspace.root),
@@ -229,7 +233,7 @@ def status(context: Context) -> Result:
         latest=_or_none(lambda: ahead_of(workspace, now)),
         late=overdue(workspace, now),
         attention=found.attention(len(waiting_in(decided))),
-        alerts=_alerts(context, found),
+        alerts=[one for one in standings(workspace, found.snapshot, now, context.trust) if one.monitor in alerting],
         proposals=_or_none(Inbox(workspace.together).count) or 0,
         removed=context.removals(),
         problems=lost + [problem for problem in found.problems if problem.level != "note"],
@@ -253,13 +257,6 @@ def _is_short(workspace: Workspace) -> bool:
     return size <= _SHORT
 
 
-def _alerts(context: Context, found: Brief) -> list[dict[str, Any]]:
-    """Return the state of the monitors that fail or are stale."""
-    known = standings(context.workspace, found.snapshot, context.now, context.trust)
-    wanted = {one.ref for one in (*found.failing, *found.stale)}
-    return [one.json() for one in known if one.monitor.ref in wanted]
-
-
 def _systems(context: Context) -> dict[str, Any]:
     """Return the status of the systems besides the memory files."""
     found: dict[str, Any] = {}
@@ -277,13 +274,6 @@ def _local(text: str | None, zone: tzinfo) -> str:
     """Return a time of a file in the workspace's zone, in the same format as other times; other texts unchanged."""
     moment = moment_or_none(text, zone)
     return (text or "") if moment is None or moment.instant is None else format_local(moment.instant, zone)
-
-
-def _status(monitor: dict[str, Any]) -> str:
-    if monitor["state"] == "stale":
-        return f"stale, {monitor['summary']}"
-    remark = monitor["lastStatusRemark"]
-    return (monitor["lastStatus"] or "") + (f" ({remark})" if remark else "")
 
 
 def _far(task: Task) -> str:
