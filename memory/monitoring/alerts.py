@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc
 from memory.base.problems import Problem
@@ -31,6 +31,7 @@ from memory.monitoring.threshold import read_duration
 
 Kind = Literal["alert", "recovered", "reminder"]
 Told = Literal["no", "held", "yes"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,44 +156,40 @@ _LONGEST = timedelta(days=366)
 
 def read_options(monitor: Monitor) -> AlertOptions:
     """Return the options of a monitor; never fails."""
-    fields = monitor.entry.fields
     problems: list[Problem] = []
 
-    def text(key: str) -> str | None:
-        value = split_remark(fields.get(key) or "")[0]
-        return None if is_absent(value) else value
+    def read(key: str, parse: Callable[[str], T], usual: T) -> T:
+        text = split_remark(monitor.entry.fields.get(key) or "")[0]
+        try:
+            return usual if is_absent(text) else parse(text)
+        except UsageError as error:
+            line = field_line(monitor.entry, key, monitor.line + 1)
+            message = f"{monitor.name[:60]}: {key}: {error.message}"
+            problems.append(Problem("warning", monitor.file, line, "monitor.setting", message))
+            return usual
 
-    def wrong(key: str, why: str) -> None:
-        message = f"{monitor.name[:60]}: {key}: {why}"
-        line = field_line(monitor.entry, key, monitor.line + 1)
-        problems.append(Problem("warning", monitor.file, line, "monitor.setting", message))
-
-    def number(key: str) -> int:
-        value = text(key) or "1"
-        if value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= _MOST:
-            return int(value)
-        wrong(key, f"{value[:30]!r} is not a whole number from 1 to {_MOST}")
-        return 1
-
-    remind = text("remind")
-    every = None if remind is None else read_span(remind)
-    if remind is not None and every is None:
-        wrong("remind", f"{remind[:30]!r} is not a time such as 4h or 1d")
-    windows: tuple[Window, ...] = ()
-    try:
-        windows = parse_windows(text("maintenance") or "")
-    except UsageError as error:
-        wrong("maintenance", error.message)
     priority = (monitor.alert_priority or "").casefold()
     return AlertOptions(
-        number("failuresBefore"),
-        number("successesBefore"),
-        every,
-        tuple(name.strip() for name in (text("dependsOn") or "").split(",") if name.strip()),
-        windows,
+        read("failuresBefore", _count, 1),
+        read("successesBefore", _count, 1),
+        read("remind", _every, None),
+        read("dependsOn", lambda text: tuple(name.strip() for name in text.split(",") if name.strip()), ()),
+        read("maintenance", parse_windows, ()),
         priority if priority in PRIORITIES else None,
         tuple(problems),
     )
+
+
+def _count(text: str) -> int:
+    if text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= _MOST:
+        return int(text)
+    raise UsageError("monitor.setting", f"{text[:30]!r} is not a whole number from 1 to {_MOST}")
+
+
+def _every(text: str) -> timedelta | None:
+    if (found := read_span(text)) is not None:
+        return found
+    raise UsageError("monitor.setting", f"{text[:30]!r} is not a time such as 4h or 1d")
 
 
 def read_span(text: str) -> timedelta | None:
