@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Database: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 """A connection to the catalogue."""
 SCHEMA = "memdeck"
-VERSION = 2
+VERSION = 3
 """The version of the catalogue's tables; another one is made anew."""
 _SECONDS = 10
 _REFUSED = re.compile(

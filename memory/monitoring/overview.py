@@ -248,15 +248,13 @@ def _label(text: str) -> str:
 class WaitingAsk:
     """An ask that waits for a person, `why` in a few words.
 
-    `place` is the memory file that asks for it, or the name of another system, `ref` the entry if one does, `monitor`
-    the monitor if it is one.
+    `place` is the memory file that asks for it, or the name of another system, `ref` the entry if one does.
     """
 
     ask: Ask
     why: str
     place: str
     ref: str = ""
-    monitor: Monitor | None = None
 
     @property
     def role(self) -> str:
@@ -292,7 +290,7 @@ def notice(
         if decision.waits:
             ref = next((one.ref for one in (monitor, task) if one is not None), "")
             place = ask.file if system == "files" else system
-            waiting.append(WaitingAsk(ask, decision.why, place, ref, monitor))
+            waiting.append(WaitingAsk(ask, decision.why, place, ref))
     mutes: dict[str, datetime] = {}
     if monitors:
         with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
