@@ -87,8 +87,10 @@ class CentralFleet(Fleet):
         with self._connected() as database:
             rows = database.execute(_HOSTS).fetchall()
         return tuple(
-            FleetHost(name, _whole(age), _is_silent(_whole(age)), status, waiting, failed)
-            for name, age, status, waiting, failed in rows
+            FleetHost(
+                name, _whole(age), _is_silent(_whole(age)), *map(status.get, ("lag", "unread", "failures")), *jobs
+            )
+            for name, age, status, *jobs in rows
         )
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:

@@ -74,32 +74,23 @@ class WorkspaceOverview:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FleetHost:
+class FleetHost(NamedTuple):
     """A host of a catalogue: `age` is how many seconds ago it was heard from (None: never), `silent` that this is too
-    long, `status` what its agent says about itself, `waiting` and
-    `failed` the numbers of its jobs.
+    long; `lag`, `unread` and `failures` are what its agent says about itself, None where it did not yet.
     """
 
-    name: str
+    host: str
     age: int | None
     silent: bool
-    status: Mapping[str, Any]
-    waiting: int
-    failed: int
+    lag: float | None
+    unread: int | None
+    failures: int | None
+    jobs_waiting: int
+    jobs_failed: int
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {
-            "host": self.name,
-            "age": self.age,
-            "silent": self.silent,
-            "lag": self.status.get("lag"),
-            "unread": self.status.get("unread"),
-            "failures": self.status.get("failures"),
-            "jobs_waiting": self.waiting,
-            "jobs_failed": self.failed,
-        }
+        return self._asdict()
 
 
 class FleetHit(NamedTuple):

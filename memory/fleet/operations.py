@@ -154,7 +154,7 @@ def status(context: Context, database: str | None) -> Result:
         "workspaces",
         lambda: [row.json() for row in rows],
         lambda paint: _status_lines(paint, context, rows),
-        notes=[f"alert: {host.name} {_heard(host)}" for host in all_of.hosts() if host.silent],
+        notes=[f"alert: {host.host} {_heard(host)}" for host in all_of.hosts() if host.silent],
         code=FAILED if any(row.error for row in rows) else 0,
     )
 
@@ -175,8 +175,8 @@ def hosts(context: Context, database: str | None) -> Result:
 
 
 def _host_row(host: FleetHost) -> tuple[str, ...]:
-    lag, failures = f"{host.status.get('lag', 0):.0f} s", f"{host.status.get('failures', 0):,}"
-    return host.name, _heard(host), lag, failures, f"{host.waiting:,}", f"{host.failed:,}"
+    lag, counts = f"{host.lag or 0:.0f} s", (host.failures or 0, host.jobs_waiting, host.jobs_failed)
+    return host.host, _heard(host), lag, *(f"{count:,}" for count in counts)
 
 
 def _heard(one: FleetHost | WorkspaceOverview) -> str:
@@ -403,7 +403,7 @@ _WORKSPACES = {
 
 def fleet_metrics(hosts: Iterable[FleetHost], workspaces: Iterable[WorkspaceOverview]) -> str:
     """Return the metrics of hosts and workspaces; values that are not known are left out."""
-    of_hosts = [({"host": one.name}, one.json()) for one in hosts]
+    of_hosts = [({"host": one.host}, one.json()) for one in hosts]
     of_workspaces = []
     for one in workspaces:
         values = {"broken": True} if one.error else {**one.json(), "broken": False}
