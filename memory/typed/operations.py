@@ -171,10 +171,10 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
             if not one.deleted:
                 continue
         verb = "would delete" if dry_run else "deleted"
-        yield paint.line(
-            f"{one.agent.name}: {verb} {plural(len(one.deleted), 'file')} ({bytes_text(one.freed)}), "
-            f"kept {one.kept:,}, skipped {len(one.skipped):,}, errors {len(one.errors):,}"
-        )
+        counts = {"kept": one.kept, "skipped": len(one.skipped), "errors": len(one.errors)}
+        rest = "".join(f", {name} {count:,}" for name, count in counts.items() if count)
+        size = f" ({bytes_text(one.freed)})" if one.deleted else ""
+        yield paint.line(f"{one.agent.name}: {verb} {plural(len(one.deleted), 'file')}{size}{rest}")
         if dry_run:
             yield from first(one.deleted, lambda file: paint.line(f"{file.type}  {file.path}", "    "))
         yield from first(one.skipped, lambda left: paint.line(f"skipped: {left.path}: {left.reason}", "    "))

@@ -120,7 +120,7 @@ def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) ->
     agent = look.agent
     if look.aidefile is None:
         return AgentPrune(agent, error=look.error)
-    if approvals is not None and (error := _not_approved(approvals, look)) is not None:
+    if (error := not_approved(approvals, look)) is not None:
         return AgentPrune(agent, error=error)
     deleted, errors, skipped = [], list(look.failed), list(look.passed)
     skipped += [LeftOut(path, "a lock is never pruned") for path in look.sentinels]
@@ -171,13 +171,14 @@ def ask_of(look: AgentLook) -> Ask:
     return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)
 
 
-def _not_approved(approvals: Path, look: AgentLook) -> MemdeckError | None:
-    """Return why the folders of an agent may not be pruned, None where they may; `approvals` is the state folder.
+def not_approved(approvals: Path | None, look: AgentLook) -> MemdeckError | None:
+    """Return why the folders of an agent may not be pruned, None where they may, and without the state folder.
 
     The folders of an agent without settings may be pruned. Others need an approval, and so do the usual ones once
     others were approved: BlockedError `trust.blocked`.
     """
-    assert look.aidefile is not None
+    if approvals is None or look.aidefile is None:
+        return None
     ask, root = ask_of(look), root_of(look.agent.folder)
     decision = Trust(approvals, root).decide(ask)
     if decision.allowed:

@@ -20,7 +20,7 @@ from memory.workspace import Workspace
 
 from .aidefile import NAME
 from .files import AgentLook, look_at
-from .pruning import AgentPrune, AgentStatus, ask_of, prune, status_of
+from .pruning import AgentPrune, AgentStatus, ask_of, not_approved, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
 from .sizes import bytes_text
@@ -34,10 +34,14 @@ _BASELINE = 1_000_000
 
 
 class TypedLook(NamedTuple):
-    """A snapshot of the agents of a workspace: their files, with sizes and ages; `approvals` is the state folder."""
+    """A snapshot of the agents of a workspace: their files, with sizes and ages.
+
+    `approvals` is the state folder, `blocked` says for each agent why its folders may not be pruned, "" where they may.
+    """
 
     agents: tuple[AgentLook, ...]
     approvals: Path | None = None
+    blocked: tuple[str, ...] = ()
 
     def at(self, now: datetime) -> tuple[AgentStatus, ...]:
         """Return the status of each agent at an aware time."""
@@ -94,7 +98,8 @@ class TypedMemory(System):
 
     def look(self) -> TypedLook:
         """Return a snapshot of the agents; the same object as long as nothing changed."""
-        found = TypedLook(tuple(look_at(agent) for agent in self.agents()), self._workspace.state.folder.home)
+        agents, approvals = tuple(look_at(agent) for agent in self.agents()), self._workspace.state.folder.home
+        found = TypedLook(agents, approvals, tuple(str(not_approved(approvals, one) or "") for one in agents))
         if self._last is None or _facts(found) != _facts(self._last):
             self._last = found
         return self._last
@@ -274,4 +279,4 @@ def _rule(pruned: AgentPrune, shown: str) -> RuleReport:
 
 def _facts(look: TypedLook) -> object:
     """Return what distinguishes two snapshots; errors are compared by their text."""
-    return [(one, str(one.error or "")) for one in look.agents]
+    return [(one, str(one.error or "")) for one in look.agents], look.blocked

@@ -217,7 +217,12 @@ def prune(app: Spine) -> None:
     """Delete old entries of this memory; previews it."""
     pane_id = app.shown_pane.pane_id
     if pane_id == "typed":
-        return consent.first(app, set(), consent.ROLES[pane_id], lambda: _at_once(app, "typed prune"))
+
+        def approved() -> None:
+            app.changed()  # The pane says what the folders need.
+            _at_once(app, "typed prune")
+
+        return consent.first(app, set(), consent.ROLES[pane_id], approved)
     return _at_once(app, f"{pane_id} prune")
 
 
