@@ -16,11 +16,10 @@ from .documents import capital, cut, ended, is_said, listed, opening_of, plain, 
 from .manifests import main_package, projects_of, whole_name
 from .modules import Parts, main_folder, parts_of
 from .plans import MOST_CHANGES, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_aside, is_document, is_test, language_of
+from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
-_TOP_FILES = ("Makefile", "justfile", "Taskfile.yml", "tox.ini")
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
@@ -151,29 +150,22 @@ class _Repository:
         for package in sorted(packages, key=lambda one: one is not self.main):
             programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
             for path, role in (programs | package.entries if package is self.main else programs).items():
-                if role not in roles.values():
+                if role not in roles.values() and "fixture" not in path:
                     roles.setdefault(path, role)
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
 
     def _key_paths(self, entrypoints: list[dict[str, str]]) -> list[str]:
-        tree = self.tree
-        paths = [
-            *self.guides,
-            *(path for project in self.projects for path in project.manifests[:2]),
-            *(path for path in _TOP_FILES if tree.has(path)),
-            *(path for path, _ in ci_files(tree)[:1]),
-            *(entry["path"] for entry in entrypoints[:3]),
-            *filter(None, [main_folder(tree, self.main, self.projects)]),
-            *[folder for folder in tree.inner("") if is_test(f"{folder}/")][:2],
-        ]
-        paths = paths or [path for path in tree.files if is_document(path) or tree.is_work(path)][:_MOST_FIRST]
+        tree, manifests = self.tree, (path for project in self.projects for path in project.manifests[:2])
+        paths = [*self.guides, *manifests, *(path for path, _ in ci_files(tree)[:1])]
+        paths += [*(entry["path"] for entry in entrypoints[:3]), main_folder(tree, self.main, self.projects)]
+        paths = [*filter(None, paths)] or [path for path in tree.files if is_document(path) or tree.is_work(path)]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
     def _notes(self, parts: Parts) -> list[str]:
         rest = [one for one in parts.rest if not _OF_TOOLS.search(one)]
         around = Counter(one.rpartition("/")[0] for one in rest if one in self.tree.folders)
-        rest = [f"{top}/*" if around[top := one.rpartition("/")[0]] > 3 and top else one for one in rest]
-        rest = [f"`{one}`" for one in dict.fromkeys(rest)]
+        rest = [f"{top}/*" if around[top := one.rpartition("/")[0]] > _SHORT and top else one for one in rest]
+        rest = [f"`{one}`" for one in dict.fromkeys(rest) if f"{one}/*" not in rest]
         found = [f"{_ALSO} {listed(rest, 12)}."] if rest else []
         found += [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:

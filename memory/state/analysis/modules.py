@@ -173,7 +173,7 @@ _DOCSTRING = re.compile(
     re.DOTALL,
 )
 _MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:false|(?:~S)?\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
-_MODULES = re.compile(r"^[ \t]*def(?:module|protocol) ([\w.]+)", re.MULTILINE)
+_MODULES = re.compile(r"^([ \t]*)def(?:module|protocol) ([\w.]+)", re.MULTILINE)
 _STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
 _HASHED = {"Python", "Ruby", "Shell", "Elixir", "PHP", "Perl", "R", "Julia", "Nim", "PowerShell", "Terraform"}
@@ -292,8 +292,9 @@ def header(tree: Tree, path: str) -> str:
     if end in ("ex", "exs"):
         # The module that the file is named after, else the first one.
         stem, modules = _folded(path.rpartition("/")[2].partition(".")[0]), [*_MODULES.finditer(text)]
-        about = next((one for one in modules if _folded(one[1].rpartition(".")[2]) == stem), next(iter(modules), None))
-        doc = _MODULEDOC.search(text, about.end()) if about is not None else None
+        about = next((one for one in modules if _folded(one[2].rpartition(".")[2]) == stem), next(iter(modules), None))
+        inside = text[about.end() :].partition(f"\n{about[1]}  @moduledoc")[2] if about is not None else ""
+        doc = _MODULEDOC.match(f"@moduledoc{inside}")
         return _described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""
     for comment, code in _comments(text, path) if language_of(path) is not None else ():
         if said := _described(comment, _FEWEST):
