@@ -25,19 +25,12 @@ SECTIONS = (("active", "ACTIVE"), ("completed", "COMPLETED"))
 ROW = Columns(Column("sign", 1, importance=9), Column("title", minimum=12), Column("state", 11, "right", importance=1))
 """The columns of a plan, phase or task: its title, and its state or progress."""
 
-TONES: dict[str, Tone] = {
-    "blocked": "warn",
-    "failed": "alert",
-    "completed": "muted",
-    "done": "muted",
-    "pending": "muted",
-}
-"""The tone of each state; only blocked and failed ones have a colour."""
-SIGNS = {
-    "completed": "check", "done": "check", "running": "half", "blocked": "alert", "failed": "cross",
-    "pending": "circle", "planning": "circle",
+STATES: dict[str, tuple[str, Tone]] = {
+    "completed": ("check", "muted"), "done": ("check", "muted"), "pending": ("circle", "muted"),
+    "planning": ("circle", "plain"), "running": ("half", "plain"), "blocked": ("alert", "warn"),
+    "failed": ("cross", "alert"),
 }  # fmt: skip
-"""The sign of each state."""
+"""The sign and the tone of each state; only blocked and failed ones have a colour."""
 
 LABELS = {"currentPhase": "phase", "planId": "id", "dependsOn": "depends on"}
 """The labels of fields that differ from their names."""
@@ -180,9 +173,10 @@ def _tree(plan: Plan) -> Iterator[Record]:
                      group=True, thing=plan, columns=ROW)  # fmt: skip
         for task in phase.tasks:
             told = {"id": task.id, "status": task.status, "project": task.project, "phase": task.phase}
+            sign, tone = state_of(task.status)
             yield Record(
-                f"{plan.ref}/{number}/{task.id}", str(task.title or task.id or ""), depth=2, sign=sign_of(task.status),
-                tone="muted" if task.share == 100 else tone_of(task.status), columns=ROW, mark=repr(task), thing=plan,
+                f"{plan.ref}/{number}/{task.id}", str(task.title or task.id or ""), depth=2, sign=sign,
+                tone="muted" if task.share == 100 else tone, columns=ROW, mark=repr(task), thing=plan,
                 words=plan.title, values={key: text or "" for key, text in told.items()} | {"number": str(number)},
             )  # fmt: skip
             number += 1
@@ -198,7 +192,7 @@ def task_of(item: Record) -> PlanTask | None:
 
 def plan_told(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mapping[str, Any]:
     """Return state and progress of a plan, its dates, one bar per phase, and its problems."""
-    state = line(_sign(plan.status, glyphs), " ", Piece(plan.status or "no status", tone_of(plan.status)))
+    state = line(_sign(plan.status, glyphs), " ", Piece(plan.status or "no status", state_of(plan.status)[1]))
     bars = () if plan.progress is None else (progress_line(plan.progress, glyphs, 12),)
     shares = [(phase_name(one.name), progress_of(one.tasks) or 0) for one in plan.phases]
     problems = [one for one in plan.problems if one.level != "note"]
@@ -216,24 +210,20 @@ def plan_told(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mappin
     }
 
 
-def sign_of(status: str | None) -> str:
-    """Return the name of the glyph of a state."""
-    return SIGNS.get((status or "").casefold(), "dot")
-
-
-def tone_of(status: str | None) -> Tone:
-    """Return the tone of a state."""
-    return TONES.get((status or "").casefold(), "plain")
+def state_of(status: str | None) -> tuple[str, Tone]:
+    """Return the name of the glyph of a state, and its tone."""
+    return STATES.get((status or "").casefold(), ("dot", "plain"))
 
 
 def _sign(status: str | None, glyphs: Glyphs) -> Piece:
-    return Piece(getattr(glyphs, sign_of(status)), tone_of(status))
+    sign, tone = state_of(status)
+    return Piece(getattr(glyphs, sign), tone)
 
 
 def _state(task: PlanTask, glyphs: Glyphs) -> Line:
     if task.share == 100 or (task.status or "").casefold() == "pending":
         return ()
-    return progress_line(task.share, glyphs) if task.share else line(Piece(task.status or "", tone_of(task.status)))
+    return progress_line(task.share, glyphs) if task.share else line(Piece(task.status or "", state_of(task.status)[1]))
 
 
 def phase_name(name: str) -> str:

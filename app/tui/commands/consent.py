@@ -126,25 +126,19 @@ def _decide(
 
 def deny(app: Spine, asks: Sequence[Ask]) -> None:
     """Deny what waits for an approval, without a question; undo lets it wait again."""
+    trust, now = Schedule.of(app).trust(), app.clock()
 
     def work() -> list[str]:
-        trust, now = Schedule.of(app).trust(), app.clock()
         entrust(app.shown_workspace, trust, app.environ)
         return [trust.deny(ask, who=ACTOR, now=now).id for ask in asks]
 
-    def again(ids: Sequence[str]) -> None:
-        trust, now = Schedule.of(app).trust(), app.clock()
-
-        def revoke() -> None:
-            for one in ids:
-                trust.revoke(one, who=ACTOR, now=now)
-
-        _find(app, revoke, lambda _: app.changed())
-
     def denied(ids: list[str]) -> None:
-        app.undo_next(lambda: again(ids))
-        words = f"Denied: {asks[0].name}" if len(asks) == 1 else f"Denied: {len(asks)} commands"
-        app.say(f"{words}. {app.key_of('change.undo')} undoes it.")
+        def again() -> None:
+            _find(app, lambda: [trust.revoke(one, who=ACTOR, now=now) for one in ids], lambda _: app.changed())
+
+        app.undo_next(again)
+        words = asks[0].name if len(asks) == 1 else f"{len(asks)} commands"
+        app.say(f"Denied: {words}. {app.key_of('change.undo')} takes it back.")
         app.changed()
 
     if asks:

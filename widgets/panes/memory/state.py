@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.errors import ConflictError, MemdeckError, UsageError
@@ -67,7 +68,8 @@ class StatePane(RecordPane):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stood: tuple[StateLook, date, Json | None] | None = None
+        self._status: Json | None = None
+        """The status as it was last read."""
 
     def _look(self) -> StateLook | None:
         return None if self.snapshot is None else self.snapshot.of("state", StateLook)
@@ -75,25 +77,23 @@ class StatePane(RecordPane):
     @property
     def next_call(self) -> str:
         """The operation that the status suggests now; to make the state where there is none."""
-        look = self._look()
-        status = None if look is None else self._status(look, self.now)
-        if status is None:
-            return (
-                "state validate"
-                if look is not None and look.problem and look.problem.code != "state.missing"
-                else "state init"
-            )
-        return (status["next"]["command"] or "memdeck state recall").removeprefix("memdeck ")
+        look, status = self._look(), self._status
+        if status is not None:
+            return str(status["next"]["command"] or "memdeck state recall").removeprefix("memdeck ")
+        broken = look is not None and look.problem is not None and look.problem.code != "state.missing"
+        return "state validate" if broken else "state init"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield all rows. Unreadable parts are left out, and the first row says why; none where nothing exists yet."""
-        look = snapshot.of("state", StateLook)
-        if look is None:
+        look, status = snapshot.of("state", StateLook), None
+        problem = None if look is None else look.problem
+        if look is not None and problem is None:
+            with suppress(MemdeckError):
+                status = status_of(look.memory, now, work=True)
+        self._status = status
+        missing = problem is not None and problem.code == "state.missing"
+        if look is None or (missing and not (look.events or look.sources or look.checkpoints)):
             return
-        problem = look.problem
-        if problem and problem.code == "state.missing" and not (look.events or look.sources or look.checkpoints):
-            return
-        status = self._status(look, now)
         if problem is not None:
             yield Record("state#status", problem.message, sign="alert", tone="alert", values={"part": "status"},
                          words=problem.hint)  # fmt: skip
@@ -107,29 +107,14 @@ class StatePane(RecordPane):
             yield from _bundle(look.bundle)
         waiting = {event["id"] for event in look.backlog}
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
-        for title, note, rows in (
-            (
-                "NEW FROM SESSIONS",
-                "not in the sections yet",
-                [_event(one, "backlog") for one in reversed(look.backlog)],
-            ),
-            ("HISTORY", "", [_event(one, "history") for one in recalled]),
-            ("SESSIONS COME FROM", "", [_source(one) for one in look.sources]),
+        for title, rows in (
+            ("NEW FROM SESSIONS", [_event(one, "backlog") for one in reversed(look.backlog)]),
+            ("HISTORY", [_event(one, "history") for one in recalled]),
+            ("SESSIONS COME FROM", [_source(one) for one in look.sources]),
         ):
             if rows:
-                yield Heading(title, f"{len(rows):,}  {note}".rstrip())
+                yield Heading(title, f"{len(rows):,}")
                 yield from rows
-
-    def _status(self, look: StateLook, now: datetime) -> Json | None:
-        """Return the status, kept until the files or the day change; the day decides which entries are too old."""
-        known, day = self._stood, now.date()
-        if known is None or known[0] is not look or known[1] != day:
-            try:
-                status = None if look.problem is not None else status_of(look.memory, now, work=True)
-            except MemdeckError:
-                status = None
-            known = self._stood = (look, day, status)
-        return known[2]
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many events wait for a recall."""
