@@ -81,7 +81,7 @@ def monitor_cases(places: Places, size: str) -> Iterator[Case]:
         snapshot = Snapshot(_Texts(text), lambda: NOW.tzinfo)  # type: ignore[arg-type, return-value]
         state = StateFolder(places.folder.with_name("state"), places.folder)
         around = Around(places.folder, NOW, environ=kept, state=state)
-        return [(one, _Approved(_text(one))) for one in snapshot.monitors.monitors], around
+        return [(one, _Approved(_text(one))) for one in snapshot.monitors.items], around
 
     def all_at_once(source: str, folder: Path = places.folder) -> None:
         planned, around = due(source)

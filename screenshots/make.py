@@ -153,7 +153,7 @@ def _edit(workspace: Workspace, actor: str, minutes: int, **fields: str) -> None
 
     _let_agents(workspace)
     now = NOW - timedelta(minutes=minutes)
-    ref = workspace.snapshot().tasks.tasks[0].ref
+    ref = workspace.snapshot().tasks.items[0].ref
     workspace.change("tasks.edit", lambda snapshot: edit_task(snapshot, ref, set=fields, now=now), actor=actor, now=now)
 
 
@@ -164,7 +164,7 @@ def tell(workspace: Workspace) -> None:
     _edit(workspace, "agent:builder", 60 * 27, assigned="deploy-bot")
     _edit(workspace, "agent:builder", 60 * 5, due="2024-01-15 16:00", notes="Run tests first, then tell the team")
     now = NOW - timedelta(minutes=95)
-    ref = next(task.ref for task in workspace.snapshot().tasks.tasks if task.title.startswith("Update README"))
+    ref = next(task.ref for task in workspace.snapshot().tasks.items if task.title.startswith("Update README"))
     workspace.change("tasks.start", lambda snapshot: start_task(snapshot, ref, now=now), actor="human", now=now)
     path = workspace.memory / "tasks.md"
     path.write_text(path.read_text("utf-8").replace("assigned: deploy-bot", "assigned: release-bot", 1), "utf-8")
@@ -179,7 +179,7 @@ def _remove(workspace: Workspace) -> None:
     from memory.files.tasks.operations import remove_task
 
     _let_agents(workspace)
-    ref = workspace.snapshot().tasks.tasks[0].ref
+    ref = workspace.snapshot().tasks.items[0].ref
     workspace.change(
         "tasks.remove", lambda snapshot: remove_task(snapshot, ref, now=NOW), actor="agent:builder", now=NOW
     )
@@ -191,7 +191,7 @@ def _propose(workspace: Workspace) -> None:
     from memory.files.tasks.edits import edit_task
     from memory.files.tasks.operations import remove_task
 
-    first, second, *_ = (task.ref for task in workspace.snapshot().tasks.tasks)
+    first, second, *_ = (task.ref for task in workspace.snapshot().tasks.items)
     earlier = NOW - timedelta(minutes=7)
     with suppress(BlockedError):
         workspace.change(

@@ -104,7 +104,7 @@ class DemoAgent:
 
     def _idea(self) -> None:
         title = self._chance.choice(_IDEAS)
-        if all(task.title != title for task in self._workspace.snapshot().tasks.tasks):
+        if all(task.title != title for task in self._workspace.snapshot().tasks.items):
             self._change(
                 "tasks.add",
                 lambda snapshot: add_task(snapshot, title, assigned="incident-bot", now=self._clock()),

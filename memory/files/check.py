@@ -113,7 +113,7 @@ def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
 
 def monitor_file_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
     """Yield the findings of monitors.md."""
-    for monitor in snapshot.monitors.monitors:
+    for monitor in snapshot.monitors.items:
         yield from MONITORS.problems(name, monitor.entry, monitor.line + 1, snapshot.zone)
         need = {"http": "url", "command": "command"}.get(monitor.type or "")
         if monitor.type is None or (need is not None and need not in monitor.entry.fields):
@@ -126,7 +126,7 @@ def plan_file_problems(snapshot: Snapshot, name: str, document: Document) -> Ite
     known = [index for index, part in document.all_sections() if section_of(part)]
     why = "is read as active: it is in no section of plans"
     yield from (one.of(name) for one in unread_entries(document, known, "error", "plan.unknown_section", why))
-    for plan in snapshot.view(name, Plans).plans:
+    for plan in snapshot.view(name, Plans):
         yield from (one.of(name) for one in plan.problems)
         yield from PLANS.problems(name, plan.entry, plan.line + 1, snapshot.zone)
         missing = [key for key in ("planId", "status", "created") if key not in plan.entry.fields]

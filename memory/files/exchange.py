@@ -47,12 +47,12 @@ def items_of(snapshot: Snapshot) -> Iterator[Item | Skipped]:
     tasks, plans = (snapshot.tasks, *snapshot.archived_tasks()), (snapshot.plans, *snapshot.archived_plans())
     journals = (snapshot.journal, *snapshot.archived_journals())
     parts: list[tuple[Any, Sequence[Any], Callable[[Any, Snapshot], Item], int]] = [
-        *((one, one.tasks, _task, 2) for one in tasks),
+        *((one, one.items, _task, 2) for one in tasks),
         *((one, list(one.entries()), _entry, 2) for one in journals),
         (knowledge, knowledge.items, _knowledge, 3),
-        (contacts, contacts.all(), _contact, 2),
-        *((one, one.plans, _whole, 2) for one in plans),
-        (monitors, monitors.monitors, _whole, 2),
+        (contacts, contacts.items, _contact, 2),
+        *((one, one.items, _whole, 2) for one in plans),
+        (monitors, monitors.items, _whole, 2),
         (config, config.settings, _setting, 3),
     ]
     for view, found, item, levels in parts:
@@ -399,7 +399,7 @@ def _known_others(snapshot: Snapshot) -> Iterable[tuple[object, ...]]:
     yield from (_bullet_key(one.section, one.topic, one.raw) for one in snapshot.knowledge.items)
     for file in (snapshot.journal, *snapshot.archived_journals()):
         yield from (("journal", one.date or "", bare(one.entry)) for one in file.entries())
-    yield from (("contact", one.kind, one.title) for one in snapshot.contacts.all())
+    yield from (("contact", one.kind, one.title) for one in snapshot.contacts.items)
 
 
 def _bullet_key(section: str, topic: str | None, raw: str) -> tuple[str, str, bytes]:
@@ -413,7 +413,7 @@ def _known_tasks(snapshot: Snapshot) -> _Tasks:
     """Return the tasks of tasks.md and its archives by what names them, whatever became of them since."""
     known: _Tasks = {}
     for tasks_of_file in (snapshot.tasks, *snapshot.archived_tasks()):
-        for task in tasks_of_file.tasks:
+        for task in tasks_of_file:
             for key in {_key(task.entry), _title(task.entry)}:
                 known.setdefault(key, []).append(task.entry)
     return known

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from memory.base.values import folded
@@ -166,31 +167,28 @@ def _words(noun: str) -> str:
 TASKS: Lookup[Task] = Lookup(
     "tasks",
     "task",
-    lambda snapshot: snapshot.tasks.tasks,
-    lambda snapshot: (task for tasks in snapshot.archived_tasks() for task in tasks.tasks),
+    lambda snapshot: snapshot.tasks,
+    lambda snapshot: chain.from_iterable(snapshot.archived_tasks()),
     is_open=lambda task: task.section in ("pending", "in-progress"),
 )
 ENTRIES: Lookup[JournalEntry] = Lookup(
     "journal",
     "journal",
     lambda snapshot: snapshot.journal.entries(),
-    lambda snapshot: (entry for journal in snapshot.archived_journals() for entry in journal.entries()),
+    lambda snapshot: chain.from_iterable(journal.entries() for journal in snapshot.archived_journals()),
 )
-KNOWLEDGE: Lookup[KnowledgeItem] = Lookup("knowledge", "knowledge", lambda snapshot: snapshot.knowledge.items)
+KNOWLEDGE: Lookup[KnowledgeItem] = Lookup("knowledge", "knowledge", lambda snapshot: snapshot.knowledge)
 CONTACTS: Lookup[Contact] = Lookup(
-    "contacts",
-    "contact",
-    lambda snapshot: snapshot.contacts.all(),
-    has_id=lambda one, text: one.has_id(text),
+    "contacts", "contact", lambda snapshot: snapshot.contacts, has_id=lambda one, text: one.has_id(text)
 )
 PLANS: Lookup[Plan] = Lookup(
     "orchestration",
     "plan",
-    lambda snapshot: snapshot.plans.plans,
-    lambda snapshot: (plan for plans in snapshot.archived_plans() for plan in plans.plans),
+    lambda snapshot: snapshot.plans,
+    lambda snapshot: chain.from_iterable(snapshot.archived_plans()),
     is_open=lambda plan: plan.section == "active" and not plan.archived,
     has_id=lambda plan, text: plan.plan_id == text,
 )
-MONITORS: Lookup[Monitor] = Lookup("monitors", "monitor", lambda snapshot: snapshot.monitors.monitors)
+MONITORS: Lookup[Monitor] = Lookup("monitors", "monitor", lambda snapshot: snapshot.monitors)
 find_task, find_entry, find_knowledge = TASKS.find, ENTRIES.find, KNOWLEDGE.find
 find_contact, find_plan, find_monitor = CONTACTS.find, PLANS.find, MONITORS.find

@@ -81,12 +81,12 @@ def _ends_of(item: Any) -> Iterator[_End]:
 def _items(snapshot: Snapshot, *, tasks: bool) -> Iterator[Any]:
     """Yield the items of all files that may be an end of a link, journal entries left out."""
     if tasks:
-        yield from snapshot.tasks.tasks
-    yield from snapshot.plans.plans
+        yield from snapshot.tasks.items
+    yield from snapshot.plans.items
     for plans in snapshot.archived_plans():
-        yield from plans.plans
-    yield from snapshot.monitors.monitors
-    yield from snapshot.contacts.all()
+        yield from plans.items
+    yield from snapshot.monitors.items
+    yield from snapshot.contacts.items
     yield from snapshot.config.settings
 
 
@@ -129,7 +129,7 @@ def _linked(snapshot: Snapshot, item: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(item, JournalEntry):
         names = set(quoted(item.entry.text))
         titled: tuple[Task | Plan | Monitor, ...] = (
-            (*snapshot.tasks.tasks, *snapshot.plans.plans, *snapshot.monitors.monitors) if names else ()
+            (*snapshot.tasks.items, *snapshot.plans.items, *snapshot.monitors.items) if names else ()
         )
         yield from ((_noun(one), one) for one in titled if one.title in names)
     elif isinstance(item, Task | Plan | Monitor):
@@ -199,7 +199,7 @@ def link_problems(snapshot: Snapshot) -> Iterator[Problem]:
             yield Problem("warning", _place(item)[0], line, "link.dangling", message)
     for (link, key), items in twice.items():
         yield from _twice(link, key, items)
-    for plan in snapshot.plans.plans:
+    for plan in snapshot.plans.items:
         if plan.section == "active" and not is_absent(plan.plan_id or "") and ("plan", plan.plan_id) not in used:
             message = f"no task belongs to the plan {(plan.plan_id or '')[:40]!r}"
             yield Problem("note", plan.file, plan.line + 1, "link.unused", message)

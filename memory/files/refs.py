@@ -176,11 +176,12 @@ class FileView(Generic[T]):
         """Store the file; subclasses read the items."""
         self.file = file
         self.document = document
+        self.items: tuple[T, ...] = ()
         self._long: dict[Place, str] = {}
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over the items in file order."""
-        raise NotImplementedError
+        return iter(self.items)
 
     def at(self, *place: int | None) -> T:
         """Return the item at a place; KeyError where there is none."""
@@ -252,7 +253,12 @@ class PlacedEntry(Item):
     @property
     def entry(self) -> Entry:
         """The entry in the plain form."""
-        raise NotImplementedError
+        return self.raw
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.entry.title
 
     @property
     def mark(self) -> bytes:

@@ -102,7 +102,7 @@ def brief(snapshot: Snapshot, now: datetime) -> Brief:
     `due_week` holds the tasks due within seven days, but not today. Tasks with an impossible date are in no list.
     """
     zone = snapshot.zone
-    tasks, monitors = snapshot.tasks, snapshot.monitors.monitors
+    tasks, monitors = snapshot.tasks, snapshot.monitors.items
     stale = tuple(one for one in monitors if one.stale(now, zone))
     groups: dict[str | None, list[tuple[datetime, Task]]] = {"overdue": [], "today": [], "week": []}
     for task in tasks.open:
@@ -145,7 +145,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[s
             "people": len(contacts.people),
         },
         "plans": snapshot.plans.counts,
-        "monitors": {"monitors": len(snapshot.monitors.monitors)},
+        "monitors": {"monitors": len(snapshot.monitors.items)},
         "archive": {"files": len(snapshot.archive_names)},
     }
 

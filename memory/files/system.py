@@ -162,7 +162,7 @@ def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:
     from memory.monitoring.settings import broken
     from memory.trust.asks import monitor_asks
 
-    monitors = snapshot.monitors.monitors
+    monitors = snapshot.monitors.items
     why = {monitor.name: broken(monitor, snapshot.root) for monitor in monitors}
     return tuple(
         replace(ask, ambiguous=why[ask.name]) if not ask.ambiguous and why.get(ask.name) else ask
@@ -183,7 +183,7 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
             yield _of(knowledge_record(item), "decisions", "it was decided", date=item.date or "")
     found = brief(snapshot, now)
     yield from _tasks(found)
-    for plan in snapshot.plans.plans:
+    for plan in snapshot.plans.items:
         if plan.status == "running":
             yield _of(plan_record(plan), "running", "the plan is running")
     for monitor in (*found.failing, *found.stale):

@@ -101,7 +101,7 @@ class LocalWorkspaces:
             found = brief(snapshot, now).without(resting_in(snapshot, decided))
             overdue, failing = len(found.overdue), len(found.failing)
             stale, until = len(found.stale) + len(late_upkeep(workspace, now)), next_overdue(found)
-            if any(one.interval for one in snapshot.monitors.monitors):
+            if any(one.interval for one in snapshot.monitors.items):
                 until = min(until, now + timedelta(seconds=STALE_SECONDS))
         problems = sum(problem.level == "error" for problem in check_all(workspace))
         waiting = len(waiting_in(decided))

@@ -241,6 +241,6 @@ def _views(snapshot: Snapshot, kind: str) -> Callable[[Place], Task | JournalEnt
     if kind == TASKS:
         return {task.at: task for task in snapshot.tasks}.get
     if kind == PLANS:
-        return {plan.at: plan for plan in snapshot.plans.plans}.get
+        return {plan.at: plan for plan in snapshot.plans.items}.get
     journal = snapshot.journal
     return {entry.at: entry for day in journal.days for entry in journal.of_day(day)}.get

@@ -133,9 +133,9 @@ def standings(
     With `trust`, monitors that no person approved are blocked. If the state folder cannot be trusted, nothing is known
     of any monitor.
     """
-    if not snapshot.monitors.monitors:
+    if not snapshot.monitors.items:
         return ()
-    asks = () if trust is None else monitor_asks(snapshot.monitors.monitors)
+    asks = () if trust is None else monitor_asks(snapshot.monitors.items)
     decided = {(ask.role == "remediate", ask.name): trust.decide(ask) for ask in asks if trust is not None}
     with closing(ledger_of(workspace)) as ledger:
         try:
@@ -147,7 +147,7 @@ def standings(
 def _standings(
     ledger: MonitorLedger, snapshot: Snapshot, now: datetime, decided: Mapping[tuple[bool, str], ConsentDecision]
 ) -> Iterator[MonitorStanding]:
-    monitors, zone = snapshot.monitors.monitors, snapshot.zone
+    monitors, zone = snapshot.monitors.items, snapshot.zone
     alerts = {key: AlertState.read(values) for key, values in ledger.kept("alert").items()}
     mutes, past = ledger.mutes(), ledger.last_results(POINTS)
     options = {monitor.name: read_options(monitor) for monitor in reversed(monitors)}
@@ -280,7 +280,7 @@ def notice(
 
     `decided` are the asks of all systems: the system, the ask, and the decision about it.
     """
-    monitors = {monitor.name: monitor for monitor in reversed(snapshot.monitors.monitors)}
+    monitors = {monitor.name: monitor for monitor in reversed(snapshot.monitors.items)}
     # A waiting task is the only open one with its title.
     tasks = {task.title: task for task in snapshot.tasks.open}
     waiting = []
@@ -295,7 +295,7 @@ def notice(
     if monitors:
         with closing(ledger_of(workspace)) as ledger, suppress(RefusedError):
             mutes = {key: until for key, until in ledger.mutes().items() if until > now}
-    muted = [(one, mutes[key]) for one in snapshot.monitors.monitors if (key := key_of(one.name)) in mutes]
+    muted = [(one, mutes[key]) for one in snapshot.monitors.items if (key := key_of(one.name)) in mutes]
     return Notice(tuple(waiting), tuple(muted), mutes.get("*"), resting_in(snapshot, decided))
 
 
@@ -306,4 +306,4 @@ def resting_in(snapshot: Snapshot, decided: Iterable[tuple[str, Ask, ConsentDeci
         for _, ask, decision in decided
         if ask.file == MONITORS and ask.role != "remediate" and not decision.allowed
     }
-    return frozenset(one.ref for one in snapshot.monitors.monitors if one.name in names)
+    return frozenset(one.ref for one in snapshot.monitors.items if one.name in names)

@@ -88,7 +88,7 @@ def keep_watch(
 def _anything(workspace: Workspace, heartbeat: bool, now: datetime) -> bool:
     """Return whether there is anything to watch; if not, nothing is created outside the workspace."""
     snapshot = workspace.snapshot()
-    if snapshot.monitors.monitors or (heartbeat and snapshot.config.get("expression") is not None):
+    if snapshot.monitors.items or (heartbeat and snapshot.config.get("expression") is not None):
         return True
     with closing(ledger_of(workspace)) as ledger:
         return bool(ledger.held(now) or ledger.unwritten())
@@ -125,7 +125,7 @@ def _choose(run: RunContext, names: Sequence[str] | None, everything: bool) -> l
 
     A due monitor that is run on request uses up its due time: it does not run for that time again.
     """
-    monitors = run.snapshot.monitors.monitors
+    monitors = run.snapshot.monitors.items
     timed = [one for one in schedules(run.snapshot) if one.monitor is not None]
     due, problems = due_of(timed, run.ledger.last_claims(run.now), run.now, run.snapshot.zone)
     instants = {one.monitor.ref: at for one, at in due if one.monitor is not None}
@@ -257,7 +257,7 @@ def write_back(snapshot: Snapshot, statuses: Mapping[str, str], notes: Sequence[
 def _with_statuses(snapshot: Snapshot, statuses: Mapping[str, str], checked: str) -> Document:
     document = snapshot.monitors.document
     changed: dict[int, dict[int, Entry]] = {}
-    for monitor in snapshot.monitors.monitors:
+    for monitor in snapshot.monitors.items:
         if (status := statuses.get(monitor.name)) is not None:
             section, number = monitor.at
             entry = monitor.entry.set_field("lastCheck", checked).set_field("lastStatus", status)

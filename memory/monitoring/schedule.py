@@ -85,7 +85,7 @@ def schedules(snapshot: Snapshot, upkeep: str = "") -> tuple[Scheduled, ...]:
         UPKEEP: Scheduled("maintenance", UPKEEP, config.get("maintenanceSchedule") or upkeep),
         BEAT: Scheduled("heartbeat", BEAT, config.get("expression") or ""),
     }
-    for monitor in snapshot.monitors.monitors:
+    for monitor in snapshot.monitors.items:
         key = key_of(monitor.name)
         if key not in found or not found[key].expression:
             found[key] = Scheduled("monitors", key, monitor.interval or "", monitor)
@@ -127,7 +127,7 @@ def look_ahead(workspace: Workspace, trust: Trust, now: datetime, upkeep: str = 
         claims |= {UPKEEP: last} if (last := _last_maintenance(workspace, claims, now)) is not None else {}
         due = [one for one, _ in due_of(found, claims, now, snapshot.zone)[0]]
         waits = bool(ledger.held(now) or ledger.unwritten())
-    asks = by_name(monitor_asks(snapshot.monitors.monitors), "check", "url") if due else {}
+    asks = by_name(monitor_asks(snapshot.monitors.items), "check", "url") if due else {}
 
     def runs(one: Scheduled) -> bool:
         ask = None if one.monitor is None else asks.get(one.monitor.name)
@@ -187,7 +187,7 @@ def overdue_problems(workspace: Workspace, now: datetime) -> tuple[Problem, ...]
     """Return warnings about what no longer runs regularly, and about stale monitors."""
     snapshot = workspace.snapshot().readable()
     found = [Problem("warning", "config.md", 0, "upkeep.overdue", one.message) for one in overdue(workspace, now)]
-    for one in snapshot.monitors.monitors:
+    for one in snapshot.monitors.items:
         if one.stale(now, snapshot.zone):
             said = "never measured" if one.last_check is None else f"no result since {one.last_check}"
             found.append(Problem("warning", one.file, one.line + 1, "monitor.stale", f"{one.name[:60]}: {said}"))
@@ -279,7 +279,7 @@ def beat(
     news = [line for line in facts if line not in told]
     lines: list[str] = []
     if news:
-        pending = sum(task.section == "pending" for task in snapshot.tasks.tasks)
+        pending = sum(task.section == "pending" for task in snapshot.tasks.items)
         lines = [f"{plural(pending, 'pending task')} found", *news[:SHOWN]]
         if len(news) > SHOWN:
             lines.append(f"and {len(news) - SHOWN} more")
@@ -323,7 +323,7 @@ def _due(task: Task, last: datetime, now: datetime, zone: tzinfo) -> str:
 
 def _stale(snapshot: Snapshot, now: datetime, zone: tzinfo, fresh: Collection[str]) -> Iterator[str]:
     """Yield a line for every monitor without a result for two of its intervals."""
-    for monitor in snapshot.monitors.monitors:
+    for monitor in snapshot.monitors.items:
         checked = monitor.checked_at(zone)
         if checked is not None and monitor.name not in fresh and monitor.stale(now, zone):
             yield (

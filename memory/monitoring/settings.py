@@ -131,7 +131,7 @@ def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
     looked = snapshot.readable()
     if looked.refused(FILE) is not None:
         return ()
-    monitors = looked.monitors.monitors
+    monitors = looked.monitors.items
     names = {monitor.name for monitor in monitors}
     return tuple(problem for monitor in monitors for problem in _problems_of(monitor, names, snapshot.root))
 
@@ -150,10 +150,10 @@ def runnable(edit: Edit, snapshot: Snapshot) -> Edit:
     BadThreshold, UsageError `monitor.folder`.
     """
     document = edit.documents.get(FILE)
-    monitors = () if document is None else Monitors(FILE, document).monitors
+    monitors = () if document is None else Monitors(FILE, document).items
     for monitor in monitors:
         error = _setting_error(monitor, snapshot.root) if edit.at == (FILE, monitor.at) else None
-        before = [_setting_error(one, snapshot.root) for one in snapshot.monitors.monitors if one.at == monitor.at]
+        before = [_setting_error(one, snapshot.root) for one in snapshot.monitors.items if one.at == monitor.at]
         if error is not None and str(error) not in map(str, before):
             raise error
     return edit

@@ -87,7 +87,7 @@ class RunContext:
     @cached_property
     def asks(self) -> tuple[Ask, ...]:
         """The asks of the monitors."""
-        return monitor_asks(self.snapshot.monitors.monitors)
+        return monitor_asks(self.snapshot.monitors.items)
 
     def decide(self, ask: Ask | None) -> ConsentDecision:
         """Return the person's decision; without an ask none is needed.
@@ -294,7 +294,7 @@ class Consequences:
         self.notes: list[JournalNote] = []
         self._mutes = run.ledger.mutes()
         # Of monitors with the same name the first counts.
-        self._options = {monitor.name: read_options(monitor) for monitor in reversed(run.snapshot.monitors.monitors)}
+        self._options = {monitor.name: read_options(monitor) for monitor in reversed(run.snapshot.monitors.items)}
 
     def follow(self) -> None:
         """Advance the alerts, remediate, send messages, and write down what is news."""

@@ -276,15 +276,15 @@ class Ref(Kind):
 def _items(snapshot: Any, noun: str) -> Iterator[Any]:
     match noun:
         case "tasks":
-            return iter(snapshot.tasks.tasks)
+            return iter(snapshot.tasks.items)
         case "journal":
             return iter(snapshot.journal.entries(limit=_MOST_REFS))
         case "knowledge":
             return iter(snapshot.knowledge.items)
         case "contacts":
-            return iter(snapshot.contacts.all())
+            return iter(snapshot.contacts.items)
         case _:
-            return iter(snapshot.monitors.monitors)
+            return iter(snapshot.monitors.items)
 
 
 def _title(item: object) -> str:

@@ -144,19 +144,19 @@ def _entries(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
     match kind:
         case "tasks":
             for tasks in snapshot.archived_tasks() if archived else (snapshot.tasks,):
-                yield from map(task_record, tasks.tasks if tasks.file == name else ())
+                yield from map(task_record, tasks.items if tasks.file == name else ())
         case "journal":
             for journal in snapshot.archived_journals() if archived else (snapshot.journal,):
                 yield from map(journal_record, journal.entries() if journal.file == name else ())
         case "plans":
             for plans in snapshot.archived_plans() if archived else (snapshot.plans,):
-                yield from map(plan_record, plans.plans if plans.file == name else ())
+                yield from map(plan_record, plans.items if plans.file == name else ())
         case "knowledge":
             yield from map(knowledge_record, snapshot.knowledge.items)
         case "contacts":
-            yield from map(contact_record, snapshot.contacts.all())
+            yield from map(contact_record, snapshot.contacts.items)
         case "monitors":
-            yield from map(monitor_record, snapshot.monitors.monitors)
+            yield from map(monitor_record, snapshot.monitors.items)
         case "config":
             yield from map(setting_record, snapshot.config.settings)
 

@@ -144,7 +144,7 @@ class _Status:
             },
             "in_progress": [task.json() for task in found.in_progress],
             "monitors": {
-                "total": len(found.snapshot.monitors.monitors),
+                "total": len(found.snapshot.monitors.items),
                 "failing": self.attention.failing,
                 "stale": self.attention.stale,
                 "alerts": [one.json() for one in self.alerts],

@@ -96,7 +96,7 @@ class Ask:
 
 def asks_of(snapshot: Snapshot) -> tuple[Ask, ...]:
     """Return all asks of the files, in file order: first the monitors, then the actions of open tasks."""
-    return (*monitor_asks(snapshot.monitors.monitors), *task_asks(snapshot.tasks))
+    return (*monitor_asks(snapshot.monitors.items), *task_asks(snapshot.tasks))
 
 
 def monitor_asks(monitors: Iterable[Monitor]) -> tuple[Ask, ...]:

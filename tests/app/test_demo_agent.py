@@ -46,7 +46,7 @@ def played(workspace: Workspace, seed: int, steps: int) -> list[float]:
 
 def task(workspace: Workspace, title: str) -> object:
     """The task of a title."""
-    return next(one for one in workspace.snapshot().tasks.tasks if one.title == title)
+    return next(one for one in workspace.snapshot().tasks.items if one.title == title)
 
 
 def test_the_first_minute_shows_everything(tmp_path: Path) -> None:
@@ -57,14 +57,14 @@ def test_the_first_minute_shows_everything(tmp_path: Path) -> None:
     assert sum(played(workspace, 1, 4)[:4]) < 30
     assert task(workspace, INCIDENT).section == "pending"
     assert task(workspace, RUNNING).progress != running
-    monitor = next(one for one in workspace.snapshot().monitors.monitors if one.title == MONITOR)
+    monitor = next(one for one in workspace.snapshot().monitors.items if one.title == MONITOR)
     assert monitor.healthy is False
     workspace = sample(tmp_path / "again")
     pauses = played(workspace, 1, 9)
     assert sum(pauses[:9]) < 60
     assert task(workspace, INCIDENT).section == "completed"
     assert "502s" in str(task(workspace, MERGED).notes)
-    assert next(one for one in workspace.snapshot().monitors.monitors if one.title == MONITOR).healthy is True
+    assert next(one for one in workspace.snapshot().monitors.items if one.title == MONITOR).healthy is True
     assert workspace.snapshot().journal.count >= entries + 2
     assert {change.actor for change in workspace.store.history.list(20)} >= {ACTOR}
 

@@ -133,7 +133,7 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
     """An entry goes to its day, which is made where it is gone; a plan to Completed Plans."""
     entries = {entry.ref: entry.entry.raw.rstrip() for entry in workspace.snapshot().journal.entries()}
     plans = {
-        plan.ref: plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.plans if plan.section == "completed"
+        plan.ref: plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.items if plan.section == "completed"
     }
     maintain(workspace, NOW + timedelta(days=60))
     assert not workspace.snapshot().journal.entries()
@@ -146,7 +146,7 @@ def test_archived_journal_entries_and_plans_are_restored(workspace: Workspace) -
     for ref, raw in plans.items():
         restore(workspace, ref, actor="cli", now=NOW)
         assert raw in [
-            plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.plans if plan.section == "completed"
+            plan.entry.raw.rstrip() for plan in workspace.snapshot().plans.items if plan.section == "completed"
         ]
 
 

@@ -92,6 +92,6 @@ def test_a_look_costs_in_proportion(
 def test_the_files_hold_what_the_views_read(make: Callable[[int], Path], tmp_path: Path) -> None:
     """The entries are no mere text: each is one of a view."""
     look = Workspace.open(make(SMALL), state_home=tmp_path / "state").snapshot()
-    found = (look.monitors.monitors, look.tasks.tasks, look.contacts.people, look.contacts.channels)
-    more = (look.knowledge.sections, look.plans.plans, tuple(look.journal.newest_first()))
+    found = (look.monitors.items, look.tasks.items, look.contacts.people, look.contacts.channels)
+    more = (look.knowledge.sections, look.plans.items, tuple(look.journal.newest_first()))
     assert max(map(len, (*found, *more))) == SMALL

@@ -228,7 +228,7 @@ def test_refs_hold_for_monitors_and_plans(
     """The ref of a twin that another program removed is no other one's."""
     workspace = opened(**{file: before})
     snapshot = workspace.snapshot()
-    twins = snapshot.monitors.monitors if file == "monitors" else snapshot.plans.plans
+    twins = snapshot.monitors.items if file == "monitors" else snapshot.plans.items
     refs = [twin.ref for twin in twins]
     (workspace.memory / f"{file}.md").write_text(after)
     workspace.notice(NOW)
@@ -243,7 +243,7 @@ def test_refs_hold_in_contacts_and_knowledge(opened: Callable[..., Workspace]) -
     people = "## People\n- **Alice** (Ops): on call\n- **Alice** (Sales): calls\n"
     facts = "## Facts\n- water is wet\n- water is wet\n"
     workspace = opened(contacts=people, knowledge=facts)
-    alices = [one.ref for one in workspace.snapshot().contacts.all()]
+    alices = [one.ref for one in workspace.snapshot().contacts.items]
     wet = [one.ref for one in workspace.snapshot().knowledge.items]
     (workspace.memory / "contacts.md").write_text("## People\n- **Alice** (Sales): calls\n")
     (workspace.memory / "knowledge.md").write_text("## Facts\n- water is wet\n")

@@ -277,11 +277,11 @@ def removal_of(words: str, name: str, titles: Sequence[str], values: Sequence[Ma
 
 
 ENTRIES: Mapping[str, Callable[[Snapshot], Iterable[Any]]] = {
-    "contacts": lambda snapshot: snapshot.contacts.all(),
+    "contacts": lambda snapshot: snapshot.contacts.items,
     "journal": lambda snapshot: snapshot.journal.entries(),
     "knowledge": lambda snapshot: snapshot.knowledge.items,
-    "monitors": lambda snapshot: snapshot.monitors.monitors,
-    "orchestration": lambda snapshot: snapshot.plans.plans,
+    "monitors": lambda snapshot: snapshot.monitors.items,
+    "orchestration": lambda snapshot: snapshot.plans.items,
 }
 """The entries of each memory file, by the noun of their operations."""
 

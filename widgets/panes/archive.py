@@ -136,11 +136,11 @@ def _read(kind: str, name: str, document: Document) -> Iterator[Record]:
     """Yield the entries of a file, tasks by the day of their completion."""
     match kind:
         case "tasks":
-            entries: Sequence[Any] = sorted(TaskList(name, document).tasks, key=_day, reverse=True)
+            entries: Sequence[Any] = sorted(TaskList(name, document).items, key=_day, reverse=True)
         case "journal":
             entries = Journal(name, document).entries()
         case _:
-            entries = Plans(name, document).plans
+            entries = Plans(name, document).items
     for entry in entries:
         values = {"part": kind, "date": _day(entry), "title": entry.title, "file": name}
         if kind == "tasks":

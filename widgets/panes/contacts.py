@@ -103,7 +103,7 @@ class ContactsPane(RecordPane):
         There are none while there is no contact at all.
         """
         contacts = snapshot.contacts
-        for kind, title in GROUPS if contacts.all() else ():
+        for kind, title in GROUPS if contacts.items else ():
             items = _items(contacts, kind)
             heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in FIELDS[kind]}
             yield Record(
@@ -144,7 +144,7 @@ class ContactsPane(RecordPane):
         """Return how many channels, routes and people there are; a disconnected channel for alerts needs attention."""
         route = read_route(snapshot, Addresses(None, {}))
         gone = (one for one in snapshot.contacts.channels if is_gone(one))
-        return Badge(len(snapshot.contacts.all()), any(route.channel_of(one) is not None for one in gone))
+        return Badge(len(snapshot.contacts.items), any(route.channel_of(one) is not None for one in gone))
 
     # The detail
 

@@ -87,7 +87,7 @@ class MonitorsPane(RecordPane):
         """Yield one row per monitor; those that alert first, else in file order."""
         if self._look is not None:
             self._pictures = self._look(snapshot, now)
-        for one in sorted(snapshot.monitors.monitors, key=lambda one: not alerts(one, self._pictures.get(one.ref))):
+        for one in sorted(snapshot.monitors.items, key=lambda one: not alerts(one, self._pictures.get(one.ref))):
             values = {"name": one.name, "type": one.type or "", "status": one.last_status or "unknown"}
             yield Record(one.ref, one.name, values=values, words=one.entry.text, mark=one.entry.raw.rstrip(), thing=one,
                          columns=ROW)  # fmt: skip
@@ -95,7 +95,7 @@ class MonitorsPane(RecordPane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many fail, are stale, need approval, and were not checked yet."""
         count = {"failing": 0, "stale": 0, "need approval": 0, "not checked yet": 0}
-        for one in snapshot.monitors.monitors:
+        for one in snapshot.monitors.items:
             picture = self._pictures.get(one.ref)
             if alerts(one, picture):
                 count["stale" if picture is not None and picture.stale and one.healthy is not False else "failing"] += 1
@@ -103,12 +103,12 @@ class MonitorsPane(RecordPane):
             unknown = picture is None or picture.state in ("unknown", "skipped")
             count["not checked yet"] += one.healthy is None and unknown
         found = ", ".join(f"{number} {words}" for words, number in count.items() if number)
-        return found or ("all healthy" if snapshot.monitors.monitors else "")
+        return found or ("all healthy" if snapshot.monitors.items else "")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
         """How many there are; a monitor that is not healthy or is outside the section of monitors needs attention."""
-        monitors = snapshot.monitors.monitors
+        monitors = snapshot.monitors.items
         misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
         bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
         return Badge(len(monitors), misplaced or bad)

@@ -57,7 +57,7 @@ class PlansPane(RecordPane):
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield active plans, then completed ones, each with its phases and their tasks."""
         groups: dict[str, list[Plan]] = {}
-        for plan in snapshot.plans.plans:
+        for plan in snapshot.plans.items:
             title = dict(SECTIONS)[plan.section] if plan.heading is None else plan.heading.strip() or "NO HEADING"
             groups.setdefault(title, []).append(plan)
         known = [title for _, title in SECTIONS if title in groups]
@@ -76,7 +76,7 @@ class PlansPane(RecordPane):
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many plans are active; a blocked or failed one needs attention."""
-        active = [plan for plan in snapshot.plans.plans if plan.section == "active"]
+        active = [plan for plan in snapshot.plans.items if plan.section == "active"]
         stuck = any((plan.status or "").casefold() in ("blocked", "failed") for plan in active)
         return Badge(snapshot.plans.counts["active"], stuck)
 

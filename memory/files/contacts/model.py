@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from memory.base.values import split_remark
 from memory.document import Document
-from memory.document.lines import encode, read_bullets, split_lines
+from memory.document.lines import encode, read_bullets
 from memory.document.tables import Table
 from memory.errors import UsageError
 from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
-    loose_lines,
     plain_bullets,
-    unread,
     unread_entries,
+    unread_lines_of,
+    unread_rows,
     unread_section,
 )
 from memory.files.refs import FileView, Item, identity_hex
@@ -116,25 +116,17 @@ class Contact(Item):
 
 
 class Contacts(FileView[Contact]):
-    """Channels, routes and people in file order."""
+    """Channels, then routes, then people, each in file order."""
 
     kind = KIND
 
     def __init__(self, file: str, document: Document) -> None:
         """Read tables and bullets; never fails."""
         super().__init__(file, document)
-        self._all = (*self._rows("channel"), *self._rows("route"), *self._people())
+        self.items = (*self._rows("channel"), *self._rows("route"), *self._people())
         self.channels, self.routes, self.people = [
-            tuple(one for one in self._all if one.kind == kind) for kind in KINDS
+            tuple(one for one in self.items if one.kind == kind) for kind in KINDS
         ]
-
-    def __iter__(self) -> Iterator[Contact]:
-        """Iterate over channels, then routes, then people."""
-        return iter(self._all)
-
-    def all(self) -> tuple[Contact, ...]:
-        """Return channels, then routes, then people."""
-        return self._all
 
     def _rows(self, kind: str) -> Iterator[Contact]:
         for index in places_of(self.document, kind):
@@ -204,12 +196,13 @@ def plain_contacts(document: Document) -> PlainFile:
                 body, found = plain_bullets(section.body)
                 with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
                     new = new.with_section(index, section.with_body(body))
-                found += (*loose_lines(section.body, "write a person as `- **Name** (Role): text`"),)
+                found += (*unread_lines_of(section.body, "write a person as `- **Name** (Role): text`"),)
             else:
                 columns = ", ".join(declared.columns.values())
                 tables = [table for _, table in tables_of(document, index, kind)]
+                rows = {line for table in tables for line in range(table.line, table.line + len(table.rows) + 2)}
                 advice = f"a {kind} is a row of a table with the columns {columns}"
-                found = (*_loose_rows(section.body, tables, advice),)
+                found = (*unread_rows(section.body, rows, advice),)
             findings += [one.moved(document.line_of(index) + 1) for one in found]
     return PlainFile(new, (*findings, *_others(document, known)))
 
@@ -221,17 +214,3 @@ def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
     for index, section in enumerate(document.sections):
         found = unread_section(section, no_contact, "warning", "contact.unread") if index not in known else ()
         yield from (one.moved(document.line_of(index)) for one in found)
-
-
-def _loose_rows(body: str, tables: Sequence[Table], advice: str) -> Iterator[LineFinding]:
-    """Yield the list items, texts and other tables of a section of rows."""
-    yield from loose_lines(body, advice, tables=True)
-    taken = {line for table in tables for line in range(table.line, table.line + len(table.rows) + 2)}
-    before = -2
-    for number, (text, _) in enumerate(split_lines(body)):
-        if re.match(r"[-*+•] |[0-9]{1,3}[.)] ", text):
-            yield unread(number, text, advice)
-        elif "|" in text and number not in taken:
-            if number > before + 1:
-                yield unread(number, text, f"{advice}, below a row of dashes, and in no fence")
-            before = number

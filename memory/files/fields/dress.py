@@ -303,16 +303,6 @@ def unread_section(section: Section, why: str, level: Level = "note", code: str 
         yield LineFinding(0, level, code, f"{_shown(rows[0])}{more} under {section.title[:40]!r} {why}")
 
 
-def unread_list(section: Section, advice: str) -> Iterator[LineFinding]:
-    """Yield the items of lists, tables and code fences above the first entry of a section; texts are prose."""
-
-    def advise(text: str) -> str | None:
-        listed = regex(_ANY_ITEM).fullmatch(text) or "|" in text or text.startswith(("```", "~~~"))
-        return advice if listed else None
-
-    yield from (one.moved(1 if section.heading else 0) for one in Lead(section.body).loose((), advise))
-
-
 def unread(number: int, text: str, advice: str, level: Level = "warning", *, more: int = 0) -> LineFinding:
     """Return the finding about a line that nothing reads, and `more` lines below, with the sentence that helps."""
     what = f"{_shown(text)} and {plural(more, 'line')} below are" if more else f"{_shown(text)} is"
@@ -477,36 +467,11 @@ def plain_bullets(body: str, reword: Callable[[str], str] = str) -> Plain:
     return Plain("".join(written), tuple(found))
 
 
-def loose_lines(body: str, advice: str, *, tables: bool = False) -> Iterator[LineFinding]:
-    """Yield the first line of each paragraph, code fence, and table unless those are read, that is in no list."""
-    listed = False
-    lines = split_lines(body)
-
-    def advise(number: int) -> str | None:
-        nonlocal listed
-        text = lines[number][0]
-        item = regex(_LIST_ITEM).fullmatch(text) is not None
-        listed = listed or item
-        read = item or (text[0] in " \t" and listed) or (tables and "|" in text)
-        return None if read or regex(_LIST_PROSE).fullmatch(text) else advice
-
-    hidden = hidden_lines(body)
-    fresh = True
-    for number, (text, _) in enumerate(lines):
-        blank = not text.strip()
-        begins = not blank and (fresh if not hidden[number] else not (number and hidden[number - 1]))
-        told = advise(number) if begins else None
-        if told is not None:
-            yield unread(number, text, told)
-        # What is not indented below an item is no part of it.
-        fresh = blank or hidden[number] or (begins and told is None)
-
-
 _ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+\S.*"
 
 
 class LeadItem(NamedTuple):
-    """An item in the text above the entries of a section: its first line, the one behind it, and how it begins."""
+    """An item in a text: its first line, the one behind it, and how it begins."""
 
     first: int
     stop: int
@@ -514,7 +479,7 @@ class LeadItem(NamedTuple):
 
 
 class Lead:
-    """The text above the entries of a section, line by line."""
+    """The text above the entries of a section, or of an entry, line by line."""
 
     def __init__(self, text: str) -> None:
         """Split the text; lines in code fences and HTML are hidden."""
@@ -523,43 +488,84 @@ class Lead:
 
     def items(
         self, begins: Callable[[str], re.Match[str] | None], belongs: Callable[[str, re.Match[str]], bool]
-    ) -> Iterator[LeadItem]:
-        """Yield the items: a line that begins one, and those below that belong to it; blank lines end none."""
-        number = 0
+    ) -> list[LeadItem]:
+        """Return the items: a line that begins one, and those below that belong to it; blank lines end none."""
+        found, number = [], 0
         while number < len(self.lines):
-            found = None if self.hidden[number] else begins(self.lines[number])
+            first = None if self.hidden[number] else begins(self.lines[number])
             stop = number + 1
-            if found is not None:
+            if first is not None:
                 while stop < len(self.lines) and (
-                    self.hidden[stop] or not self.lines[stop].strip() or belongs(self.lines[stop], found)
+                    self.hidden[stop] or not self.lines[stop].strip() or belongs(self.lines[stop], first)
                 ):
                     stop += 1
                 while not self.lines[stop - 1].strip():
                     stop -= 1
-                yield LeadItem(number, stop, found)
+                found.append(LeadItem(number, stop, first))
             number = stop
+        return found
 
-    def loose(self, items: Iterable[LeadItem], advise: Callable[[str], str | None]) -> Iterator[LineFinding]:
-        """Yield the first line of each paragraph, and each item of a list, outside of the items, that nothing reads.
+    def loose(self, taken: Container[int], advise: Callable[[str], str | None]) -> Iterator[LineFinding]:
+        """Yield the first line of each paragraph and code fence, and each item of a list, that nothing reads.
 
-        `advise` returns what would help, None for a line that is prose.
+        `taken` are the lines that are read. `advise` returns what would help, None for a line that is prose.
         """
-        taken = {number for one in items for number in range(one.first, one.stop)}
         fresh = True
         for number, text in enumerate(self.lines):
-            blank = not text.strip()
-            begins = not blank and (fresh or regex(_ANY_ITEM).fullmatch(text) is not None)
+            begins = text.strip() and (fresh or regex(_ANY_ITEM).fullmatch(text) is not None)
             if self.hidden[number]:
-                begins = text.startswith(("```", "~~~")) and not (number and self.hidden[number - 1])
+                begins = is_fence(text) and not (number and self.hidden[number - 1])
             if begins and number not in taken and (told := advise(text)) is not None:
                 yield unread(number, text, told, more=self._more_lines(number, taken))
-            fresh = blank or number in taken
+            fresh = not text.strip() or number in taken or self.hidden[number]
 
     def _more_lines(self, number: int, taken: Container[int]) -> int:
-        """Return how many lines behind a line belong to the same paragraph or item."""
+        """Return how many lines behind a line belong to the same paragraph, item or fence."""
         hidden, stop = self.hidden[number], number + 1
         while stop < len(self.lines) and stop not in taken and self.hidden[stop] == hidden:
             if not hidden and (not self.lines[stop].strip() or regex(_ANY_ITEM).fullmatch(self.lines[stop])):
                 break
             stop += 1
         return stop - number - 1
+
+
+def lines_of(items: Iterable[LeadItem]) -> set[int]:
+    """Return the lines of items."""
+    return {number for one in items for number in range(one.first, one.stop)}
+
+
+def is_fence(text: str) -> bool:
+    """Return whether a line opens a code fence at its start."""
+    return text.startswith(("```", "~~~"))
+
+
+def unread_lines_of(body: str, advice: str) -> Iterator[LineFinding]:
+    """Yield the paragraphs, tables and code fences of a body that are in no list; remarks and HTML are prose."""
+    lead = Lead(body)
+    items = lead.items(lambda line: regex(_LIST_ITEM).fullmatch(line), lambda line, _: line[0] in " \t")
+    return lead.loose(lines_of(items), lambda text: None if is_remark(text) else advice)
+
+
+def unread_rows(body: str, taken: Container[int], advice: str) -> Iterator[LineFinding]:
+    """Yield what is in no line of the tables that are `taken`: list items, paragraphs, code fences, other tables."""
+
+    def advise(text: str) -> str | None:
+        if "|" in text:
+            return f"{advice}, below a row of dashes, and in no fence"
+        return None if is_remark(text) else advice
+
+    return Lead(body).loose(taken, advise)
+
+
+def unread_list(section: Section, advice: str) -> Iterator[LineFinding]:
+    """Yield the items of lists, tables and code fences above the first entry of a section; texts are prose."""
+
+    def advise(text: str) -> str | None:
+        return advice if regex(_ANY_ITEM).fullmatch(text) or "|" in text or is_fence(text) else None
+
+    yield from (one.moved(1 if section.heading else 0) for one in Lead(section.body).loose((), advise))
+
+
+def is_remark(text: str) -> bool:
+    """Return whether a line may be between the items of a list."""
+    return regex(_LIST_PROSE).fullmatch(text) is not None

@@ -16,6 +16,8 @@ from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
     PlainSection,
+    is_fence,
+    lines_of,
     plain_file,
     read_as,
     regex,
@@ -148,9 +150,9 @@ def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[Li
     def belongs(line: str, first: re.Match[str]) -> bool:
         return regex(_DEEPER).fullmatch(line) is None if first[0].startswith("#") else line[0] in " \t"
 
-    runs = list(text.items(begins, belongs))
+    runs = text.items(begins, belongs)
     items = []
-    found = list(text.loose(runs, _loose))
+    found = list(text.loose(lines_of(runs), _loose))
     for number, stop, first in runs:
         below = text.lines[number + 1 : stop]
         deeper = first[0].startswith("#")
@@ -163,7 +165,7 @@ def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[Li
 
 def _loose(text: str) -> str | None:
     prose = re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
-    if text.startswith(("```", "~~~")):
+    if is_fence(text):
         return "take the code fence away, and write an entry as `### HH:MM — title` with its lines below"
     return None if prose else "write an entry as `### HH:MM — title` with its lines below"
 

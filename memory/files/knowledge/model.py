@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -13,7 +12,7 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
 from memory.errors import UsageError
-from memory.files.fields.dress import Plain, PlainFile, loose_lines, plain_bullets, regex
+from memory.files.fields.dress import Plain, PlainFile, plain_bullets, regex, unread_lines_of
 from memory.files.refs import FileView, Item, identity_hex
 
 FILE = "knowledge.md"
@@ -92,10 +91,6 @@ class Knowledge(FileView[KnowledgeItem]):
             if part.heading or grouped[index, None] or len(part)
         )
 
-    def __iter__(self) -> Iterator[KnowledgeItem]:
-        """Iterate in file order."""
-        return iter(self.items)
-
 
 def _item(of: Knowledge, at: tuple[int, int | None, int], line: int, title: str, raw: str) -> KnowledgeItem:
     """Return the item of a bullet under a heading: a decision by its date, or by its section."""
@@ -125,6 +120,6 @@ def plain_knowledge(document: Document) -> PlainFile:
         with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
             new = new.with_block(index, number, block.with_body(body))
         if number is not None or document.section(index).level == 2:
-            found += (*loose_lines(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
+            found += (*unread_lines_of(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
         findings += [one.moved(first) for one in found]
     return PlainFile(new, tuple(findings))

@@ -5,7 +5,6 @@ Commands and addresses are text here; nothing is run or requested.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from memory.base.cron import missed_twice
 from memory.base.values import is_absent, split_field
 from memory.document import Document
-from memory.document.nodes import Entry, Section
+from memory.document.nodes import Section
 from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
@@ -65,22 +64,15 @@ HEALTHY = frozenset({"healthy", "ok", "up"})
 
 
 class Monitor(PlacedEntry):
-    """One monitor; texts are as in the file, without remarks, None where there is none."""
+    """One monitor; texts are as in the file, without remarks, None where there is none.
 
-    @property
-    def entry(self) -> Entry:
-        """The entry as written: no other form of a field is read."""
-        return self.raw
+    No other form of a field is read: the entry is the one as written.
+    """
 
     @property
     def identity(self) -> str:
         """Ten hex digits made of the name."""
         return identity_hex(KIND, self.name)
-
-    @property
-    def title(self) -> str:
-        """The name, under which it is looked up."""
-        return self.entry.title
 
     @property
     def name(self) -> str:
@@ -198,20 +190,16 @@ class Monitors(FileView[Monitor]):
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; their fields are read on first use."""
         super().__init__(file, document)
-        self.monitors = tuple(
+        self.items = tuple(
             Monitor(self, (index, number), entry)
             for index in document.find(SECTION)
             for number, entry in enumerate(document.sections[index].entries)
         )
 
-    def __iter__(self) -> Iterator[Monitor]:
-        """Iterate in file order."""
-        return iter(self.monitors)
-
     @cached_property
     def intervals(self) -> tuple[tuple[str, Monitor], ...]:
         """The monitors that run by themselves, each with its interval."""
-        return tuple([(interval, monitor) for monitor in self.monitors if (interval := monitor.interval)])
+        return tuple([(interval, monitor) for monitor in self.items if (interval := monitor.interval)])
 
 
 def plain_section(section: Section) -> PlainSection[str]:

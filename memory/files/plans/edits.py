@@ -53,7 +53,7 @@ orchestration = EntryGroup(
 @option("--status", metavar="S", help="Only plans with this status, such as running or completed.")
 def list_plans(context: Context, status: str | None) -> Result:
     """List plans with their phases and the state of each of their tasks."""
-    found: list[Plan] = list(context.snapshot.plans.plans)
+    found: list[Plan] = list(context.snapshot.plans.items)
     if status is not None:
         found = [plan for plan in found if (plan.status or "").casefold() == status.casefold()]
     return listing("plans", lambda: (plan.json() for plan in found), lambda paint: _trees(paint, found))

@@ -352,11 +352,6 @@ class Plan(PlacedEntry):
         """Ten hex digits made of title and `created`."""
         return identity_hex(KIND, self.title, self.entry.fields.get("created") or "")
 
-    @property
-    def title(self) -> str:
-        """The heading."""
-        return self.entry.title
-
     @cached_property
     def _json(self) -> JsonPlan | None:
         return read_plan_json(self.entry.body)
@@ -431,20 +426,16 @@ class Plans(FileView[Plan]):
     def __init__(self, file: str, document: Document) -> None:
         """Wrap the entries; never fails."""
         super().__init__(file, document)
-        self.plans = tuple(
+        self.items = tuple(
             Plan(self, (index, number), entry)
             for index, part in document.all_sections()
             for number, entry in enumerate(part.entries)
         )
 
-    def __iter__(self) -> Iterator[Plan]:
-        """Iterate in file order."""
-        return iter(self.plans)
-
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many plans are active, completed and failed; a failed one is neither of the others."""
         found = {"active": 0, "completed": 0, "failed": 0}
-        for plan in self.plans:
+        for plan in self.items:
             found["failed" if (plan.status or "").casefold() == "failed" else plan.section] += 1
         return found

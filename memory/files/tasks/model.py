@@ -5,7 +5,7 @@ Open tasks of one title are twins: allowed, but their actions do not run, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal
 
@@ -236,19 +236,15 @@ class TaskList(FileView[Task]):
             for number, entry in enumerate(section.entries):
                 where = done if done != shown and is_checked(entry) else shown
                 found.append(Task(self, where, (index, number), entry, heading))
-        self.tasks: tuple[Task, ...] = tuple(found)
-
-    def __iter__(self) -> Iterator[Task]:
-        """Iterate in file order."""
-        return iter(self.tasks)
+        self.items = tuple(found)
 
     def __len__(self) -> int:
         """Return the number of tasks."""
-        return len(self.tasks)
+        return len(self.items)
 
     def in_section(self, *names: str) -> tuple[Task, ...]:
         """Return the tasks of some sections: pending, in-progress, completed or archived."""
-        return tuple([task for task in self.tasks if task.section in names])
+        return tuple([task for task in self.items if task.section in names])
 
     @property
     def open(self) -> tuple[Task, ...]:
@@ -257,7 +253,7 @@ class TaskList(FileView[Task]):
 
     def count(self, name: str) -> int:
         """Return how many tasks a section has."""
-        return sum([task.section == name for task in self.tasks])
+        return sum([task.section == name for task in self.items])
 
 
 def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:

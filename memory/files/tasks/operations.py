@@ -76,7 +76,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
     for section in sections:
         if section == "archived":
             for archive in snapshot.archived_tasks():
-                yield from archive.tasks
+                yield from archive.items
         else:
             yield from snapshot.tasks.in_section(section)
 
@@ -373,7 +373,7 @@ def _tell_due(call: Call, due: str | None) -> None:
 def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
     """Warn that another open task has the given title."""
     twins = [
-        task for task in open_twins(call.snapshot.tasks.tasks).get(alike(title), ()) if own is None or task.at != own.at
+        task for task in open_twins(call.snapshot.tasks.items).get(alike(title), ()) if own is None or task.at != own.at
     ]
     if words := twin_words(twins, title):
         call.notes.append(f"warning: {words}")

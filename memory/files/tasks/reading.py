@@ -18,6 +18,8 @@ from memory.files.fields.dress import (
     PlainFile,
     PlainSection,
     heading_findings,
+    is_fence,
+    lines_of,
     plain_body,
     plain_file,
     plain_name,
@@ -206,9 +208,9 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
     def belongs(line: str, first: re.Match[str]) -> bool:
         return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
 
-    runs = list(text.items(begins, belongs))
+    runs = text.items(begins, belongs)
     advise = _loose if name is not None else _beside_checklist
-    found = [*text.loose(runs, advise)] if name is not None or runs else []
+    found = [*text.loose(lines_of(runs), advise)] if name is not None or runs else []
     items, newline = [], section.newline  # Found once: that takes as long as the section.
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
@@ -234,7 +236,7 @@ def _loose(text: str) -> str | None:
     item = regex(_ANY_ITEM).fullmatch(text)
     if item is not None:
         return f"write a task as `### [NORMAL] {item['title'][:40]}` or as `- [ ] {item['title'][:40]}`"
-    if text.startswith(("```", "~~~")):
+    if is_fence(text):
         return "take the code fence away, and write each task as `### [NORMAL] title` with its fields below"
     if "|" in text:
         return "a table holds no tasks; write each as `### [NORMAL] title` with its fields below"

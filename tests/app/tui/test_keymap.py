@@ -127,7 +127,7 @@ def test_no_key_of_ours_is_a_prefix_of_a_multiplexer() -> None:
 
 def titles(workspace: Workspace, section: str) -> list[str]:
     """The titles in a section as the files have them now."""
-    return [task.title for task in workspace.snapshot().tasks.tasks if task.section == section]
+    return [task.title for task in workspace.snapshot().tasks.items if task.section == section]
 
 
 async def test_chosen_keys_work_and_old_ones_do_not(workspace: Workspace) -> None:

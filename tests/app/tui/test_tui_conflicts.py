@@ -23,7 +23,7 @@ ASSIGNED = ("e", "down", "down", "down", "down")
 
 def task_of(workspace: Workspace, title: str) -> object:
     """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def edit(workspace: Workspace, title: str = FIRST, /, **fields: str) -> None:
@@ -119,6 +119,6 @@ async def test_a_removed_entry_leaves_a_choice(workspace: Workspace, key: str) -
         assert "no longer exists" in screen_text(app)
         await press(pilot, key)
         assert app.screen is app.main_screen
-        assert FIRST not in [task.title for task in workspace.snapshot().tasks.tasks]
+        assert FIRST not in [task.title for task in workspace.snapshot().tasks.items]
         assert bool(app.state.left_drafts) == (key == "escape")
         assert ("heartbeat!" in app.clipboard) == (key == "c")

@@ -40,7 +40,7 @@ async def open_question(pilot: object, app: MemdeckApp, name: str) -> None:
     pane = app.pane
     assert pane is not None
     assert app.workspace is not None
-    assert pane.go_to(next(one.ref for one in app.workspace.snapshot().monitors.monitors if one.name == name))
+    assert pane.go_to(next(one.ref for one in app.workspace.snapshot().monitors.items if one.name == name))
     await press(pilot, "T")  # type: ignore[arg-type]
     assert isinstance(app.screen, ConsentScreen)
 

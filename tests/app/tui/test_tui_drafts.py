@@ -35,7 +35,7 @@ def files_of(workspace: Workspace) -> list[Path]:
 
 def task_of(workspace: Workspace, title: str) -> object:
     """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def a_draft(workspace: Workspace, **values: str) -> Draft:

@@ -17,7 +17,7 @@ FIRST = "Deploy v2.1 to staging"
 
 def task_of(workspace: Workspace, title: str) -> object:
     """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspace) -> None:

@@ -19,12 +19,12 @@ AGENT = "agent:builder"
 
 def ref_of(workspace: Workspace, title: str) -> str:
     """The ref of the task of a title."""
-    return next(task.ref for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task.ref for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def task_of(workspace: Workspace, title: str) -> object:
     """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0, **fields: str) -> str:

@@ -22,12 +22,12 @@ RUNNING = "Monitor API latency"
 
 def task_of(workspace: Workspace, title: str) -> object:
     """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def section_of(workspace: Workspace, title: str) -> str:
     """Where the task of a title stands in the files."""
-    return next(task.section for task in workspace.snapshot().tasks.tasks if task.title == title)
+    return next(task.section for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 async def go_to(app: MemdeckApp, title: str) -> None:
@@ -35,7 +35,7 @@ async def go_to(app: MemdeckApp, title: str) -> None:
     pane = app.pane
     assert pane is not None
     assert app.workspace is not None
-    ref = next(task.ref for task in app.workspace.snapshot().tasks.tasks if task.title == title)
+    ref = next(task.ref for task in app.workspace.snapshot().tasks.items if task.title == title)
     assert pane.go_to(ref)
 
 

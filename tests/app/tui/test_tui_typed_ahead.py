@@ -28,7 +28,7 @@ def writing(app: MemdeckApp) -> Iterator[None]:
 
     def build(snapshot: Snapshot) -> Edit:
         assert goes_on.wait(PATIENCE)
-        return edit_task(snapshot, snapshot.tasks.tasks[-1].ref, set={"assigned": "Bob"}, now=NOW)
+        return edit_task(snapshot, snapshot.tasks.items[-1].ref, set={"assigned": "Bob"}, now=NOW)
 
     app.change("test", build)
     try:

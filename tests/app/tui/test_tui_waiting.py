@@ -85,7 +85,7 @@ async def test_what_a_proposal_would_do_is_found_anew_for_each_reading(workspace
 async def test_a_proposal_is_rejected_without_a_question_and_waits_again(workspace: Workspace) -> None:
     """r rejects it; the files stay; u lets the last rejected one wait again, with what it would do."""
     before = tasks(workspace)
-    titles = [task.title for task in workspace.snapshot().tasks.tasks][:2]
+    titles = [task.title for task in workspace.snapshot().tasks.items][:2]
     first, second = [removal(workspace, title) for title in titles]
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
@@ -125,7 +125,7 @@ async def test_the_same_field_is_asked_in_three_columns(workspace: Workspace, ke
         assert isinstance(app.screen, ThreeWay)
         assert {"2024-02-02", "2024-03-03"} <= set(screen_text(app).split())
         await press(pilot, key, "enter")
-        task = next(one for one in workspace.snapshot().tasks.tasks if one.title == FIRST)
+        task = next(one for one in workspace.snapshot().tasks.items if one.title == FIRST)
         assert (task.due, task.notes) == (due, "seen")
         assert Inbox(workspace.together).count() == 0
 

@@ -43,7 +43,7 @@ TEXT = """\
 
 def agenda(text: str = TEXT) -> Agenda:
     """The agenda of a file."""
-    return Agenda(TaskList("tasks.md", parse(text.encode())).tasks, NOW, UTC)
+    return Agenda(TaskList("tasks.md", parse(text.encode())).items, NOW, UTC)
 
 
 def words(found: Agenda, first: date, last: date) -> list[tuple[str, str, str]]:

@@ -29,7 +29,7 @@ def test_the_sample() -> None:
         ("Carol", "Designer"),
     ]
     lines = sample(NAME).decode().split("\n")
-    assert all(one.title.split()[0] in lines[one.line] for one in SAMPLE.contacts.all())
+    assert all(one.title.split()[0] in lines[one.line] for one in SAMPLE.contacts.items)
 
 
 def test_odd_tables() -> None:
@@ -119,8 +119,8 @@ def test_hostile_values_stay_where_they_are_put(kind: str, name: str, text: str)
     done = after(SAMPLE, edit)
     found = left_by(done, edit).json()
     assert {key: found[key].split() for key in values} == {key: value.split() for key, value in values.items()}
-    others = [one.title for one in done.contacts.all() if one.at != edit.at[1]]
-    assert [one.title for one in SAMPLE.contacts.all()] == others or len(others) == len(SAMPLE.contacts.all()) - 1
+    others = [one.title for one in done.contacts.items if one.at != edit.at[1]]
+    assert [one.title for one in SAMPLE.contacts.items] == others or len(others) == len(SAMPLE.contacts.items) - 1
 
 
 CHANNELS = """\

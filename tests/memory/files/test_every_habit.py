@@ -60,16 +60,16 @@ def read(snapshot: Snapshot, place: Place) -> str | None:
     first: Any
     match place.file:
         case "tasks.md":
-            first = snapshot.tasks.tasks
+            first = snapshot.tasks.items
         case "archive/tasks-2026-01.md":
-            first = snapshot.archived_tasks()[0].tasks
+            first = snapshot.archived_tasks()[0].items
         case "journal.md" | "knowledge.md" | "contacts.md":
             parts = (snapshot.journal.entries(), snapshot.knowledge.items, snapshot.contacts.people)
             return json.dumps([one.json() for part in parts for one in part], ensure_ascii=False)
         case "orchestration.md":
-            first = snapshot.plans.plans
+            first = snapshot.plans.items
         case "monitors.md":
-            first = snapshot.monitors.monitors
+            first = snapshot.monitors.items
         case _:
             return snapshot.config.get(place.key)
     found: str | None = first[0].json()[place.key] if first else None

@@ -23,7 +23,7 @@ def test_the_sample() -> None:
     assert (disk.interval, disk.json()["intervalRemark"]) == ("0 * * * *", "every hour")
     assert disk.command == "df -h / | awk 'NR==2 {print $5}' | tr -d '%'"
     assert disk.json()["line"] == 26
-    assert [one.name for one in SAMPLE.monitors.monitors] == ["API Health Check", "Database Connection", "Disk Space"]
+    assert [one.name for one in SAMPLE.monitors.items] == ["API Health Check", "Database Connection", "Disk Space"]
 
 
 def test_add() -> None:
@@ -76,7 +76,7 @@ def test_conflicts() -> None:
 def test_twins_and_lookup() -> None:
     """Monitors of one name have longer refs; a name that fits several is ambiguous."""
     snapshot = snapshot_of({NAME: "## Monitors\n### A\n### A\n### B\n"})
-    refs = [one.ref for one in snapshot.monitors.monitors]
+    refs = [one.ref for one in snapshot.monitors.items]
     assert len(set(refs)) == 3
     assert [len(ref.split("#")[1]) for ref in refs] == [18, 18, 10]
     assert find_monitor(snapshot, refs[1]).at == (0, 1)

@@ -19,14 +19,14 @@ TABLE = "| id | title | phase | dependsOn | status | progress |\n|--|--|--|--|--
 
 def plan(rest: str) -> Plan:
     """Return the only plan of a file."""
-    return snapshot_of({NAME: HEAD + rest}).plans.plans[0]
+    return snapshot_of({NAME: HEAD + rest}).plans.items[0]
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n", b"\r"])
 def test_the_sample(newline: bytes) -> None:
     """Progress is weighted by minutes, phases hold their tasks, nothing is wrong; in any line ends."""
     plans = snapshot_of({NAME: with_newlines(sample(NAME), newline)}).plans
-    shop, site = plans.plans
+    shop, site = plans.items
     assert (shop.plan_id, shop.status, shop.current_phase, shop.progress, shop.stated_progress) == (
         "orch-xyz789",
         "running",

@@ -27,7 +27,7 @@ TASKS = TaskList(
         b"### [LOW] odd\n- due: 2026-13-45\n"
         b"### [LOW] none\n- notes: 2026-11-27\n"
     ),
-).tasks
+).items
 
 
 @pytest.mark.parametrize(

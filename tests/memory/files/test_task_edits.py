@@ -84,7 +84,7 @@ def test_the_place_of_a_new_task(there: str, priority: str, place: int) -> None:
     words = {"H": "[HIGH] ", "N": "[NORMAL] ", "L": "[LOW] "}
     text = "## Pending\n" + "".join(f"### {words[letter]}{number}\n" for number, letter in enumerate(there))
     done = apply(snapshot_of({"tasks.md": text}), task_operations.add_task, "new", priority=priority)
-    assert done.tasks.tasks[place].title == "new"
+    assert done.tasks.items[place].title == "new"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_recurring_task_in_progress_goes_back_to_pending() -> None:
         "In Progress",
         "Completed (last 7 days)",
     ]
-    again, copy = done.tasks.tasks
+    again, copy = done.tasks.items
     assert (
         again.entry.text.rstrip("\n") + "\n" == "### [LOW] T\n- due: 2024-01-16 09:00 (recurring: 0 9 * * *)\n- x: y\n"
     )
@@ -323,7 +323,7 @@ def test_the_next_date_is_always_after_now(minutes: int, cron: str) -> None:
     now = NOW + timedelta(minutes=minutes)
     snapshot = snapshot_of({"tasks.md": f"## Pending\n### T\n- due: recurring: {cron}\n"}, BERLIN)
     done = apply(snapshot, task_operations.done_task, "T", now=now)
-    moment = read_moment(done.tasks.tasks[0].due or "", BERLIN)
+    moment = read_moment(done.tasks.items[0].due or "", BERLIN)
     assert moment is not None
     assert moment.instant is not None
     assert now < moment.instant

@@ -15,7 +15,7 @@ NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 
 def tasks_of(text: str) -> tuple[Task, ...]:
     """The tasks of a file."""
-    return TaskList("tasks.md", parse(text.encode())).tasks
+    return TaskList("tasks.md", parse(text.encode())).items
 
 
 MANY = """\

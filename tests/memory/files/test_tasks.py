@@ -25,7 +25,7 @@ KEYS = [
 
 def one(fields: str, section: str = "Pending") -> Task:
     """Return the only task of a file with these field lines."""
-    return TaskList("tasks.md", parse(f"## {section}\n### T\n{fields}".encode())).tasks[0]
+    return TaskList("tasks.md", parse(f"## {section}\n### T\n{fields}".encode())).items[0]
 
 
 def test_the_sample_has_every_field_right() -> None:

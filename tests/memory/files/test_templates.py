@@ -14,6 +14,6 @@ def test_seven_files_without_findings() -> None:
     snapshot = snapshot_of(files)
     assert check_files(snapshot) == ()
     assert len(snapshot.tasks) == snapshot.journal.count == len(snapshot.knowledge.items) == 0
-    assert snapshot.contacts.all() == snapshot.plans.plans == snapshot.monitors.monitors == ()
+    assert snapshot.contacts.items == snapshot.plans.items == snapshot.monitors.items == ()
     assert snapshot.config.truth("journalTaskChanges") is True
     assert snapshot.document("tasks.md").meta.get("updated") == "2024-01-15T12:00:00Z"

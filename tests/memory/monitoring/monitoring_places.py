@@ -40,7 +40,7 @@ def monitors_of(*entries: str) -> tuple[Monitor, ...]:
     text = "---\ntype: monitor-config\n---\n\n## Monitors\n\n" + "\n".join(
         f"### {entry.strip()}\n" for entry in entries
     )
-    return snapshot_of({"monitors.md": text}).monitors.monitors
+    return snapshot_of({"monitors.md": text}).monitors.items
 
 
 def approved(monitor: Monitor) -> Decided:

@@ -45,7 +45,7 @@ def test_the_output_becomes_the_outcome(tmp_path: Path) -> None:
     place.approve()
     done = act(place)
     assert (done.good, done.finished.exit_code) == (False, 3)
-    [task] = place.workspace.snapshot().tasks.tasks
+    [task] = place.workspace.snapshot().tasks.items
     assert (task.section, task.due) == ("pending", None)
     assert task.outcome is not None
     assert task.outcome.splitlines() == ["exit code 3:", f"| {place.root}", "| \\x1b[31m### x", "| - due: never"]
@@ -56,10 +56,10 @@ def test_it_finishes_the_task_where_it_is_told_to(tmp_path: Path) -> None:
     place = place_with(tmp_path, f"echo live; test -e {tmp_path}/ok")
     place.approve()
     act(place, finish=True)
-    assert [task.section for task in place.workspace.snapshot().tasks.tasks] == ["pending"]
+    assert [task.section for task in place.workspace.snapshot().tasks.items] == ["pending"]
     (tmp_path / "ok").touch()
     act(place, finish=True)
-    [task] = place.workspace.snapshot().tasks.tasks
+    [task] = place.workspace.snapshot().tasks.items
     assert (task.section, task.outcome) == ("completed", "exit code 0: live")
 
 

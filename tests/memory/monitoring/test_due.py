@@ -32,7 +32,7 @@ def changes(zone: tzinfo) -> list[datetime]:
 def monitor(name: str = "One", interval: str = "*/5 * * * *") -> Monitor:
     """Return a monitor with an interval."""
     text = f"## Monitors\n\n### {name}\n- type: command\n- command: true\n- interval: {interval}\n"
-    return Monitors("monitors.md", parse(text.encode())).monitors[0]
+    return Monitors("monitors.md", parse(text.encode())).items[0]
 
 
 def ledger_in(folder: Path) -> MonitorLedger:

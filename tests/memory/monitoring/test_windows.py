@@ -65,7 +65,7 @@ def test_options_of_a_monitor() -> None:
 - maintenance: SUN 02:00-04:00, nonsense
 - alertPriority: HIGH
 """
-    found = read_options(Monitors("monitors.md", parse(text.encode())).monitors[0])
+    found = read_options(Monitors("monitors.md", parse(text.encode())).items[0])
     assert (found.failures_before, found.successes_before) == (3, 1)
     assert found.remind == timedelta(hours=4)
     assert (found.depends_on, found.priority, found.maintenance) == (("Gateway", "Database"), "high", ())

@@ -53,7 +53,7 @@ def shop(tmp_path: Path) -> Workspace:
 
 def ref_of(shop: Workspace, title: str) -> str:
     """Return the ref of a task."""
-    return next(task.ref for task in shop.snapshot().tasks.tasks if task.title == title)
+    return next(task.ref for task in shop.snapshot().tasks.items if task.title == title)
 
 
 def choose(shop: Workspace, kind: str, title: str) -> None:

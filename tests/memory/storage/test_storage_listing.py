@@ -31,7 +31,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def ref_of(workspace: Workspace) -> str:
     """The ref of the task."""
-    (task,) = workspace.snapshot().tasks.tasks
+    (task,) = workspace.snapshot().tasks.items
     return task.ref
 
 
@@ -96,7 +96,7 @@ def test_a_refused_revert_can_be_settled_in_part(workspace: Workspace) -> None:
         done = revert_in(
             workspace.store.together, change, actor="human", now=NOW, take=taking_each({clash.key: choice})
         )
-        (task,) = workspace.snapshot().tasks.tasks
+        (task,) = workspace.snapshot().tasks.items
         assert (task.assigned, task.notes) == (assigned, "first")
         revert_in(workspace.together, done.id, actor="human", now=NOW)
 

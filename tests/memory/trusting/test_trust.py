@@ -29,7 +29,7 @@ COVERED = ("type", "url", "command", "interval", "threshold", "autoRemediate", "
 
 def monitor_states(place: Place, text: bytes) -> list[tuple[str, str, str]]:
     """Return name, role and state of everything that a monitors.md asks for, without the way over the disk."""
-    asks = monitor_asks(Monitors("monitors.md", parse(text)).monitors)
+    asks = monitor_asks(Monitors("monitors.md", parse(text)).items)
     return [(ask.name, ask.role, place.trust.decide(ask).state) for ask in asks]
 
 
@@ -91,7 +91,7 @@ def test_a_thousand_changes_of_one_byte_are_all_blocked(place: Place) -> None:
         for one, role in changed_alone:
             ask = next(
                 ask
-                for ask in monitor_asks(Monitors("monitors.md", parse(text)).monitors)
+                for ask in monitor_asks(Monitors("monitors.md", parse(text)).items)
                 if (ask.name, ask.role) == (one, role)
             )
             assert replace(ask, line=0) == replace(place.ask(one, role), line=0), text

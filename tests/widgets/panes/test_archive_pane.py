@@ -60,7 +60,7 @@ async def test_entries_are_shown_in_full_and_cannot_be_changed() -> None:
     """Tasks show their fields, journal entries their text rendered; no form opens."""
     pane, files = ArchivePane(), archive()
     async with showing(pane, files) as (pilot, app):
-        pane.go_to(files.look().archived_tasks()[0].tasks[0].ref)
+        pane.go_to(files.look().archived_tasks()[0].items[0].ref)
         await settled(pilot, app)
         assert "outcome" in shown(app)
         pane.go_to(files.look().archived_journals()[0].entries()[0].ref)

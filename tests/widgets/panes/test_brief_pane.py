@@ -96,7 +96,7 @@ async def test_every_row_leads_to_its_entry(group: str, file: str, key: str) -> 
     """Enter and o ask the application to go to the entry itself."""
     pane, files = BriefPane(), Files(FILES)
     look = files.look()
-    refs = {item.ref for items in (look.tasks.tasks, look.journal.entries(), look.monitors.monitors) for item in items}
+    refs = {item.ref for items in (look.tasks.items, look.journal.entries(), look.monitors.items) for item in items}
     async with showing(pane, files) as (pilot, app):
         assert pane.go_to(rows(pane, group)[0].ref)
         await pilot.press(key)

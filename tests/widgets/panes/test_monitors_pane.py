@@ -65,7 +65,7 @@ async def test_a_monitor_is_edited_and_removed() -> None:
     """Changed fields change their lines, emptied ones go, unknown ones can be edited, the source be replaced."""
     pane, files = MonitorsPane(), Files({"monitors.md": MONITORS})
     async with showing(pane, files):
-        item = next(monitor for monitor in files.look().monitors.monitors if monitor.name == "API")
+        item = next(monitor for monitor in files.look().monitors.items if monitor.name == "API")
         assert pane.go_to(item.ref)
         plan = pane.editing(pane.current(), NOW)
         assert plan is not None
@@ -92,7 +92,7 @@ async def test_a_monitor_is_edited_and_removed() -> None:
         removal = pane.removing([pane.current()])
         assert removal is not None
         files.apply(removal.build(NOW))
-        assert [monitor.name for monitor in files.look().monitors.monitors] == ["Disk", "New"]
+        assert [monitor.name for monitor in files.look().monitors.items] == ["Disk", "New"]
 
 
 async def test_what_is_not_healthy_is_first_unless_sorted() -> None:
@@ -106,7 +106,7 @@ async def test_what_is_not_healthy_is_first_unless_sorted() -> None:
 
 def test_a_blocked_monitor_is_stale_or_as_bad_as_it_was() -> None:
     """One that may not run is stale where it was well, and keeps an alert that was measured."""
-    well, bad, _ = Files({"monitors.md": MONITORS}).look().monitors.monitors
+    well, bad, _ = Files({"monitors.md": MONITORS}).look().monitors.items
 
     def word(monitor: Monitor, *, stale: bool) -> str:
         standing = MonitorStanding(monitor, AlertState(), (), None, None, None, stale, "not approved yet", "", "", "")

@@ -47,7 +47,7 @@ def snapshot_of(tasks: str) -> Snapshot:
 
 def task_from(section: str, text: str) -> Task:
     """The one task of a file."""
-    return snapshot_of(f"## {section}\n\n{text}").tasks.tasks[0]
+    return snapshot_of(f"## {section}\n\n{text}").tasks.items[0]
 
 
 def row_of(section: str, text: str, width: int = 60) -> str:

@@ -56,7 +56,7 @@ def _twin_hint(snapshot: Snapshot, task: Task | None) -> Callable[[str], str]:
     def hint(text: str) -> str:
         if not known:
             # With the first key, and only then: there may be many.
-            known.update(open_twins(snapshot.tasks.tasks))
+            known.update(open_twins(snapshot.tasks.items))
         return twin_words([other for other in known.get(alike(text), ()) if other is not task], text)
 
     return hint

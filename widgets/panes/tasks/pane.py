@@ -147,7 +147,7 @@ class TasksPane(Pane):
     def _make_agenda(snapshot: Snapshot, now: datetime) -> Agenda:
         from memory.files.tasks.agenda import Agenda
 
-        return Agenda(snapshot.tasks.tasks, now, snapshot.zone)
+        return Agenda(snapshot.tasks.items, now, snapshot.zone)
 
     def lacks(self, value: Any, name: str) -> bool:  # noqa: ARG002
         """Whether a task has nothing to be sorted by."""

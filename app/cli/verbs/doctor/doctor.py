@@ -75,7 +75,7 @@ def _agent(context: Context) -> Result:
 def _schedule(context: Context) -> Result:
     log = state_home(context.environ) / "memdeck" / "maintain.log"
     snapshot = context.snapshot
-    monitors = snapshot.monitors.monitors
+    monitors = snapshot.monitors.items
     often = watch_expression([one.interval for one in monitors if one.interval], context.now, snapshot.zone)
     known = snapshot.config.get("timezone") or ""
     zone = known if str(snapshot.zone) == known != str(machine_zone(context.environ)) else ""
