@@ -201,7 +201,8 @@ class _Status:
             (short(one.monitor.ref), one.words, _local(one.monitor.last_check, zone), one.monitor.name)
             for one in self.alerts[:_SOME]
         ]
-        yield from _part(paint, f"Monitors: {', '.join(attention.values())}", rows, len(self.alerts), range(len(rows)))
+        counts = ", ".join(attention.values())
+        yield from _part(paint, "Monitors", rows, len(self.alerts), range(len(rows)), counts)
         shown = [(format_local(run.instant, zone), run.label) for run in found.next_runs[:_SOME]]
         yield from _part(paint, "Next runs", shown, len(found.next_runs))
         problems = [(p.place, p.level, p.message) for p in self.problems[:_SOME]]
@@ -300,12 +301,17 @@ def _words(name: str) -> str:
 
 
 def _part(
-    paint: Paint, heading: str, rows: Sequence[tuple[str, ...]], total: int, alerts: Iterable[int] = ()
+    paint: Paint,
+    heading: str,
+    rows: Sequence[tuple[str, ...]],
+    total: int,
+    alerts: Iterable[int] = (),
+    counts: str = "",
 ) -> Iterator[str]:
     if not rows:
         return
     yield ""
-    yield f"{heading} ({total})"
+    yield f"{heading} ({counts or total})"
     yield from paint.columns(rows, alerts=dict.fromkeys(alerts, 1))
     if total > len(rows):
         yield f"  and {total - len(rows)} more"

@@ -48,12 +48,14 @@ def test_what_stopped_running_is_stale_everywhere(watched: Place) -> None:
     assert "stale, was healthy (7)" in listed.out
     status = watched.json("status", now=FRIDAY)
     assert [one["state"] for one in status["monitors"]["alerts"]] == ["stale"]
+    assert (status["monitors"]["failing"], status["monitors"]["stale"]) == (0, 1)
     assert {one["what"]: one["last"] for one in status["upkeep"]} == {
         "maintenance": MONDAY,
         "monitors": MONDAY,
         "heartbeat": MONDAY,
     }
     said = watched("status", now=FRIDAY).out
+    assert "Monitors (1 stale)" in said
     assert "stale, was healthy (7)" in said
     assert f"maintenance ran last at {MONDAY}, scheduled daily 02:00" in said
     for what in ("maintenance ran", "monitors were checked", "heartbeat ran"):
