@@ -24,7 +24,7 @@ PANES = (
     ("7", "Disk Space"),
     ("7", "Channels"),
     ("8", "Rules and preferences"),
-    ("9", "NEEDS APPROVAL"),
+    ("9", "NEEDS YOUR APPROVAL"),
     ("0", "Changes"),
     ("2", "PENDING"),
 )
