@@ -15,16 +15,18 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 import certifi
 import httpcore
-import httpx
 
 from memory.errors import MemdeckError
 from memory.monitoring.result import Around, Down, NotApproved, allowed_addresses
 from memory.trust.addresses import BadSetting
+
+if TYPE_CHECKING:
+    import httpx
 
 LARGEST = 4 << 20
 """Maximum bytes of a body, unpacked, that are read."""
@@ -60,6 +62,8 @@ def ask(
     host, and with `anywhere` those to any other. Raises Down, NotApproved, and BadSetting for a redirect that no
     approval of this monitor covers.
     """
+    import httpx
+
     _authorities(around)  # Read once, and not counted in the time of the first check.
     begun = time.monotonic()
     try:
