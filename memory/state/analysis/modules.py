@@ -215,10 +215,21 @@ def _of_file(tree: Tree, path: str) -> str:
     """
     if said := header(tree, path):
         return said
-    found, file = _declarations(tree, path), _folded(path.rpartition("/")[2].partition(".")[0])
-    named = (one for one in found if one[1] and _is_about(file, _folded(one[0])))
-    name, said = next(named, ("", ""))
-    told = not said or _folded(name) == file or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said)
+    text, bare = tree.text(path), path.rpartition("/")[2].partition(".")[0]
+    file = _folded(bare)
+    inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
+    found: dict[str, str] = {}
+    for comment, line in _comments(text, path):
+        if (named := _DECLARED.match(line)) and _is_about(file, _folded(named[1])):
+            found.setdefault(named[1], _described(inside.get(named[1], comment), _WORDS))
+    # The thing itself says more than what makes it.
+    names = sorted(
+        (name for name, said in found.items() if said), key=lambda name: (_folded(name) != file, name != bare)
+    )
+    if not names:
+        return ""
+    name, said = names[0], found[names[0]]
+    told = _folded(name) == file or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said)
     return said if told else f"`{name}`: {said}"
 
 
@@ -238,35 +249,10 @@ _DECLARED = re.compile(
     r" {0,4}(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data"
     r"|partial) )*(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule"
     r"|defprotocol|module"
-    r"|(?P<function>func|fun|fn|function|const|def)) (?P<name>[A-Za-z][\w.]*)"
+    r"|func|fun|fn|function|const|def) ([A-Za-z][\w.]*)"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|protected) ")
-_OPEN = re.compile(r"export |pub |public |func [A-Z]|(?:async )?def [a-z]|defmodule |class [A-Z]|type [A-Z]\w* (?!=)")
-"""The beginnings of declarations that other files can use."""
-
-
-def _declarations(tree: Tree, path: str) -> list[tuple[str, str]]:
-    """Return the names that a source file declares for others, each with what the comment above it says: types first,
-    then functions, then names for other types. Where some are declared as open, the others are left out.
-    """
-    text = tree.text(path)
-    inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
-    exported = "module.exports" in text
-    ranked: list[tuple[int, str, str]] = []
-    for comment, line in _comments(text, path):
-        if found := _DECLARED.match(line):
-            is_open = _OPEN.match(line) is not None or (exported and line.startswith("function "))
-            rank = 3 if not is_open else 2 if _ALIAS.search(line) else 1 if found["function"] else 0
-            if rank < 3 or found["function"] is None:
-                name = found["name"]
-                ranked.append((rank, name, _described(inside.get(name, comment), _WORDS)))
-    ranked.sort(key=lambda one: one[0])
-    least = 2 if ranked and ranked[0][0] < 3 else 3
-    return [(name, said) for rank, name, said in ranked if rank <= least]
-
-
-_ALIAS = re.compile(r"\btype [A-Z]\w*(?:<.*>)? *=|\bconst [A-Z]")
 
 
 def _comments(text: str, path: str) -> Iterator[tuple[str, str]]:
