@@ -23,7 +23,7 @@ from memory.files.contacts.model import KINDS, Contact, Contacts, places_of, tab
 from memory.files.edit import bullet_source, started_document, with_text
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.edits import FILE as JOURNAL
-from memory.files.journal.edits import section_for
+from memory.files.journal.edits import JOURNAL_EDITS
 from memory.files.journal.model import JournalEntry, read_lines, write_line, write_lines
 from memory.files.journal.reading import split_heading
 from memory.files.knowledge.edits import compose, with_knowledge
@@ -302,7 +302,7 @@ class DraftDocuments:
                 return "its title would be read as a time"
         if not self._is_new("journal", date, bare(entry)):
             return _THERE
-        document, section = section_for(document, date)
+        document, section = JOURNAL_EDITS.with_section(document, date)
         clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
         place = next((at for at, clock in enumerate(clocks) if time and clock and clock < time), len(clocks))
         self.documents[JOURNAL] = document.insert_entry(section, place, entry)

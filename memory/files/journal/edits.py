@@ -221,28 +221,6 @@ def without_entry(document: Document, at: tuple[int, int], date: str | None) -> 
     return document
 
 
-def section_for(document: Document, date: str) -> tuple[Document, int]:
-    """Return the document with a section of that date, and its index: the first one there is, or a new one.
-
-    Newest first unless the sections that are there rise.
-    """
-    dated: list[tuple[int, str]] = []
-    for index, section in enumerate(document.sections):
-        found = section.memo(plain_day).name
-        if found == date:
-            return document, index
-        if found:
-            dated.append((index, found))
-    dates = [found for _, found in dated]
-    rises = sum((left < right) - (left > right) for left, right in pairwise(dates))
-    if rises > 0:
-        place = max((index + 1 for index, found in dated if found < date), default=dated[0][0])
-    else:
-        later = dated[-1][0] + 1 if dated else _first_place(document)
-        place = min((index for index, found in dated if found < date), default=later)
-    return document.insert_section(place, Section.compose(date, newline=document.newline)), place
-
-
 def _first_place(document: Document) -> int:
     """Return where the first day goes: behind titles of level 1 on top, before other sections."""
     sections = document.sections
@@ -330,8 +308,25 @@ class JournalEdits(EntryEdits[JournalEntry]):
     """The edits of journal.md: its sections are days, and the newest entry comes first."""
 
     def with_section(self, document: Document, section: str) -> tuple[Document, int]:
-        """Return the document with the section of a date, made where it belongs, and its index."""
-        return section_for(document, section)
+        """Return the document with the section of a date, the first one there is or a new one, and its index.
+
+        Newest first unless the sections that are there rise.
+        """
+        dated: list[tuple[int, str]] = []
+        for index, part in enumerate(document.sections):
+            found = part.memo(plain_day).name
+            if found == section:
+                return document, index
+            if found:
+                dated.append((index, found))
+        dates = [found for _, found in dated]
+        rises = sum((left < right) - (left > right) for left, right in pairwise(dates))
+        if rises > 0:
+            place = max((index + 1 for index, found in dated if found < section), default=dated[0][0])
+        else:
+            later = dated[-1][0] + 1 if dated else _first_place(document)
+            place = min((index for index, found in dated if found < section), default=later)
+        return document.insert_section(place, Section.compose(section, newline=document.newline)), place
 
     def place(self, section: Section, entry: Entry) -> int:  # noqa: ARG002
         """Return the place on top."""

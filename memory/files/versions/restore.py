@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 from memory.document import Document, Entry
 from memory.errors import MemdeckError
-from memory.files.edit import Edit, started_document
+from memory.files.edit import Edit, EntryEdits, started_document
 from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
-from memory.files.journal.edits import section_for, without_entry
+from memory.files.journal.edits import JOURNAL_EDITS, without_entry
 from memory.files.journal.model import JournalEntry
 from memory.files.journal.reading import read_date, split_heading
 from memory.files.plans.edits import PLAN_EDITS
@@ -61,13 +62,11 @@ def _has_id(item: Task | JournalEntry | Plan, text: str) -> bool:
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:
     """Return the document with an archived entry inserted where it belongs, and its place."""
-    date = read_date(title)
-    if kind == "journal":
-        if date is None:
-            raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it with an editor")
-        document, section = section_for(document, date)
-    else:
-        document, section = (TASK_EDITS if kind == "tasks" else PLAN_EDITS).with_section(document, "completed")
+    wanted = read_date(title) if kind == "journal" else "completed"
+    if wanted is None:
+        raise MemdeckError("archive.no_date", f"{entry.title[:60]!r} is under no date", "move it with an editor")
+    edits: dict[str, EntryEdits[Any]] = {"tasks": TASK_EDITS, "journal": JOURNAL_EDITS, "plans": PLAN_EDITS}
+    document, section = edits[kind].with_section(document, wanted)
 
     def time(one: Entry) -> str:
         return (split_heading(one.title)[0] if kind == "journal" else one.fields.get("completed")) or ""
