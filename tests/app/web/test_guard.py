@@ -139,7 +139,7 @@ async def test_one_session_at_a_time(served: Served, monkeypatch: pytest.MonkeyP
         again = await session.ws_connect(f"{served.base}/ws?width=100&height=30", headers={"Origin": served.base})
         await read_until(again, "Deploy v2.1")
         await again.send_str(json.dumps(["stdin", "T"]))
-        await read_until(again, "approved at a terminal")
+        await read_until(again, "Approve commands in a terminal")
         await again.send_str(json.dumps(["stdin", "q"]))
         async with within(lambda: "the session stays open"):
             while (await again.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
