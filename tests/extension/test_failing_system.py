@@ -78,15 +78,15 @@ def test_a_hook_that_raises(
     [
         ({"name": "facts"}, "there is a system facts already"),
         ({"name": "No Name"}, "'No Name' is not a name"),
-        ({"kinds": ("tasks",)}, "its kind tasks is one of files already"),
+        ({"kinds": ("tasks",)}, "its kind tasks is already one of files"),
         ({"mark": "../.notes"}, "its mark '../.notes' is not a path in a workspace"),
         ({"mark": "/notes"}, "its mark '/notes' is not a path in a workspace"),
         ({"mark": ".aegis"}, "its mark .aegis is that of facts"),
         ({"mark": ".aiter/memory/notes"}, "its mark .aiter/memory/notes is that of files"),
         ({"place": "toy_notes"}, "'toy_notes' is not a place such as package.module:Name"),
         ({"verbs": ("notes",)}, "its verbs are not all VerbName"),
-        ({"panes": (REGISTRY[1].panes[0],)}, "its pane facts is one of facts already"),
-        ({"verbs": REGISTRY[0].verbs[:1]}, "its verb tasks is one of files already"),
+        ({"panes": (REGISTRY[1].panes[0],)}, "its pane facts is already one of facts"),
+        ({"verbs": REGISTRY[0].verbs[:1]}, "its verb tasks is already one of files"),
     ],
 )
 def test_a_declaration_that_is_refused(

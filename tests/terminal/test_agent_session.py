@@ -53,7 +53,7 @@ def test_a_removal_is_proposed_accepted_seen_and_taken_back(tmp_path: Path, undo
         with open_inbox(root) as terminal:
             terminal.wait_for(TASK)
             terminal.press("9")
-            terminal.wait_for("agent:builder")
+            terminal.wait_for("by    builder")
             assert contents(root) == before
             terminal.press("a")
             terminal.wait_for(" 1 waiting")
