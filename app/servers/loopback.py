@@ -69,12 +69,6 @@ def same(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
-def error_body(code: str, message: str, **details: Any) -> bytes:
-    """Return an error in the form that the command line prints for programs."""
-    error = {"error": {"code": code, "message": message, "details": details}}
-    return json.dumps(error).encode() + b"\n"
-
-
 async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, bytes]) -> None:
     """Answer with JSON; `more` are headers."""
     headers = [
@@ -88,13 +82,11 @@ async def respond(send: Send, status: int, body: bytes, *more: tuple[bytes, byte
 
 
 async def refuse(send: Send, status: int, code: str, message: str, **details: Any) -> None:
-    """Answer with an error."""
-    more = []
-    if status == 401:
-        more.append((b"www-authenticate", b"Bearer"))
-    if status in (429, 503):
-        more.append((b"retry-after", b"1"))
-    await respond(send, status, error_body(code, message, **details), *more)
+    """Answer with an error in the form that the command line prints for programs."""
+    error = {"error": {"code": code, "message": message, "details": details}}
+    more = {401: (b"www-authenticate", b"Bearer"), 429: (b"retry-after", b"1"), 503: (b"retry-after", b"1")}
+    headers = [more[status]] if status in more else []
+    await respond(send, status, json.dumps(error).encode() + b"\n", *headers)
 
 
 def open_port(port: int, code: str) -> tuple[socket.socket, str]:

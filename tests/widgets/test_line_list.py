@@ -160,10 +160,10 @@ async def test_changed_rows_flash_once() -> None:
     app, view, _ = app_with(rows_of(5))
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
+        view.render_lines(view.size.region)
         plain = view.render_line(3)
         view.flash([2])
         assert view._flashing == {2}
-        view.render_lines(view.size.region)
         assert view.render_line(3) != plain
         view.end_flash()
         assert view.render_line(3) == plain

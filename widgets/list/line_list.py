@@ -156,6 +156,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         self._flash_timer: Timer | None = None
         # The mouse may move over a row before the first frame.
         self._shown_selection: frozenset[Hashable] = frozenset()
+        self._width = 0
         self.set_rows(rows)
 
     @property
@@ -442,13 +443,13 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         return tuple(states)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines of the view; the selection is looked up once per frame."""
-        self._shown_selection = self.selected
+        """Draw lines of the view; selection and width are looked up once per frame."""
+        self._shown_selection, self._width = self.selected, self.scrollable_content_region.width
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """Return one line."""
-        position, width = y + round(self.scroll_y), self.scrollable_content_region.width
+        position, width = y + round(self.scroll_y), self._width
         if not 0 <= position < len(self._rows):
             return self.draw_below(y, width)
         key = self._rows[position]

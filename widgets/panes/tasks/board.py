@@ -82,25 +82,31 @@ class CardList(PaneList):
         number, owner = (key.number, key.owner) if isinstance(key, Continuation) else (0, key)
         if not isinstance(owner, RowKey):
             return super().render_row(key, width)
-        if number >= self.card_lines:
+        if number >= CARD_LINES and number >= self.card_lines:
             return ()
-        card = self._card(owner.item, width)
-        return clip_line(card[number], width) if number < len(card) else ()
+        titles = self._title(owner.item, width)
+        if number < len(titles):
+            return clip_line(titles[number], width)
+        return clip_line(self._more(owner.item, width), width) if number == len(titles) else ()
 
     @property
     def card_lines(self) -> int:
         """The lines of a card: in a narrow column its title has a second one."""
         return CARD_LINES + (self.size.width < NARROW)
 
-    def _card(self, task: Task, width: int) -> list[Line]:
-        """Return the title, and what else there is room for, the most important first."""
+    def _title(self, task: Task, width: int) -> Sequence[Line]:
+        """Return the lines of the title."""
         done = task.section in ("completed", "archived")
         title = Piece(task.title, "muted" if done else "strong" if task.priority == "HIGH" else "plain")
         wrong = "" if task.heading is None else f"  {self.glyphs.alert} {task.heading.strip() or 'no heading'}"
-        titles = [line(title, Piece(wrong, "warn"))]
-        if self.card_lines > CARD_LINES:
-            first, *rest = wrap_line(titles[0], width)
-            titles = [first, *([line(*rest)] if rest else [])]
+        words = line(title, Piece(wrong, "warn"))
+        if self.card_lines == CARD_LINES:
+            return (words,)
+        first, *rest = wrap_line(words, width)
+        return (first, line(*rest)) if rest else (first,)
+
+    def _more(self, task: Task, width: int) -> Line:
+        """Return what else there is room for, the most important first."""
         when = due_words(task, self._pane.now, self._pane.zone, self.glyphs)
         parts: list[Line] = [line(when)] if when.text else []
         if task.section == "in-progress" and task.progress is not None:
@@ -112,11 +118,11 @@ class CardList(PaneList):
         gap = Piece(f" {self.glyphs.dot} ", "muted")
         while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
             parts.pop()
-        return [*titles, line(*(one for index, part in enumerate(parts) for one in ((gap, *part) if index else part)))]
+        return line(*(one for index, part in enumerate(parts) for one in ((gap, *part) if index else part)))
 
     def _states(self, position: int, key: Hashable) -> tuple[str, ...]:
         """Only the active column shows its cursor, and the blank line between two cards shows no state."""
-        if isinstance(key, Continuation) and key.number >= self.card_lines:
+        if isinstance(key, Continuation) and key.number >= CARD_LINES and key.number >= self.card_lines:
             return ()
         states = super()._states(position, key)
         if self._board.active is self:
