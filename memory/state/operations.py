@@ -331,7 +331,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
     usual = scope == "source all, section all, policy balanced"
     yield plural(count, "event") + ("" if usual else f"  ({scope})")
     if found["waiting"]:
-        yield f"{found['waiting']:,} more wait; each recall takes the oldest {count:,}"
+        yield f"left for the next recall: {plural(found['waiting'], 'event')}"
     yield from _group_lines(paint, found["groups"], found["groupCount"])
     yield "what changes:" if found["engine"] == "deterministic" else paint.line(f"what {found['engine']} changes:")
     for noun, verb, titles in titles_of(found["summary"]):

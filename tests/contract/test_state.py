@@ -402,7 +402,7 @@ def test_a_recall_takes_the_oldest_events_and_says_how_many_wait(state: Place) -
     waiting(state, *("Uploads go through nginx" for _ in range(5000)), "Errors are sent to a queue")
     shown = state.json("state", "recall")
     assert (shown["unrecalled"], shown["waiting"]) == (5000, 1)
-    assert "1 more wait for the next recall" in state("state", "recall", "--yes").out
+    assert "left for the next recall: 1 event\n" in state("state", "recall", "--yes").out
     assert left(state) == 1
     assert b"Errors are sent" not in state.read(STATE)
     assert state("state", "recall", "--yes").code == 0
