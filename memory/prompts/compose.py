@@ -12,7 +12,7 @@ from memory.base.scan import fenced, harmless, why_not
 _LONGEST = 700
 _SHARES = (0.12, 0.4, 1.0)
 """The part of a budget that one section may have, in each of the rounds in which it is spent."""
-_FIRST = {"Pinned": 1.0, "Rules and preferences": 0.3}
+_FIRST = {"Pinned": 1.0, "Rules and preferences": 0.3, "Overdue": 0.2, "Due today": 0.2}
 """The part of the sections that have more in the first round."""
 _REST = 40
 """Tokens for the sentence about what was left out."""
