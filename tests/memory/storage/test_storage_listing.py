@@ -79,7 +79,7 @@ def test_a_rehearsal_says_what_a_revert_does_and_writes_nothing(workspace: Works
     assert workspace.store.history.state() == state
     revert_in(workspace.together, change, actor="human", now=NOW)
     assert b"Alice" not in (workspace.memory / "tasks.md").read_bytes()
-    with pytest.raises(ConflictError, match="taken back already"):
+    with pytest.raises(ConflictError, match="already reverted"):
         rehearse_revert(workspace.together, change, NOW)
 
 
