@@ -122,7 +122,7 @@ def _told(
     if record.reviewer:
         yield paint.line(f"accepted by {record.reviewer}, as proposal {record.proposal}", "  ")
     if record.undone_by:
-        yield paint.line(f"taken back by {record.undone_by}", "  ")
+        yield paint.line(f"undone by {record.undone_by}", "  ")
     if not record.kept:
         yield paint.notice(paint.line("its content is no longer kept", "  "))
     yield from view_lines(paint, views, origins=True)
