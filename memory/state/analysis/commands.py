@@ -39,7 +39,10 @@ _DEAD = re.compile(
     re.IGNORECASE,
 )
 """A comment at the top of settings that says that they have no effect."""
-_TESTS = re.compile(r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])")
+_TESTS = re.compile(
+    r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
+    r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc)\b"
+)
 _OTHER_CI = {
     ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
     ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
@@ -97,18 +100,19 @@ _NEVER = re.compile(
     r"|--watch(?:All)?\b(?!=false)|\bwatch\b|\bnodemon\b|--ui\b|\bserve\b|karma start(?!.*single-run)"
 )
 """Commands that rewrite sources, wait for changes, or do nothing."""
-_ONCE = ((re.compile(r"\bvitest(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
+_ONCE = ((re.compile(r"(?:^|\s)vitest(?=\s|$)(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 _NARROW = re.compile(
-    r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |::|--testNamePattern|(?:^| )-run |--manifest-path"
-    r"|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktnC] |--features"
-    r"|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
+    r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |(?<!clippy)::|--testNamePattern|(?:^| )-run "
+    r"|--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktnC] "
+    r"|--features|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
     r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _PLAIN = re.compile(r"(?!.*(?<!/)\.\.\.)[\w./:@=,+\-!' \"]{1,160}")
-_ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}")
+_ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}|\$([A-Z]\w*)")
+_AT_ROOT = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
 _SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
 _STEP = re.compile(r"^[ \t]*-[ \t]+(?=[\w\"'])", re.MULTILINE)
 _RUN = re.compile(
@@ -161,7 +165,7 @@ class Command(NamedTuple):
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     """Return the best command of each kind, in the order of the kinds; none of them is run."""
     runners = [(one.manifests[0], one.ecosystem.run.get(one.manager, ""), one.scripts) for one in projects]
-    for file in tree.top_files():
+    for file in tree.folders[""]:
         if runner := _RUNNERS.get(file.lower()):
             targets = {target[1]: target[2] for target in runner[1].finditer(tree.text(file))}
             runners.append((file, runner[0], targets))
@@ -191,7 +195,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         files = " ".join(map(tree.text, ("tox.ini", "noxfile.py", "Rakefile")))
         for said in (f"{best['test'].text} {run}", files, usual):
             if words := next((words for tool, words in _ONE_TEST if re.search(tool, said)), ""):
-                launched = re.match(r"(?:uv|poetry|pdm|hatch|bundle) (?:run|exec) (?!rspec)", best["test"].text)
+                launched = re.match(r"(?:uv|poetry|pdm|hatch|pipenv|bundle) (?:run|exec) (?!rspec)", best["test"].text)
                 begin = launched[0] if launched is not None and words.startswith(("pytest", "rake")) else ""
                 best[ONE_TEST] = Command(ONE_TEST, tuple(f"{begin}{_with_file(tree, words)}".split()), "usual")
                 break
@@ -200,7 +204,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
 
 def _with_file(tree: Tree, words: str) -> str:
     """Return the words of a command with the largest test of the repository in the place of `test_file` or its like."""
-    found = re.search(r"\S*\b(test_file|file_test|file_spec)(\.\w+)", words)
+    found = re.search(r"[^\s=]*\b(test_file|file_test|file_spec)(\.\w+)", words)
     if found is None:
         return words
     name = re.compile(rf"(?:.*/)?{found[1].replace('file', r'[a-z0-9_]+')}{re.escape(found[2])}")
@@ -214,11 +218,11 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     Settings that say of themselves that they have no effect are left out.
     """
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
+    workflows.sort(key=lambda path: (not _MAIN_WORKFLOW.search(path), "lint" in path, len(path)))
     tested = [path for path in workflows if any(_TESTS.search(run[0]) for run in _RUN.finditer(tree.text(path)))]
-    tested += filter(_MAIN_WORKFLOW.search, workflows)
-    others = {path for path in workflows if _NO_WORKFLOW.search(path) or path not in tested}
-    workflows.sort(key=lambda path: (path in others, not _MAIN_WORKFLOW.search(path), "lint" in path, len(path)))
-    found = [(path, "GitHub Actions") for path in workflows if path not in others or others.issuperset(workflows)]
+    work = [path for path in workflows if path in tested or _MAIN_WORKFLOW.search(path)]
+    work = [path for path in work if not _NO_WORKFLOW.search(path)] or workflows
+    found = [(path, "GitHub Actions") for path in work]
     found += [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
     return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
 
@@ -273,9 +277,12 @@ def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
 
 def _filled(line: str, text: str) -> str:
     """Return a line of a workflow with the values that the workflow sets; "" where a part of a word is not known."""
-    for name in _ENV.findall(line):
-        found = re.search(_SET_ENV.format(re.escape(name)), text, re.MULTILINE)
-        line = _ENV.sub(found[1] if found else "", line, count=1)
+
+    def known(name: re.Match[str]) -> str:
+        found = re.search(_SET_ENV.format(name[1] or name[2]), text, re.MULTILINE)
+        return found[1] if found else "" if name[1] else name[0]
+
+    line = _ENV.sub(known, _AT_ROOT.sub(lambda one: "" if one[1] else ".", line))
     line = re.sub(r" --?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
     return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
 
@@ -320,7 +327,8 @@ def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
             with suppress(ValueError):
                 words = shlex.split(text)
                 if found := _kind(" ".join(words), scripts):
-                    yield Command(found[0], (*words, *found[1]), f"from `{path}`")
+                    # With words added it is no longer what the file says.
+                    yield Command(found[0], (*words, *found[1]), f"{'usual with' if found[1] else 'from'} `{path}`")
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:

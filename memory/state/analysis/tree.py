@@ -74,7 +74,7 @@ class Tree:
         while folders:
             folder, rules = folders.popleft()
             if lines := self._load(f"{folder}/.gitignore".lstrip("/")):
-                rules = (*rules, (len(folder) + bool(folder), ignored_by(lines)))
+                rules = (*rules, (len(folder) + bool(folder), ignored_by(lines, _TRACKED)))
             try:
                 with os.scandir(os.path.join(self.root, folder)) as entries:
                     for entry in sorted(entries, key=lambda one: one.name):
@@ -99,10 +99,6 @@ class Tree:
     def has(self, path: str) -> bool:
         """Return whether a file is listed."""
         return path in self.files
-
-    def top_files(self) -> list[str]:
-        """Return the files at the root."""
-        return self.folders[""]
 
     def top_entries(self) -> list[str]:
         """Return the existing files that may hold the entry block, in any case, the preferred one first."""
@@ -191,6 +187,8 @@ LANGUAGES = {
 }  # fmt: skip
 DOCUMENTS = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "txt", "mdx", "tex", "org"))
 
+_TRACKED = ("!/.github/", "!/.circleci/", "!/.travis.yml")
+"""What is read although a rule such as `.*` leaves it out: files that git tracks are not ignored."""
 NOT_OWN = (
     ".*/", "!.github/", "!.circleci/", "!.buildkite/", "!.ci/", "!.changeset/", "node_modules/", "bower_components/",
     "vendor/", "third_party/", "third-party/", "thirdparty/", "build/", "dist/", "target/", "obj/", "_build/",
