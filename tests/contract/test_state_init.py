@@ -67,13 +67,28 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
          "A planner of firings. Features: Fast; All sizes of pots."),
         ({"README.md": "# Kiln\n\nA planner of firings.\n\n## Why Kiln?\n\nKiln makes pots hard, dry, etc. Fire!\n"},
          "A planner of firings. Kiln makes pots hard, dry, etc."),
+        ({"README.md": "# Kiln\n\nKiln plans the firing of pots. It provides:\n\n- Fire\n"},
+         "Kiln plans the firing of pots."),
+        ({"README.md": "# Kiln\n\nThis is a continuation of the old oven.\n\n## Breaking changes\n\n"
+          "The oven no longer is a pot.\n\n## Overview\n\nWhen pots crack, it is late.\n\n"
+          "Kiln is a planner of firings for many.\n"}, "Kiln is a planner of firings for many."),
+        ({"setup.py": "NAME = 'kiln'\nDESCRIPTION = 'Plans the firing of pots in small shared workshops'\n\n"
+          "class Upload(Command):\n    name = 'up'\n    description = 'Publishes it.'\n\nsetup(name=NAME)\n"},
+         "Plans the firing of pots in small shared workshops."),
     ],
     ids=["manifest", "short manifest and README", "said twice", "a line above", "main package", "no question",
-         "reStructuredText", "no alert", "features", "why"],
+         "reStructuredText", "no alert", "features", "why", "no list", "no history", "setup.py"],
 )  # fmt: skip
 def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
     """The manifest's own description comes first, then the first real sentence of the README."""
     assert made(place, files)["project"]["summary"] == summary
+
+
+def test_the_name_is_that_of_the_project(place: Place) -> None:
+    """The name of an index in a Pipfile is none."""
+    pipfile = '[[source]]\nname = "pypi"\n\n[packages]\nclay = "*"\n'
+    bundle = made(place, {"Pipfile": pipfile, "setup.py": "NAME = 'kiln'\nsetup(name=NAME)\n", "kiln.py": "x = 1\n"})
+    assert bundle["project"]["name"] == "kiln"
 
 
 def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
@@ -149,6 +164,22 @@ def test_each_command_names_its_source(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
+    ("scripts", "words", "source"),
+    [
+        ('"test:unit": "run-p test:vitest:min", "test:vitest:min": "vitest run"', "npm run test:unit", "from"),
+        ('"test:unit": "vitest"', "npm run test:unit -- --run", "usual with"),
+    ],
+)
+def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: str, words: str, source: str) -> None:
+    """What is told as from a file is what the file says."""
+    ci = "jobs:\n  a:\n    steps:\n    - run: npm run test:unit\n"
+    bundle = made(place, {"package.json": NODE % scripts, ".github/workflows/build-test.yml": ci})
+    found = bundle["validationCommands"][0]
+    assert " ".join(found["command"]) == words
+    assert found["purpose"].endswith(f"; {source} `.github/workflows/build-test.yml`.")
+
+
+@pytest.mark.parametrize(
     ("files", "notes"),
     [
         ({"package.json": NODE % '"test": "mocha"', "pnpm-lock.yaml": "",
@@ -177,8 +208,29 @@ def test_each_command_names_its_source(place: Place) -> None:
          ["`gcs/go.mod`: tested in its own folder."]),
         ({"pom.xml": "<project><name>kiln</name><build><rules><requireJavaVersion><!-- 17 --><version>[17,22)</version>"
           "</requireJavaVersion></rules></build></project>"}, ["Is built with Java [17,22) (Maven's enforcer)."]),
+        ({"Rakefile": "require 'rake/testtask'\nRake::TestTask.new(:test)\n", "Gemfile": "", "lib/kiln.rb": "1\n",
+          "test/test_kiln.rb": "1\n"}, ["Single test: `bundle exec rake test TEST=test/test_kiln.rb` (usual)."]),
+        ({"composer.json": '{"name": "kiln/kiln"}', "src/A.php": "<?php\n", ".github/workflows/static.yml":
+          "jobs:\n  a:\n    steps:\n    - run: vendor/bin/phpstan analyze\n"},
+         ["Continuous integration is GitHub Actions: `.github/workflows/static.yml`."]),
+        ({"CMakeLists.txt": "project(kiln)\nset(CMAKE_CXX_STANDARD 17)\n", "kiln.cpp": "int main() {}\n",
+          ".gitignore": ".*\n", ".github/workflows/cmake.yml": "env:\n  KIND: Release\njobs:\n  a:\n    steps:\n"
+          "    - run: cmake -S \"${{github.workspace}}\" -B \"${{github.workspace}}/build\" -DCMAKE_BUILD_TYPE=$KIND\n"
+          "    - run: ctest\n"},
+         ["Set up: `cmake -S . -B build -DCMAKE_BUILD_TYPE=Release` (from `.github/workflows/cmake.yml`).",
+          "Compiles as C++17."]),
+        ({"Cargo.toml": '[package]\nname = "kiln"\n', "src/lib.rs": "x\n", ".github/workflows/ci.yml":
+          "jobs:\n  a:\n    steps:\n    - run: cargo fmt --check\n    - run: cargo build\n"
+          "    - run: cargo clippy -- -Dclippy::all\n"},
+         ["Format: `cargo fmt --check` (from `.github/workflows/ci.yml`)."]),
+        ({"Package.swift": "// swift-tools-version:6.2\n"}, ["Needs Swift 6.2 or newer."]),
+        ({"pom.xml": "<project><maven.compiler.source>1.8</maven.compiler.source></project>"},
+         ["Compiles for Java 1.8."]),
+        ({"package.json": '{"name": "kiln", "volta": {"node": "20.19.1"}}'},
+         ["Is developed with Node.js 20.19.1 (Volta)."]),
     ],
-    ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer"],
+    ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer",
+         "one test in Ruby", "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta"],
 )  # fmt: skip
 def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, str], notes: list[str]) -> None:
     """The set-up step, the settings that run tests, and modules of their own are told; what says it is dead is not."""
@@ -470,9 +522,14 @@ def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
          "General pot of the basic_kiln class."),
         ("Pot.cs", "#nullable enable\n\n/// <summary>\n/// Wraps a whole <see cref=\"Clay\"/>.\n/// </summary>\n"
          "public class Pot {}\n", "Wraps a whole `Clay`."),
+        ("vim.hpp", "/* vim: ts=2:sw=2:expandtab */\n\nclass vim {};\n", ""),
+        ("badges.rs", "/// [![github]](https://a.org)&ensp;[![docs-rs]](https://b.org)\n///\n"
+         "/// [github]: https://a.org/b.svg\n///\n/// Wraps all the pots.\npub struct Badges;\n",
+         "Wraps all the pots."),
+        ("old.js", "/**\n * Fires all pots. Deprecated: use an oven.\n */\nexport class Old {}\n", ""),
     ],
     ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value", "Sphinx",
-         "Doxygen", "C#"],
+         "Doxygen", "C#", "modeline", "badges", "deprecated"],
 )  # fmt: skip
 def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:
     """Only the comment at the declaration with the name of a file tells what it is."""

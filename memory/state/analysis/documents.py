@@ -144,10 +144,10 @@ _DEFINES = re.compile(
 _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
     r"|there (?:is|are)\b|our \w+ ha[sd]\b"
-    r"|install|thank|welcome|please|if you|read (?:the|this|more)|for (?:more|the|guides)\b|documentation"
+    r"|install|thank|welcome|please|if you|when |however|read (?:the|this|more)|for (?:more|the|guides)\b|documentation"
     r"|we're |sponsor|\W*this is a work in"
     r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
-    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available))",
+    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)",
     re.IGNORECASE,
 )
 
@@ -158,13 +158,16 @@ _PRAISE = re.compile(
     re.IGNORECASE,
 )
 """The words of sentences that praise, thank or tell the history."""
-_OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?)\b",
+_OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?"
+    r"|.*\b(?:versions?|releases?|migrat\w+|upgrad\w+|changes|changelog|what's new))\b",
                      re.IGNORECASE)  # fmt: skip
-"""The titles of sections that tell how something is used."""
-_OF_ITSELF = re.compile(r"\A\(|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
-    r"|\bis available (?:on|at|from)\b|[!?]\Z",
-                        re.IGNORECASE)  # fmt: skip
-"""Sentences about the document, and those that only call out."""
+"""The titles of sections that tell how something is used, or what changed in it."""
+_OF_ITSELF = re.compile(
+    r"\A\(|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
+    r"|\bis available (?:on|at|from)\b|[!?]\Z|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
+    re.IGNORECASE,
+)
+"""Sentences about the document, those that only call out, and those that a list completes."""
 
 
 def opening_of(sections: list[Section], most: int, *, strict: bool = False, known: str = "") -> str:
@@ -182,7 +185,8 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
             if paragraph.rstrip(".") == known:
                 continue
             if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
-                return some_sentences(without_praise(" ".join(told[:2])), most).rstrip(":")
+                told[1:] = [one for one in told[1:2] if not one.endswith(":")]
+                return some_sentences(without_praise(" ".join(told)), most).rstrip(":")
     return ""
 
 

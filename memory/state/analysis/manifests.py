@@ -22,10 +22,10 @@ from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, language_of
 
 _NOT_OF_PROJECT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers"
-    r"|organization|scm)>.*?(?:</\1>|\Z)",
-    re.DOTALL,
+    r"|organization|scm)>.*?(?:</\1>|\Z)|^class .*?(?=^\S|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
-"""The parts of an XML manifest that do not describe the project itself."""
+"""The parts of an XML manifest, and the classes of a `setup.py`, that do not describe the project itself."""
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
 _COMPUTED = re.compile(r"[#$]\{")
 """The beginning of an expression such as `${version}`: a value with one in it is not known."""
@@ -95,9 +95,9 @@ class Project:
 
     def _load(self, path: str) -> Any:
         """Return the object in a TOML or JSON file, the text of any other."""
-        text, form = self.tree.text(path), path.rpartition(".")[2]
+        text, form = self.tree.text(path), "toml" if path.endswith("Pipfile") else path.rpartition(".")[2]
         if form not in ("toml", "json"):
-            return _NOT_OF_PROJECT.sub("", text) if form == "xml" else text
+            return _NOT_OF_PROJECT.sub("", text) if form in ("xml", "py") else text
         try:
             value = tomllib.loads(text) if form == "toml" else json.loads(text)
         except (ValueError, RecursionError, OverflowError):

@@ -182,7 +182,10 @@ _ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
 """What follows line comments about the file; those directly above other code are about that code."""
 _BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""
-_TAG = re.compile(r"^[ \t]*(?:[@\\]brief|[@\\]\w+[^\n]*$)", re.MULTILINE)
+_TAG = re.compile(
+    r"^[ \t]*(?:[@\\]brief|(?:[@\\]\w+|vim?:|-\*-|\[?!\[|\[[^\]\n]+\]: http)[^\n]*$)", re.IGNORECASE | re.MULTILINE
+)
+"""Tags, the settings of an editor, badges, and the addresses of links."""
 _XML = re.compile(r"<(?:see|paramref|typeparamref)\b[^<>]*?=\"(?:\w:)?(?:[\w.]*\.)?([\w ]+)[^\"<>]*\"\s*/?>|</?[a-z]+>")
 """The references and tags of documentation in C# and Java."""
 _LINK = re.compile(
@@ -199,6 +202,7 @@ _REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\]\[|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string|coding:|typed: "
+    r"|[@\\]deprecated|deprecated(?:[:.]| since)"
     r"|\+build|go:build|shellcheck|generated|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
