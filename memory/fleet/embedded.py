@@ -35,9 +35,10 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "
 class EmbeddedFleet(Fleet):
     """The workspaces that a person listed or opened. Errors of the list: `fleet.list`."""
 
-    def __init__(self, local: LocalWorkspaces) -> None:
-        """Nothing is read yet."""
+    def __init__(self, local: LocalWorkspaces, also: Path | None = None) -> None:
+        """Nothing is read yet. `also`: the path of a workspace that is searched even while it is not listed."""
         self.local = local
+        self._also = () if also is None else (str(also),)
         self.host = local.host
         self._list = WorkspaceList(local.state_home)
         self._folder = self._list.folder
@@ -212,8 +213,8 @@ class EmbeddedFleet(Fleet):
 
         One that another process indexes stays as it was indexed before.
         """
-        names, current = self._list.names(), self._current()
-        self._forget([name for name in current if name not in set(names)])
+        names, current = dict.fromkeys((*self._list.names(), *self._also)), self._current()
+        self._forget([name for name in current if name not in names])
         failed = []
         changed = [name for name in names if not current.get(name)]
         for number, name in enumerate(changed, 1):

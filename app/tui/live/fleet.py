@@ -51,9 +51,9 @@ class AllWorkspaces(Part):
                 self._made = CentralFleet(environ[DATABASE])
             elif self._made is None:
                 own = home(environ), config_home(environ)
-                self._made = EmbeddedFleet(
-                    LocalWorkspaces(workspace.state.folder.home, host_name(environ), *own, environ)
-                )
+                local = LocalWorkspaces(workspace.state.folder.home, host_name(environ), *own, environ)
+                here = None if self.app.state.shows_one_pane else Path(os.path.realpath(workspace.root))
+                self._made = EmbeddedFleet(local, here)
             return self._made
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:

@@ -133,3 +133,12 @@ async def test_a_start_without_memory_offers_the_workspaces(shops: list[Workspac
         assert app.workspace is not None
         assert app.workspace.root == shops[1].root
         assert "Renew bakery" in screen_text(app)
+
+
+async def test_the_open_workspace_is_searched_before_it_is_listed(here: Workspace) -> None:
+    """A search over all workspaces finds what is in the open one and in those of the list."""
+    WorkspaceList(here.state.folder.home).remove(here.root)
+    async with running(make_app(here, pane="fleet")) as pilot:
+        await press(pilot, "ctrl+f", *"renew")
+        await found(pilot, "Renew atelier")
+        await found(pilot, "Renew bakery")
