@@ -60,7 +60,7 @@ _BEGINNING = (
     _write(29, _REVIEWER, "feedback", "Commit style", "What the reviewer asks of a commit",
            "One purpose each. A refactoring and a change of behaviour are two commits.", "tool"),
     _write(27, _BUILDER, "project", "Deploy window", "When the builder may deploy",
-           "Staging at any hour. Production only while a person watches, inside of the window.", "tool"),
+           "Staging at any hour. Production only while a person watches, inside the window.", "tool"),
     _write(26, _BUILDER, "reference", "Image cache", "Why the first build of a day is slow",
            "The cache of images is emptied at 02:00 UTC; the first build afterwards takes eleven minutes.", "tool"),
     _write(19, _SHOP, "project", "Release days", "The days of a release",

@@ -154,21 +154,19 @@ def add_beside(workspace: Workspace, now: datetime, *, actor: str) -> None:
     from memory.state.system import ProjectState
 
     facts = system_of(workspace, "facts", Facts).store
-    _write(facts._store, {FILE: demo_facts(now)}, "the facts of the sample", now, actor)
+    _write(facts._store, {FILE: demo_facts(now)}, "the sample facts", now, actor)
     files = demo_agent(now)
     typed = workspace.system("typed")
     typed.adopt("")
     store = workspace.together.store_of("Aidefile")
     if not isinstance(store, Store):
         raise MemdeckError("demo.agent", "the sample's agent has no place", "name another folder")
-    made = _write(store, {path: text for path, (text, _) in files.items()}, "the agent of the sample", now, actor)
+    made = _write(store, {path: text for path, (text, _) in files.items()}, "the sample agent", now, actor)
     for path in made:
         set_time(store.workspace / path, now - files[path][1])
     project = demo_project(str(workspace.root), now)
     if not any((workspace.root / path).exists() for path in project):
-        _write(
-            system_of(workspace, "state", ProjectState).store.files, project, "the project of the sample", now, actor
-        )
+        _write(system_of(workspace, "state", ProjectState).store.files, project, "the sample project", now, actor)
 
 
 def _write(store: Store, files: Mapping[str, str], what: str, now: datetime, actor: str) -> list[str]:

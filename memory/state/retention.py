@@ -68,7 +68,7 @@ class Pruned(NamedTuple):
             expired = plural(len(self.batches), "expired batch")
             words.append(f"{'delete' if planned else 'deleted'} {expired} there")
         would = "would " if planned and words else ""
-        return self.skipped or f"{would}{', '.join(words) or 'nothing is old enough'}"
+        return self.skipped or f"{would}{', '.join(words) or 'nothing is old enough to prune'}"
 
 
 def candidates(memory: StateFiles, now: datetime) -> Pruned:

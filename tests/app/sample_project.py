@@ -158,7 +158,7 @@ def _put(workspace: Workspace, files: Mapping[str, bytes], now: datetime) -> Non
     with workspace.system("state").store.files.transaction("init", actor="human", now=now) as transaction:
         for path, data in files.items():
             transaction.write(path, data, base=None)
-        transaction.commit("created the repository of the sample")
+        transaction.commit("created the sample repository")
 
 
 def _session(at: datetime, asked: str, said: tuple[str, ...]) -> bytes:

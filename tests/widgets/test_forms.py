@@ -123,14 +123,14 @@ async def test_what_is_needed_is_marked_and_said() -> None:
 
     def marked(shown: Shown) -> None:
         _assert_shown(shown, "title *")
-        _assert_shown(shown, "* needed")
+        _assert_shown(shown, "* required")
         assert "due *" not in screen_text(shown.app)
 
     await run(form, look=marked)
     form = Form("New", NEEDY)
 
     def said(shown: Shown) -> None:
-        assert form.errors() == {"title": "needed"}
+        assert form.errors() == {"title": "required"}
         assert shown.results == []
 
     await run(form, "space", "ctrl+s", look=said)

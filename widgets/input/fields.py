@@ -63,7 +63,7 @@ PLACEHOLDERS: dict[Kind, str] = {
 }
 """What an empty field of a kind shows."""
 
-NEEDED = "needed"
+NEEDED = "required"
 """The error of a required field that is empty."""
 
 MARK = "*"

@@ -80,7 +80,7 @@ class ContactsPane(RecordPane):
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
     unread: ClassVar[str] = "no channel, route or person"
-    purpose: ClassVar[str] = "Whom agents reach, and where alerts go."
+    purpose: ClassVar[str] = "Who agents can reach, and where alerts go."
     flat: ClassVar[bool] = True
     empty: ClassVar[str] = (
         "The channels that agents talk through, where messages go, and the people behind them.\n\n"

@@ -112,7 +112,7 @@ class PromptPane(RecordPane):
                 block = PromptBlock(system, "", one.ref, one.values["title"], one.words(), text, choice=choice)
                 yield _record(block, one.values["tokens"], block.reason)
         if not rows:
-            yield Note("Hooks sent nothing yet: nothing was spent, and nothing was used.")
+            yield Note("Hooks have sent nothing yet.")
 
     def _for(self) -> str:
         if self.source is None:
@@ -144,9 +144,9 @@ class PromptPane(RecordPane):
         """Return what is known of an entry that hooks sent before."""
         row = self._sheet.get(block.ref or "")
         if row is None:
-            return {"so far": "never sent"}
+            return {"history": "never sent"}
         agents = ", ".join(f"{name} {count:,}" for name, count in row.values["agents"].items())
-        before = {} if row.words() == block.reason else {"so far": row.words()}
+        before = {} if row.words() == block.reason else {"history": row.words()}
         return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
 
     def removing(self, items: Sequence[Record]) -> Removal | None:

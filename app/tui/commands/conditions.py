@@ -280,7 +280,7 @@ LEAVE = Condition(_leave)
 ITEM = Condition(lambda now: now.item is not None, "No entry under the cursor.")
 DOUBT = Condition(
     lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted,
-    "This entry is not in doubt.",
+    "Nothing to settle here.",
 )
 ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "You cannot add entries in this pane.")  # type: ignore[arg-type]
 EDITING = Condition(_editing, "Nothing to edit here.")
@@ -293,18 +293,22 @@ FIELDS = Condition(
 FILTERED = Condition(
     lambda now: now.pane is not None and now.pane.filter, "No filter is set; {list.filter|/} sets one."
 )
-SORTS = Condition(_sorts, "This list has only one order.")
+SORTS = Condition(_sorts, "This list cannot be sorted.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
 HISTORY = _pane("tasks", "journal", "plans", "monitors", "brief", holds=ITEM.holds, why=ITEM.why)
 ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or deleted entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
-RUN = _pane(*("monitors", "tasks", "brief"), holds=_run, why="Not a monitor or an open task with an action.")
+RUN = _pane(
+    *("monitors", "tasks", "brief"),
+    holds=_run,
+    why="Nothing to run: choose a monitor, or an open task with an action.",
+)
 MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")
 BOARD = _pane(
     "tasks",
     holds=lambda now: getattr(now.pane, "board", None) is not None and now.item is not None,
-    why="Works on the board ({view.board|b}).",
+    why="Only works on the board ({view.board|b}).",
 )
 TASK = _pane("tasks", "brief", holds=lambda now: now.tasks, why="Not a task.")
 TASK_START = _task("pending", why="Not a pending task.")

@@ -22,7 +22,7 @@ def settle(app: Spine) -> None:
     def ask(every: tuple[Finding, ...]) -> None:
         found = [one for one in every if any(pane.has_ref(item, at) for at in one.places(workspace.root))]
         if not found:
-            app.say("This entry is not in doubt.")
+            app.say("Nothing to settle here.")
             return
         options = [
             PickOption("still", "Still true", "keep it; the doubt is dismissed", key="t"),

@@ -334,4 +334,4 @@ def reason(app: App[Any], action: Command, pane_id: str) -> str:
     if not panes or pane_id in panes:
         return with_keys(action.needs.why, app)
     name = next(one for one in all_panes() if one.id == panes[0])
-    return with_keys(f"Works in {name.title} ({{pane.{name.id}|palette}}).", app)
+    return with_keys(f"Only works in {name.title} ({{pane.{name.id}|palette}}).", app)

@@ -26,7 +26,7 @@ async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspac
     async with running(app) as pilot:
         await press(pilot, "a", "ctrl+s")
         assert isinstance(app.screen, Form)
-        assert app.screen.errors() == {"title": "needed"}
+        assert app.screen.errors() == {"title": "required"}
         await type_text(pilot, "Water the plants")
         await press(pilot, "tab", "tab")
         await type_text(pilot, "fri 9")

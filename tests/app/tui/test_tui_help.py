@@ -23,7 +23,7 @@ async def test_each_pane_has_its_own_keys_first(workspace: Workspace) -> None:
         own = {row.sentence: row for row in own_rows(app)}
         assert own["Show the tasks as a board, or as a list"].keys == "b"
         assert not own["Start the task"].why
-        assert own["Move the card right: start or finish the task"].why == "Works on the board (b)."
+        assert own["Move the card right: start or finish the task"].why == "Only works on the board (b)."
         assert own["Set the progress in percent, with a note"].why == "Not in progress yet: s starts it."
         await press(pilot, "c")
         assert own_rows(app)[0].sentence == "Go to the previous day"

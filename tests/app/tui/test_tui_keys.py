@@ -144,7 +144,7 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         assert await answer("K") == "Nothing is running."
         await press(pilot, "c")
         for key in "zS":
-            assert await answer(key) == "This list has only one order."
+            assert await answer(key) == "This list cannot be sorted."
     always = {
         conditions.ALWAYS,
         conditions.LEAVE,

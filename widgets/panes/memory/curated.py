@@ -42,7 +42,7 @@ class CuratedPane(RecordPane):
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
-    purpose: ClassVar[str] = "Found by search; each write is checked."
+    purpose: ClassVar[str] = "Agents search these; every write is checked."
     empty: ClassVar[str] = (
         "What agents learned, one file for each memory: for all workspaces, for this one, or for one agent. Agents "
         "find them by search. Rules check each write for copies and harmful text, and it can be taken back.\n\n"

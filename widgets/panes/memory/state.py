@@ -57,7 +57,7 @@ class StatePane(RecordPane):
     pane_id: ClassVar[str] = "state"
     title: ClassVar[str] = "State"
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)
-    purpose: ClassVar[str] = "Where the project is; told at each start."
+    purpose: ClassVar[str] = "Project status, sent as each session starts."
     empty: ClassVar[str] = (
         "What this repository is, the current work, its traps and next steps, kept for people and agents. Agent "
         "sessions are imported as events, and a recall updates the state from them.\n\n"
@@ -164,7 +164,7 @@ class StatePane(RecordPane):
             "events": f"{status['events']['all']:,}, {status['unrecalled']['all']:,} to recall",
             "checkpoints": f"{status['checkpoints']:,}",
             "edited since": (drift["problem"] and Piece(drift["problem"], "warn")) or changed or "nothing",
-            "to prune": status["retention"]["text"],
+            "retention": status["retention"]["text"],
         }
 
     # What can be done

@@ -41,7 +41,7 @@ class TypedPane(RecordPane):
     DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
-    purpose: ClassVar[str] = "Files of each agent; old ones are deleted."
+    purpose: ClassVar[str] = "Each agent's files; old ones are deleted."
     empty: ClassVar[str] = (
         "The files of agents: core files are told at the start of each session, procedural ones are kept for 90 days, "
         "episodic ones for 7.\n\n"

@@ -56,7 +56,7 @@ class TasksPane(Pane):
     pane_id: ClassVar[str] = "tasks"
     title: ClassVar[str] = "Tasks"
     files: ClassVar[tuple[str, ...]] = ("tasks.md",)
-    empty: ClassVar[str] = "What there is to do, for people and agents.\n\nPress {entry.add|a} to add the first task."
+    empty: ClassVar[str] = "Tasks for people and agents.\n\nPress {entry.add|a} to add the first task."
     filter_fields: ClassVar[tuple[str, ...]] = (
         "title",
         "tag",
