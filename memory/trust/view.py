@@ -76,7 +76,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 """What is warned of, in a command without its quotes, which do not change what runs."""
 _ALONE = "an empty private folder, removed afterwards"
-_INSIDE = "any file there may decide what it does"
+_INSIDE = "any file there can change what it does"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def view_of(ask: Ask, decision: ConsentDecision, workspace: Path) -> ConsentView
 def _reach(decision: ConsentDecision) -> Iterator[str]:
     """Yield what decides what a command does beside its text and the files that it names."""
     if decision.pinned.reach:
-        covered = "only files listed here are covered" if _files(decision) else "none is covered"
-        yield f"{decision.pinned.reach} the workspace: {_INSIDE}; {covered}"
+        covered = "only those listed here" if _files(decision) else "none of them"
+        yield f"{decision.pinned.reach} the workspace: {_INSIDE}; the approval covers {covered}"
     if decision.pinned.reads:
         yield f"reads, not covered: {visible(', '.join(decision.pinned.reads))}"
 
@@ -172,7 +172,7 @@ def _whole(text: str) -> tuple[str, ...]:
 
 
 def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
-    ends = "when a byte of this, or of the files below, changes" if files else "when a byte of this changes"
+    covered = "a byte of this, or of the files below," if files else "a byte of this"
     where = _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
@@ -181,7 +181,7 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("when", "only when you press the key, each time" if ask.role == "action" else ""),
         ("redirects", f"followed to public addresses and {ask.redirects}" if ask.redirects else ""),
         ("in folder", where if ask.runs else ""),
-        ("approval ends", ends if ask.runs or ask.role == TOLD else ""),
+        ("approval", f"lapses when {covered} changes" if ask.runs or ask.role == TOLD else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
 

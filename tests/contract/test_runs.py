@@ -187,7 +187,7 @@ def test_a_folder_pins_what_the_words_name(workspace: Place) -> None:
     [row] = waiting(workspace)
     assert (row["folder"], row["files"], row["reads"]) == (".", ["run.sh"], ["app.log"])
     shown = approve(workspace)
-    assert "it runs in the workspace: any file there may decide what it does" in shown
+    assert "it runs in the workspace: any file there can change what it does" in shown
     assert "reads, not covered: app.log" in shown
     assert f"in folder: {workspace.work}" in shown
     assert checked(workspace)[1] == "healthy"
@@ -261,7 +261,7 @@ def test_an_absolute_path_is_covered_and_told(workspace: Place, command: str) ->
     monitor(workspace, command.format(top=workspace.top, work=workspace.work))
     [row] = waiting(workspace)
     assert (row["folder"], row["files"]) == (None, ["run.sh"])
-    assert "it names the workspace: any file there may decide what it does" in approve(workspace)
+    assert "it names the workspace: any file there can change what it does" in approve(workspace)
     assert checked(workspace)[1] == "healthy"
     script(workspace, "run.sh", EVIL)
     assert checked(workspace)[1] == "blocked"
@@ -285,7 +285,7 @@ def test_every_other_way_into_the_workspace_is_told(workspace: Place, command: s
     monitor(workspace, command.format(top=workspace.top))
     [row] = waiting(workspace)
     assert (row["folder"], row["files"]) == (None, [])
-    told = "it may reach the workspace: any file there may decide what it does; none is covered"
+    told = "it may reach the workspace: any file there can change what it does; the approval covers none of them"
     assert told in approve(workspace)
 
 
@@ -312,7 +312,7 @@ def test_the_action_of_a_task_belongs_to_the_workspace(workspace: Place) -> None
     script(workspace, "run.sh", GOOD)
     workspace.json("tasks", "add", "Deploy", "--action", "./run.sh")
     shown = approve(workspace)
-    assert "it runs in the workspace: any file there may decide what it does" in shown
+    assert "it runs in the workspace: any file there can change what it does" in shown
     assert f"in folder: {workspace.work}" in shown
     script(workspace, "run.sh", EVIL)
     [row] = waiting(workspace)

@@ -86,7 +86,8 @@ def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
 class ConsentScreen(Dialog, ModalScreen[str | None]):
     """Asks about one thing. Only its own key approves, and only after the last line was on the screen.
 
-    Keys count only from the moment the question is visible, no matter what opened it.
+    Keys count only from the moment the question is visible, no matter what opened it. A question that follows another
+    one takes Enter first: a second `y`, meant to confirm the answer before, decides nothing.
     """
 
     DEFAULT_CSS = f"""
@@ -102,18 +103,20 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,enter", "answer('skip')", "no", id="consent.no", tooltip="Leave it as it is"),
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
-        Binding("d", "deny", "never", id="consent.deny", tooltip="Deny it and do not ask again"),
+        Binding("enter", "begin", "answer", id="consent.begin", tooltip="Answer the next question of several"),
+        Binding("n,enter", "answer('skip')", "not now", id="consent.no", tooltip="Leave it as it is"),
+        Binding("d", "deny", "deny", id="consent.deny", tooltip="Deny it and do not ask again"),
         Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this and all later questions"),
     ]
 
-    def __init__(self, view: ConsentView, *, place: str = "") -> None:
-        """`place` is the number of this question among all, shown after the question."""
+    def __init__(self, view: ConsentView, *, place: str = "", follows: bool = False) -> None:
+        """`place` is the number of this question among all, shown after the question; it `follows` another one."""
         super().__init__()
         self._view = view
         self.heading = view.question + (f"  ({place})" if place else "")
         self.deaf_until = math.inf
+        self._begun = not follows
 
     def parts(self) -> ComposeResult:
         """Yield what the question covers, and a note."""
@@ -123,6 +126,13 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Focus the text, so that it scrolls at once."""
         self.query(ConsentLines).focus()
+        if not self._begun:
+            self._note("The next question: press Enter, then answer it.")
+
+    def _note(self, words: str) -> None:
+        note = self.query_one(".consent--note", SafeText)
+        note.say(words)
+        note.set_class(bool(words), "-said")
 
     def on_resize(self) -> None:
         """Fit the question into a few lines: a name of a hundred words would leave none for the approved text."""
@@ -143,10 +153,20 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
             self.query_one(ConsentLines).ask("")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Hide the keys to approve and deny where approval is impossible, and to deny where there is no id."""
+        """Hide the keys to approve and deny before the question begins and where approval is impossible, and to deny
+        where there is no id.
+        """
+        if action == "begin":
+            return not self._begun
         if action == "deny" and not self._view.id:
             return False
-        return action not in ("approve", "deny") or self._view.approvable
+        return action not in ("approve", "deny") or (self._begun and self._view.approvable)
+
+    def action_begin(self) -> None:
+        """Let the keys decide this question."""
+        self._begun = True
+        self._note("")
+        self.refresh_bindings()
 
     def action_approve(self) -> None:
         """Approve, if the last line was on the screen; else scroll on."""
@@ -154,9 +174,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         if lines.read_to_end:
             self.dismiss(APPROVE)
         else:
-            note = self.query_one(".consent--note", SafeText)
-            note.say("Read to the end first: this key scrolls on.")
-            note.add_class("-said")
+            self._note("Read to the end first: this key scrolls on.")
             lines.action_scroll_page(1)
 
     def action_deny(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
+from memory.monitoring.overview import WaitingAsk
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
 from memory.trust.records import ConsentDecision
@@ -17,6 +18,7 @@ from .conditions import monitors_of, tasks_of
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
+    from widgets.pane.base import Pane
 
 
 class ConsentQuestion(NamedTuple):
@@ -34,50 +36,54 @@ ROLES = {"state": ("validation", "engine"), "typed": ("folders",)}
 def review(app: Spine) -> None:
     """Review a command, approve or deny it."""
     pane = app.pane
-    if pane is None or pane.pane_id not in ("monitors", "tasks", "brief", "waiting"):
-        return first(app, set(), () if pane is None else ROLES.get(pane.pane_id, ()))
-    tasks = [task for task in tasks_of(pane) if pane.pane_id == "tasks" or task.action is not None]
-    items = (*tasks, *(monitors_of(pane) if pane.pane_id == "monitors" else ()))
-    return first(app, {(item.file, item.title) for item in items}, (), at=getattr(pane.current(), "thing", None))
+    if pane is not None and pane.pane_id in ROLES:
+        roles = ROLES[pane.pane_id]
+        return first(app, lambda ask: ask.role in roles)
+    waiting, named = ((), set[tuple[str, str]]()) if pane is None else _under_cursor(pane)
+    slots = {one.ask.slot for one in waiting}
+    # What was denied is asked again only about a named entry.
+    return first(app, lambda ask: ask.slot in slots or (ask.file, ask.name) in named, again=bool(named))
+
+
+def _under_cursor(pane: Pane) -> tuple[list[WaitingAsk], set[tuple[str, str]]]:
+    """Return the waiting approvals in the selected rows, else in the row under the cursor, and the file and name of
+    each monitor and of each task with an action there.
+    """
+    things = [item.thing for item in pane.selected()] if pane.pane_id in ("brief", "waiting") else []
+    waiting = [one for thing in things for one in (thing if isinstance(thing, Sequence) else (thing,))]
+    actions = [
+        task for task in tasks_of(pane) if task.action is not None and task.section in ("pending", "in-progress")
+    ]
+    named = {(item.file, item.title) for item in (*actions, *monitors_of(pane))}
+    return [one for one in waiting if isinstance(one, WaitingAsk)], named
 
 
 def review_all(app: Spine) -> None:
     """Review all that needs approval."""
-    return first(app, set(), ())
-
-
-def _is_of(ask: Ask, thing: Any) -> bool:
-    """Return whether a row, such as a monitor of Brief or a waiting approval, is about this ask."""
-    wanted = getattr(thing, "ask", None)
-    if wanted is not None:
-        return bool(ask.slot == wanted.slot)
-    return (ask.file, ask.name) == (getattr(thing, "file", None), getattr(thing, "name", None))
+    return first(app, lambda _: True)
 
 
 def first(
     app: Spine,
-    chosen: set[tuple[str, str]],
-    roles: tuple[str, ...],
+    wanted: Callable[[Ask], bool],
     then: Callable[[], object] | None = None,
-    at: Any = None,
+    *,
+    again: bool = False,
 ) -> None:
-    """Ask about the `chosen` things (file and name; none: all) in these roles, then go on; Escape ends it all.
+    """Ask about each wanted thing that waits, then go on; Escape ends it all.
 
-    Without `then`, say if there are no questions, and repeat denied ones if `chosen`. The questions begin `at` a row.
+    Without `then`, say if there are no questions. With `again`, denied ones are asked, too.
     """
 
     def work() -> list[ConsentQuestion]:
         trust, workspace = Schedule.of(app).trust(), app.shown_workspace
         entrust(workspace, trust, app.environ)
         found = []
-        for ask in asks_of_all(workspace):
-            if (chosen and (ask.file, ask.name) not in chosen) or (roles and ask.role not in roles):
-                continue
+        for ask in filter(wanted, asks_of_all(workspace)):
             decision = trust.decide(ask)
-            if not decision.allowed and (decision.waits or (chosen and then is None)):
+            if not decision.allowed and (again or decision.waits):
                 found.append(ConsentQuestion(ask, decision, view_of(ask, decision, workspace.root)))
-        place = next((place for place, one in enumerate(found) if _is_of(one.ask, at)), 0)
-        return [*found[place:], *found[:place]]
+        return found
 
     return _find(app, work, lambda questions: _ask(app, questions, 0, then))
 
@@ -88,7 +94,7 @@ def _ask(app: Spine, questions: list[ConsentQuestion], index: int, then: Callabl
         if then is not None:
             then()
         elif not questions:
-            app.say("Nothing needs approval here.")
+            app.say(f"Nothing to approve here; Waiting ({app.key_of('pane.waiting')}) lists all.")
         return
 
     def answered(answer: str) -> None:
@@ -99,7 +105,7 @@ def _ask(app: Spine, questions: list[ConsentQuestion], index: int, then: Callabl
 
     place = f"{index + 1} of {len(questions)}" if len(questions) > 1 else ""
     # Left: commands approved before may now run when they are due.
-    app.ask(ConsentScreen(questions[index].view, place=place), answered, left=app.changed)
+    app.ask(ConsentScreen(questions[index].view, place=place, follows=index > 0), answered, left=app.changed)
 
 
 def _decide(

@@ -222,7 +222,7 @@ def prune(app: Spine) -> None:
             app.changed()  # The pane says what the folders need.
             _at_once(app, "typed prune")
 
-        return consent.first(app, set(), consent.ROLES[pane_id], approved)
+        return consent.first(app, lambda ask: ask.role in consent.ROLES["typed"], approved)
     return _at_once(app, f"{pane_id} prune")
 
 

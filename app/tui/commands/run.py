@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from app.tui.live.background import Jobs, Schedule
@@ -36,10 +36,15 @@ def run(app: Spine) -> None:
     monitors = monitors_of(pane)
     task = action_of_pane(pane)
     if monitors:
-        names = {(monitor.file, monitor.name) for monitor in monitors}
-        return consent.first(app, names, ("check", "url"), lambda: _check(app, monitors))
+        return _approved(app, monitors, ("check", "url"), lambda: _check(app, monitors))
     assert task is not None
-    return consent.first(app, {(task.file, task.title)}, ("action",), lambda: _act(app, task))
+    return _approved(app, [task], ("action",), lambda: _act(app, task))
+
+
+def _approved(app: Spine, entries: Sequence[Task | Monitor], roles: Sequence[str], then: Callable[[], object]) -> None:
+    """Ask about what waits in these roles of the entries, then go on."""
+    names = {(entry.file, entry.title) for entry in entries}
+    return consent.first(app, lambda ask: ask.role in roles and (ask.file, ask.name) in names, then)
 
 
 # Monitors

@@ -72,6 +72,7 @@ async def test_one_number_everywhere(demo: Workspace, tmp_path: Path) -> None:
         assert told(demo, tmp_path) == dict.fromkeys(TELLERS, 11)
         assert "11 need approval" in screen_text(app)
         assert "11 waiting" in screen_text(app)
+        assert app.pane.go_to(next(one.ref for one in app.pane.arrangement.rows.values if one.part == "waiting"))
         await press(pilot, "T")
         assert "(1 of 11)" in screen_text(app)
         await press(pilot, "y")

@@ -58,7 +58,8 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
             "0 * * * * (every hour)",
             "value > 90",
             "y approve",
-            "n no",
+            "Enter not now",
+            "d deny",
         ):
             assert words in shown
         # No file is held on to with this command.
@@ -99,6 +100,44 @@ async def test_keys_typed_before_the_question_are_dropped(workspace: Workspace) 
         app.post_message(late)
         await settle(pilot)
         assert "approved" in states(workspace).values()
+
+
+async def test_a_second_key_decides_nothing_of_the_next_question(workspace: Workspace) -> None:
+    """The next of several questions hides y and d until Enter; n leaves it for later without that."""
+    app = make_app(workspace, pane="waiting")
+    async with running(app) as pilot:
+        await press(pilot, "space", "space", "space", "a")
+        assert "(1 of 3)" in screen_text(app)
+        await press(pilot, "y", "y", "d")
+        assert list(states(workspace).values()).count("pending") == 6
+        shown = screen_text(app)
+        assert "(2 of 3)" in shown
+        assert "The next question: press Enter, then answer it" in shown
+        assert "y approve" not in shown
+        await press(pilot, "enter")
+        assert "y approve" in screen_text(app)
+        await press(pilot, "d")
+        assert sorted(states(workspace).values()) == ["approved", "denied", *["pending"] * 5]
+        await press(pilot, "n")
+        assert not isinstance(app.screen, ConsentScreen)
+
+
+async def test_what_is_opened_on_one_entry_asks_about_that_one(workspace: Workspace) -> None:
+    """The question of a row of Waiting ends after it; where nothing is to approve, T says so."""
+    app = make_app(workspace, pane="waiting")
+    async with running(app) as pilot:
+        await press(pilot, "j")
+        name = app.pane.current().title
+        await press(pilot, "a")
+        assert f"“{name}”" in screen_text(app)
+        await press(pilot, "y", "y")
+        assert not isinstance(app.screen, ConsentScreen)
+        assert list(states(workspace).values()).count("approved") == 1
+        # A journal entry, and a task without an action.
+        for keys in (("3",), ("2", "j", "j")):
+            await press(pilot, *keys, "T")
+            assert not isinstance(app.screen, ConsentScreen)
+            assert said(app)[-1] == "Nothing to approve here; Waiting (9) lists all."
 
 
 async def test_a_long_command_has_to_be_read_to_its_end(tmp_path: Path) -> None:
