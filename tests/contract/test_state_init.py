@@ -141,9 +141,13 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
         ({"composer.json": '{"name": "kiln/kiln", "scripts": {"test": ["@php artisan test"], "lint": ["pint"]}}',
           "phpunit.xml": "<phpunit/>\n", "app/A.php": "<?php\n"},
          {"Test": ["composer", "run-script", "test"], "Lint": ["composer", "run-script", "lint"]}),
+        ({"composer.json": '{"name": "kiln/kiln"}', "src/A.php": "<?php\n", "Makefile": "test:\n\tphpunit\n",
+          ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n"
+          "    - run: vendor/bin/phpunit --testsuite \"All pots\"\n"},
+         {"Test": ["vendor/bin/phpunit", "--testsuite", "All pots"]}),
     ],
     ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "manager", "pytest",
-         "convention", "folder", "tools of another ecosystem", "autotools", "steps of a script"],
+         "convention", "folder", "tools of another ecosystem", "autotools", "steps of a script", "quotes"],
 )  # fmt: skip
 def test_commands_come_from_where_the_project_says_them(
     place: Place, files: dict[str, str], expected: dict[str, list[str]]
@@ -210,9 +214,11 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
           "</requireJavaVersion></rules></build></project>"}, ["Is built with Java [17,22) (Maven's enforcer)."]),
         ({"Rakefile": "require 'rake/testtask'\nRake::TestTask.new(:test)\n", "Gemfile": "", "lib/kiln.rb": "1\n",
           "test/test_kiln.rb": "1\n"}, ["Single test: `bundle exec rake test TEST=test/test_kiln.rb` (usual)."]),
-        ({"composer.json": '{"name": "kiln/kiln"}', "src/A.php": "<?php\n", ".github/workflows/static.yml":
-          "jobs:\n  a:\n    steps:\n    - run: vendor/bin/phpstan analyze\n"},
-         ["Continuous integration is GitHub Actions: `.github/workflows/static.yml`."]),
+        ({"composer.json": '{"name": "kiln/kiln"}', "phpunit.xml": "<phpunit/>\n", ".github/workflows/static.yml":
+          "jobs:\n  a:\n    steps:\n    - run: vendor/bin/phpstan analyze\n"
+          "    - run: vendor/bin/php-cs-fixer fix --dry-run\n"},
+         ["Format: `vendor/bin/php-cs-fixer fix --dry-run` (from `.github/workflows/static.yml`).",
+          "Continuous integration is GitHub Actions: `.github/workflows/static.yml`."]),
         ({"CMakeLists.txt": "project(kiln)\nset(CMAKE_CXX_STANDARD 17)\n", "kiln.cpp": "int main() {}\n",
           ".gitignore": ".*\n", ".github/workflows/cmake.yml": "env:\n  KIND: Release\njobs:\n  a:\n    steps:\n"
           "    - run: cmake -S \"${{github.workspace}}\" -B \"${{github.workspace}}/build\" -DCMAKE_BUILD_TYPE=$KIND\n"

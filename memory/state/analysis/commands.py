@@ -65,7 +65,7 @@ _TOOLS = (
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
     ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)[\w-]*|prettier .*--check|cargo fmt.* --check"
-               r"|black --check"),
+               r"|black --check|php-cs-fixer fix .*--dry-run"),
     ("lint", r"tox -e (?:lint|style|flake8|check)"),
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
@@ -159,7 +159,7 @@ class Command(NamedTuple):
     @property
     def text(self) -> str:
         """The command as one line."""
-        return " ".join(self.words)
+        return shlex.join(self.words)
 
 
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
@@ -250,7 +250,8 @@ def _at_root(text: str) -> Iterator[str]:
     """Yield the commands of a script that can be run at the root; those after `cd` take the folder as an option."""
     folder = ""
     for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
-        for part in re.split(r"\s*(?:&&|;)\s*", line.strip(" -\t\"'").removeprefix("$ ").removeprefix("> ")):
+        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", line.strip(" -\t"))
+        for part in re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> ")):
             if part.startswith("cd "):
                 folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
             elif not folder:
