@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base.safe_text import plural
-from memory.errors import BlockedError, BusyError, MemdeckError
+from memory.errors import BlockedError, BusyError, MemdeckError, RefusedError
 from memory.storage import Store
 from memory.storage.safe_open import MOST_BYTES, allow
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
@@ -115,12 +115,12 @@ def plan_prune(look: AgentLook, now: datetime, approvals: Path | None = None) ->
     """Return what a prune at an aware time would do to an agent; nothing is written.
 
     An agent that cannot be read, because its Aidefile is wrong or its folder is missing, gives a report with `error`;
-    so does one whose folders are not approved: `approvals` is the state folder, None for no question.
+    so does one whose folders are refused, or not approved: `approvals` is the state folder, None for no question.
     """
     agent = look.agent
     if look.aidefile is None:
         return AgentPrune(agent, error=look.error)
-    if (error := not_approved(approvals, look)) is not None:
+    if (error := folder_refusal(look) or not_approved(approvals, look)) is not None:
         return AgentPrune(agent, error=error)
     deleted, errors, skipped = [], list(look.failed), list(look.passed)
     skipped += [LeftOut(path, "a lock is never pruned") for path in look.sentinels]
@@ -156,16 +156,37 @@ def _refusal(agent: Agent, file: MemoryFile) -> str | None:
     return None if os.access(place, os.R_OK) else "it cannot be read, so that no copy can be kept"
 
 
+def folder_refusal(look: AgentLook) -> RefusedError | None:
+    """Return why the folders can never be pruned: one is hidden, or what it holds is not memory.
+
+    A folder that the Aidefile chose must hold Markdown, or nothing: `src` is not memory, even if an Aidefile says so.
+    """
+    assert look.aidefile is not None
+    for key, (written, real), usual in (
+        ("procedural_dir", look.aidefile.procedural, PROCEDURAL),
+        ("episodic_dir", look.aidefile.episodic, EPISODIC),
+    ):
+        inside = [file.path.casefold() for file in look.files if file.path.startswith(real + "/")]
+        if any(part.startswith(".") and part.strip(".") for part in (*written.split("/"), *real.split("/"))):
+            why = "and a folder whose name begins with a dot is never pruned"
+        elif real != usual and inside and not any(path.endswith(MARKDOWN) for path in inside):
+            why = "which holds no Markdown, so it is not a memory and is not pruned"
+        else:
+            continue
+        return RefusedError("typed.folder", f"{key} is {written[:80]!r}, {why}", "fix [memory] in the Aidefile")
+    return None
+
+
 # -- consent ---------------------------------------------------------------------------------------------------------
 
 
 def ask_of(look: AgentLook) -> Ask:
     """Return an agent's ask for its two folders, links resolved; it does not depend on the workspace that shows it."""
     assert look.aidefile is not None
-    agent = look.agent
+    agent, refusal = look.agent, folder_refusal(look)
     text = _FOLDERS.format(look.aidefile.procedural.real, look.aidefile.episodic.real)
     hidden = hidden_in(text) or hidden_in_name(agent.name)
-    why = f"it holds the hidden character {hidden}" if hidden else ""
+    why = refusal.message if refusal is not None else f"it holds the hidden character {hidden}" if hidden else ""
     file = os.path.relpath(agent.folder / NAME, root_of(agent.folder))
     usual = "the folders of every agent without settings" if text == _FOLDERS.format(PROCEDURAL, EPISODIC) else ""
     return Ask("folders", "typed", text, agent.name, file, 0, ambiguous=why, usual=usual)

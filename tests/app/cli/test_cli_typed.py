@@ -69,6 +69,8 @@ def test_changed_folders_wait_for_a_person(memdeck: Memdeck, ada: Path) -> None:
     assert (row["state"], row["name"], row["file"]) == ("pending", "ada", "agents/ada/Aidefile")
     assert memdeck("trust", "deny", row["id"], now=NOW).code == 0
     assert memdeck("typed", "prune", now=NOW).code == 3
+    (ada / "Aidefile").write_text(AIDEFILE + 'episodic_dir = ".git"\n')
+    assert (memdeck("typed", "prune", now=NOW).code, tree(ada).keys()) == (1, before.keys())
 
 
 def test_prune_tells_people_what_it_did(memdeck: Memdeck, ada: Path) -> None:

@@ -1,10 +1,12 @@
-"""Folders that an Aidefile chose: nothing in them is deleted before a person approved them."""
+"""Folders that an Aidefile chose: nothing in them is deleted before a person approved them, and some never."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from memory.errors import BlockedError
+import pytest
+
+from memory.errors import BlockedError, RefusedError
 from memory.systems import asks_of_all
 from memory.trust.consent import Trust
 from memory.typed.pruning import AgentPrune, prune
@@ -75,6 +77,22 @@ def test_a_link_that_leads_elsewhere_is_another_folder(den: Den) -> None:
     (folder / "memory" / "episodic").symlink_to("../src")
     put(folder, "src/b.md", days=8)
     assert pruned(den).error is not None
+
+
+@pytest.mark.parametrize(
+    "name", [".git", ".git/objects", "notes/.hidden", ".obsidian/../.git", "src", "linked", "./.a"]
+)
+def test_hidden_folders_and_those_without_markdown_are_refused(den: Den, name: str) -> None:
+    """No approval is possible, and `trust list` says why; a folder with a hidden one in it leaves that alone."""
+    folder = den.add("ada", CHOSEN.format(name))
+    for path in (".git/objects/aa.md", "notes/.hidden/a.md", "src/a.py", ".a/b.md", ".obsidian/c.md"):
+        put(folder, path, days=9)
+    (folder / "linked").symlink_to(".git")
+    for found in (pruned(den), prune(den.agent("ada"), den.store, NOW, actor="cli")):
+        assert isinstance(found.error, RefusedError)
+        assert (found.error.code, found.deleted) == ("typed.folder", ())
+    with pytest.raises(RefusedError):
+        decide(den, folder)
 
 
 def test_hidden_folders_within_are_left_alone(den: Den) -> None:
