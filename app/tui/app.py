@@ -274,7 +274,7 @@ class MemdeckApp(Spine):
             return
         if isinstance(event, Key) and not event.is_forwarded and self.drops(event):
             return
-        if isinstance(event, Key) and not event.is_forwarded and self.type_ahead.keep(event):
+        if isinstance(event, (Key, Paste)) and not event.is_forwarded and self.type_ahead.keep(event):
             return
         await super().on_event(event)
 

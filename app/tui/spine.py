@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
+from textual.events import Paste
 from textual.message import Message
 
 from memory.errors import BlockedError, MemdeckError
@@ -182,9 +183,9 @@ class Spine(Shell):
         """Return whether a key was typed before such a question was visible, and could be mistaken for its answer."""
         return key.key != LEAVING and (self._deaf > 0 or key.time <= getattr(self.screen, "deaf_until", 0.0))
 
-    async def pass_on(self, key: Key) -> None:
-        """Handle a key that waited, unless a question opened since it was typed."""
-        if not self.drops(key):
+    async def pass_on(self, key: Key | Paste) -> None:
+        """Handle a key that waited, unless a question opened since it was typed, or a paste."""
+        if isinstance(key, Paste) or not self.drops(key):
             await super().on_event(key)
 
     def went_past(self) -> bool:

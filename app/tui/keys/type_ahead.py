@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual._xterm_parser import XTermParser
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.widget import Widget
 
 from app.tui.spine import Part
@@ -83,7 +83,7 @@ class TypeAhead(Part):
 
     def set_up(self) -> None:
         """No key is held yet."""
-        self._keys: list[Key] = []
+        self._keys: list[Key | Paste] = []
         self._waits = False
         self._acted = False
         self._looks = 0
@@ -97,16 +97,20 @@ class TypeAhead(Part):
         """Whether no key waits."""
         return not self._keys
 
-    def keep(self, key: Key) -> bool:
-        """Hold a key and return True. Return False if it goes on now; later keys wait until it was handled."""
+    def keep(self, key: Key | Paste) -> bool:
+        """Hold a key and return True. Return False if it goes on now; later keys wait until it was handled.
+
+        A paste waits with the keys that were typed before it, but no key waits for a paste.
+        """
         if self._waits or self._keys:
             self._keys.append(key)
             if len(self._keys) == 1:
                 # A screen that closes may take the callback for the next picture with it: keys are never held for ever.
                 self.app.set_timer(_AT_LAST, partial(self._look_at_last, self._turn))
             return True
-        self._begin(key)
-        self.app.went_past()
+        if isinstance(key, Key):
+            self._begin(key)
+            self.app.went_past()
         return False
 
     def _begin(self, key: Key) -> None:
@@ -144,7 +148,7 @@ class TypeAhead(Part):
             return
         if self._keys and self.app.expects and self.app.went_past():
             # What takes too long does not open any more; the keys typed for it are dropped, up to and including Esc.
-            names = [key.key for key in self._keys]
+            names = [getattr(key, "key", "") for key in self._keys]
             del self._keys[: names.index("escape") + 1 if "escape" in names else len(names)]
         await self._release()
 
@@ -172,10 +176,11 @@ class TypeAhead(Part):
         """Pass the keys on, one after the other, each when the one before was handled."""
         self._waits = False
         if self.app.is_deaf:
-            self._keys[:] = [key for key in self._keys if not self.app.drops(key)]
+            self._keys[:] = [key for key in self._keys if isinstance(key, Paste) or not self.app.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
-            self._begin(key)
+            if isinstance(key, Key):
+                self._begin(key)
             try:
                 await self.app.pass_on(key)
             finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from textual.events import Key
+from textual.events import Key, Paste
 
 from app.tui.app import MemdeckApp
 from app.tui.keys.type_ahead import EscapeParser, apart
@@ -52,6 +52,19 @@ async def test_escape_leaves_a_form_that_is_not_there_yet(workspace: Workspace, 
         await settle(pilot)
         assert app.screen is app.main_screen
         assert app.pane.line_list.position == before + 1
+
+
+async def test_a_paste_comes_behind_the_keys_before_it(workspace: Workspace) -> None:
+    """What is typed and pasted into a form that is not there yet is in it in its order."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        for key in ("a", "n", "o", "w"):
+            send(pilot, key)
+        app.post_message(Paste("here"))
+        send(pilot, "x")
+        await settle(pilot)
+        assert isinstance(app.screen, Form)
+        assert app.screen.values()["title"] == "nowherex"
 
 
 async def test_escape_leaves_a_dialog_whose_content_is_still_looked_for(
