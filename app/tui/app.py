@@ -378,7 +378,7 @@ class MemdeckApp(Spine):
         self.navigation.go_to_count(message.leads)
 
     def on_safe_input_pasted(self, message: SafeInput.Pasted) -> None:
-        """Join lines that pasted into a field of one line."""
+        """Join lines that were pasted into a field of one line."""
         message.stop()
         message.editor.put(" ".join(message.lines))
 

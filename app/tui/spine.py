@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.message import Message
 
 from memory.errors import BlockedError, MemdeckError
@@ -35,7 +35,6 @@ from .commands.table import BY_ID, PARTS, Command, found_at, function_of
 from .shell import ACTOR, Otherwise, Setup, Shell, ThreadReport, known_error
 
 if TYPE_CHECKING:
-    from textual.events import Key
     from textual.screen import Screen
 
 T = TypeVar("T")
@@ -179,13 +178,20 @@ class Spine(Shell):
         """Whether a question is being prepared or not yet drawn that keys of before must not answer."""
         return self._deaf > 0 or getattr(self.screen, "deaf_until", 0.0) == math.inf
 
-    def drops(self, key: Key) -> bool:
-        """Return whether a key was typed before such a question was visible, and could be mistaken for its answer."""
-        return key.key != LEAVING and (self._deaf > 0 or key.time <= getattr(self.screen, "deaf_until", 0.0))
+    def drops(self, key: Key | Paste) -> bool:
+        """Return whether a key was typed before such a question was visible, and could be mistaken for its answer.
+
+        A paste answers nothing.
+        """
+        return (
+            isinstance(key, Key)
+            and key.key != LEAVING
+            and (self._deaf > 0 or key.time <= getattr(self.screen, "deaf_until", 0.0))
+        )
 
     async def pass_on(self, key: Key | Paste) -> None:
-        """Handle a key that waited, unless a question opened since it was typed, or a paste."""
-        if isinstance(key, Paste) or not self.drops(key):
+        """Handle a key or a paste that waited, unless it is a key and a question opened since it was typed."""
+        if not self.drops(key):
             await super().on_event(key)
 
     def went_past(self) -> bool:

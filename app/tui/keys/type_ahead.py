@@ -176,7 +176,7 @@ class TypeAhead(Part):
         """Pass the keys on, one after the other, each when the one before was handled."""
         self._waits = False
         if self.app.is_deaf:
-            self._keys[:] = [key for key in self._keys if isinstance(key, Paste) or not self.app.drops(key)]
+            self._keys[:] = [key for key in self._keys if not self.app.drops(key)]
         while self._keys and not self._waits:
             key = self._keys[0]
             if isinstance(key, Key):
