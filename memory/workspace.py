@@ -21,7 +21,7 @@ from .files.refs import RefTrace
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
 from .files.versions.traces import Trail, trace
 from .registry import registered, workspace_of
-from .review.gate import pass_or_hold
+from .review.proposals import hold
 from .storage import Change, PrivateState, Store, Stored
 from .storage.changes import PlainReading
 from .storage.fsio import make_folder
@@ -78,7 +78,7 @@ class Workspace:
         self.memory = root / MEMORY_FOLDER
         self.state = PrivateState(state_home, root, home)
         self._systems = Systems(root, home, self)
-        self.together = SharedLog(self.state, pass_or_hold, grow=self._systems.add_around, outside=self.outside)
+        self.together = SharedLog(self.state, hold, grow=self._systems.add_around, outside=self.outside)
         self.store = self.add_store(SYSTEM_FOLDER, _Reading(self))
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from memory.base.clock import format_utc
 from memory.errors import BlockedError
-from memory.review.gate import pass_or_hold
+from memory.review.proposals import hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import OUTSIDE, PlainReading
 from memory.storage.private.record import PrivateRecord
@@ -62,7 +62,7 @@ class ClientStore(Store):
             workspace=workspace,
             reading=ClientReading(source),
             together=together,
-            gate=pass_or_hold,
+            gate=hold,
         )
 
     def transaction(self, operation: str, *, actor: str, now: datetime, **options: Unpack[Options]) -> Transaction:

@@ -26,7 +26,7 @@ from memory.curated.files import check_agent, is_agent
 from memory.curated.model import FOLDER as MEMORY
 from memory.curated.model import GLOBAL, INDEX, SCOPES, TIERS, WORKSPACE, Root
 from memory.errors import MemdeckError, UsageError
-from memory.review.gate import pass_or_hold
+from memory.review.proposals import hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import PlainReading, new_id
 from memory.storage.fsio import make_folder
@@ -63,7 +63,7 @@ def person_store(home: Path, state_home: Path | None) -> Store:
     """Return the store of `$AGH_HOME`; `state_home` is None for the one that the environment names."""
     own = agh_home(os.environ, home)
     state = PrivateState(state_home, own, home)
-    return Store(own, state=state, workspace=own, reading=_PersonReading(), gate=pass_or_hold)
+    return Store(own, state=state, workspace=own, reading=_PersonReading(), gate=hold)
 
 
 def outside(_root: Path, home: Path, state_home: Path) -> Iterator[Store]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from memory.files.edit import entry_of_text
 from memory.files.versions.diff import ChangeView, change_views
 from memory.storage.changes import Change, FileChange, file_name, the_one
 from memory.storage.merging import MergedChange, Take, merge_change
+from memory.storage.safe_open import version_of
 from memory.storage.store import SharedLog, Store
 
 from . import proposals
@@ -55,9 +57,8 @@ class Inbox:
         """Return the proposals in these states, newest first; an empty `states` means all, `limit` 0 too."""
         found: list[Proposal] = []
         for log in self._log.logs():
-            if proposals.stamp(log) is not None:
-                _settle(log)
-                found += proposals.listed(log)
+            _settle(log)
+            found += proposals.listed(log)
         found = [one for one in found if one.state in (states or (one.state,)) and actor in (None, one.actor)]
         found.sort(key=lambda one: (one.time, one.seq), reverse=True)
         return tuple(found[:limit] if limit else found)
@@ -71,27 +72,23 @@ class Inbox:
         return len(self.list())
 
     def stamp(self) -> Hashable:
-        """Return a value that changes when a proposal is added or decided; None if there never was one."""
-        found = tuple(map(proposals.stamp, self._log.logs()))
-        return found if any(found) else None
+        """Return a value that changes when a proposal is added or decided; it costs two `stat` calls a log."""
+        names = (proposals.PROPOSALS.name, f"{proposals.PROPOSALS.name}-wal")
+        return tuple(version_of(name, log.state.folder.path) for log in self._log.logs() for name in names)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The errors of the record of proposals."""
         return tuple(words for log in self._log.logs() for words in proposals.database(log).warnings)
 
-    def views(self, proposal: Proposal, files: Sequence[FileChange] | None = None) -> tuple[ChangeView, ...]:
-        """Return what a waiting proposal would do, entry by entry; with `files`, what writing those would do."""
-        log = self.log_of(proposal)
-        wanted = proposals.files_of(log, proposal) if files is None else files
-        files_of = [(file_name(file.path), log.history.touched_by(file)) for file in wanted]
-        return change_views(files_of, proposal.actor, proposal.operation)
-
-    def standing(self, proposal: Proposal, now: datetime, take: Take | None = None) -> MergedChange:
+    def judged(self, proposal: Proposal, now: datetime) -> Judged:
         """Return what accepting a proposal would do now; nothing is written."""
-        if proposal.state != "waiting":
-            return MergedChange("decided")
-        return self._merged(proposal, self.log_of(proposal).bytes_of, now, take)
+        log = self.log_of(proposal)
+        files, standing = proposals.files_of(log, proposal), MergedChange("decided")
+        if proposal.state == "waiting":
+            standing = self._merged(proposal, log.bytes_of, now, None)
+        regions = [(file_name(file.path), log.history.touched_by(file)) for file in standing.files or files]
+        return Judged(change_views(regions, proposal.actor, proposal.operation), standing)
 
     def _merged(
         self, proposal: Proposal, read: Callable[[str], bytes | None], now: datetime, take: Take | None
@@ -119,9 +116,10 @@ class Inbox:
         proposal = self._waiting(proposal_id)
         store = self._store(proposal)
         change = retry(lambda: self._accept(store, proposal, reviewer, now, take))
+        accepted = replace(proposal, state="accepted", decided_by=reviewer, decided_at=now, change_id=change.id)
         # The change is made: if that cannot be noted here, the next reader finds it in the change log.
         with suppress(MemdeckError):
-            proposals.record_decision(store.together, proposal, "accepted", by=reviewer, now=now, change_id=change.id)
+            proposals.update(store.together, accepted, was="waiting")
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
@@ -155,20 +153,16 @@ class Inbox:
         # Under the lock: a concurrent accept is either first or finds it rejected.
         with lock:
             proposal = self._waiting(proposal.id)
-            log = self.log_of(proposal)
-            proposals.record_decision(log, proposal, "rejected", by=reviewer, now=now, note=note)
+            rejected = replace(proposal, state="rejected", decided_by=reviewer, decided_at=now, note=note)
+            proposals.update(self.log_of(proposal), rejected, was="waiting")
         return self.get(proposal.id)
 
     def reopen(self, proposal_id: str) -> Proposal:
         """Let a rejected proposal wait again; ConflictError `review.decided` where it cannot."""
         proposal = self.get(proposal_id)
-        if not proposals.reopen(self.log_of(proposal), proposal):
-            raise ConflictError(
-                "review.decided",
-                f"proposal {proposal.id} cannot wait again: it is not rejected, is too old, or an equal one waits",
-                "list the pending proposals",
-                proposal=proposal.id,
-            )
+        again = replace(proposal, state="waiting", decided_by=None, decided_at=None, note="")
+        if not proposals.update(self.log_of(proposal), again, was="rejected"):
+            raise _decided(proposal, "cannot wait again: it is not rejected, is too old, or an equal one waits")
         return self.get(proposal.id)
 
     def text_of(self, proposal: Proposal) -> str:
@@ -189,7 +183,7 @@ class Inbox:
             one._replace(after=one.after.replace(old, new.raw.rstrip())) if one.path == path and one.after else one
             for one in files
         ]
-        proposals.record_edit(self._store(proposal).together, proposal, edited)
+        proposals.update(self.log_of(proposal), replace(proposal, edited=True), was="waiting", files=edited)
         return self.get(proposal.id)
 
     def _editable(self, proposal: Proposal) -> tuple[tuple[FileChange, ...], str, Entry]:
@@ -212,13 +206,7 @@ class Inbox:
     def _waiting(self, proposal_id: str) -> Proposal:
         proposal = self.get(proposal_id)
         if proposal.state != "waiting":
-            raise ConflictError(
-                "review.decided",
-                f"proposal {proposal.id} was {proposal.state} by {proposal.decided_by}",
-                "list the pending proposals",
-                proposal=proposal.id,
-                state=proposal.state,
-            )
+            raise _decided(proposal, f"was {proposal.state} by {proposal.decided_by}")
         return proposal
 
     def _store(self, proposal: Proposal) -> Store:
@@ -235,8 +223,15 @@ def _settle(log: SharedLog) -> None:
     marks = ", ".join("?" * len(waiting))
     for record in log.history.records(f"proposal IN ({marks})", list(waiting), 0) if waiting else ():
         one, by = waiting[record.proposal or ""], record.reviewer or "human"
+        accepted = replace(one, state="accepted", decided_by=by, decided_at=record.time, change_id=record.id)
         with suppress(MemdeckError):
-            proposals.record_decision(log, one, "accepted", by=by, now=record.time, change_id=record.id)
+            proposals.update(log, accepted, was="waiting")
+
+
+def _decided(proposal: Proposal, why: str) -> ConflictError:
+    words = f"proposal {proposal.id} {why}"
+    hint = "list the pending proposals"
+    return ConflictError("review.decided", words, hint, proposal=proposal.id, state=proposal.state)
 
 
 def _conflict(proposal: Proposal, standing: MergedChange) -> ConflictError:

@@ -66,8 +66,7 @@ def show(context: Context, proposal_id: str) -> Result:
     """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
     inbox = Inbox(context.workspace.together)
     proposal = inbox.get(proposal_id)
-    views = inbox.views(proposal)
-    standing = inbox.standing(proposal, context.now)
+    views, standing = inbox.judged(proposal, context.now)
     document = {"proposal": proposal.row(), "standing": standing.json(), "views": [view.json() for view in views]}
     return Result(lambda: document, lambda paint: _told(paint, context, proposal, views, standing))
 
@@ -188,9 +187,9 @@ def edit(context: Context, proposal_id: str, text: str) -> Result:
 def policy(context: Context, name: str | None, kind: str | None, decision: str | None, unset: bool) -> Result:
     """Show the rules for agents, or set one: which changes of ACTOR are applied, left to your review, or refused.
 
-    ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, status, move, rewrite, remove (of what a person
-    wrote), agents (what other agents wrote), own, or * for all. DECISION is apply, review or deny. The most exact rule
-    counts. The rules are in the private state folder, not in the workspace.
+    ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, move, rewrite or remove (of what a person
+    wrote), or * for all, also of what agents wrote. DECISION is apply, review or deny. The most exact rule counts. The
+    rules are in the private state folder, not in the workspace.
     """
     state = context.workspace.state
     if name is None:

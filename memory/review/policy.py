@@ -15,20 +15,20 @@ from memory.storage.own_folders import PrivateState
 from memory.storage.private.record import Settings
 
 Decision = Literal["apply", "review", "deny"]
-Kind = Literal["add", "status", "move", "rewrite", "remove", "agents", "own"]
+Kind = Literal["add", "move", "rewrite", "remove"]
 DECISIONS: tuple[Decision, ...] = ("apply", "review", "deny")
 ANY = "*"
 """The kind of a rule for all kinds."""
 KINDS: dict[Kind, tuple[Decision, str]] = {
     "add": ("apply", "adds an entry, a field or a line"),
-    "status": ("apply", "starts, finishes or reopens what a person wrote, and notes its progress"),
-    "move": ("apply", "moves what a person wrote, and leaves it as it is"),
+    "move": ("apply", "moves what a person wrote, starts, finishes or reopens it, or notes its progress"),
     "rewrite": ("review", "rewrites what a person wrote"),
     "remove": ("review", "removes what a person wrote"),
-    "agents": ("apply", "changes what other agents wrote"),
-    "own": ("apply", "changes what it wrote itself"),
 }
-"""The kinds of changes: what happens to one where no rule says otherwise, and the kind in words."""
+"""The kinds of changes: what happens to one where no rule says otherwise, and the kind in words.
+
+What agents wrote, agents change at once; only a rule for all kinds is about that too.
+"""
 
 
 class Rule(NamedTuple):
@@ -42,11 +42,15 @@ class Rule(NamedTuple):
 Policy = tuple[Rule, ...]
 
 
-def decide(policy: Policy, actor: str, kind: Kind) -> Decision:
-    """Return what happens to a change of a kind by an agent: as the most exact rule says, else the usual."""
-    fitting = [rule for rule in policy if rule.kind in (kind, ANY) and fnmatchcase(actor, rule.actor)]
+def decide(policy: Policy, actor: str, kind: Kind, *, persons: bool = True) -> Decision:
+    """Return what happens to a change of a kind by an agent: as the most exact rule says, else the usual.
+
+    `persons` says whether it is about a person's text, or new.
+    """
+    kinds = (kind, ANY) if persons else (ANY,)
+    fitting = [rule for rule in policy if rule.kind in kinds and fnmatchcase(actor.casefold(), rule.actor.casefold())]
     if not fitting:
-        return KINDS[kind][0]
+        return KINDS[kind][0] if persons else "apply"
     return max(fitting, key=lambda rule: (rule.actor == actor, len(rule.actor), rule.kind != ANY)).decision
 
 

@@ -7,10 +7,8 @@ files. Unlike the change log it is not history: a proposal that cannot be stored
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -116,48 +114,38 @@ class Proposal:
 
 
 def hold(change: Change, folder: str, log: SharedLog) -> None:
-    """Return where a change of an agent may be made at once; the lock of its store is held.
+    """Return where the rules let an agent make a change at once; a change of anyone else does not pass here.
 
-    `folder` is the folder of the store in the workspace; the paths of the change are relative to it.
-
-    BlockedError `review.waiting` with the id of the proposal that it became, RefusedError `review.denied`, ConfigError
-    `review.policy` where the rules cannot be read, errors as `propose`.
+    It is called right before the files of a store would move, under its lock. `folder` is the folder of the store in
+    the workspace; the paths of the change are relative to it. BlockedError `review.waiting` with the id of the proposal
+    that it became, RefusedError `review.denied`, `review.full` where too many wait, `review.large`, ConfigError
+    `review.policy` where the rules cannot be read, MemdeckError `review.unrecorded` where no proposal can be stored.
     """
-    policy = read_policy(log.state)
+    policy, actor = read_policy(log.state), change.actor
     files = tuple(file._replace(path=f"{folder}{file.path}") for file in change.files)
     with log.glance():
-        decisions = {kind: decide(policy, change.actor, kind) for kind in kinds_of(log, change.actor, files)}
+        found = kinds_of(log, actor, files)
+    decisions = {(kind, persons): decide(policy, actor, kind, persons=persons) for kind, persons in found}
     decision = max(decisions.values(), key=DECISIONS.index, default="apply")
     if decision == "apply":
         return
-    kinds = sorted(kind for kind, one in decisions.items() if one == decision)
+    kinds = tuple(sorted({kind for (kind, _), one in decisions.items() if one == decision}))
     if decision == "deny":
-        raise RefusedError(
-            "review.denied",
-            f"the person does not allow {change.actor} to do this ({', '.join(kinds)})",
-            "ask the person",
-            kinds=kinds,
-        )
-    proposal = propose(log, change._replace(files=files), kinds, folder)
+        words = f"the person does not allow {actor} to do this ({', '.join(kinds)})"
+        raise RefusedError("review.denied", words, "ask the person", kinds=list(kinds))
+    proposal = _propose(log, change._replace(files=files), kinds, folder)
     raise BlockedError(
         "review.waiting",
         f"nothing is changed yet: proposal {proposal} is pending",
         "ask for the outcome with the tool or verb review",
         proposal=proposal,
-        kinds=kinds,
+        kinds=list(kinds),
         summary=as_request(change.summary),
     )
 
 
-# -- the record -----------------------------------------------------------------------------------------------------
-
-
-def propose(log: SharedLog, change: Change, kinds: Sequence[str], folder: str) -> str:
-    """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any.
-
-    The paths of its files are relative to the workspace. RefusedError `review.full` where too many wait,
-    `review.large`; MemdeckError `review.unrecorded` where the database cannot be used.
-    """
+def _propose(log: SharedLog, change: Change, kinds: tuple[str, ...], folder: str) -> str:
+    """Store a change as a proposal, durably, and return its id: that of an equal one that waits already, if any."""
     if sum(len(file.before or b"") + len(file.after or b"") for file in change.files) > LARGEST:
         raise RefusedError("review.large", "the change is too large to wait for a person", "make it in parts")
     touched, digest = _content(log, change.actor, change.operation, change.files)
@@ -167,7 +155,7 @@ def propose(log: SharedLog, change: Change, kinds: Sequence[str], folder: str) -
         actor=change.actor,
         operation=change.operation,
         summary=change.summary or touched_in(touched),
-        kinds=tuple(kinds),
+        kinds=kinds,
         folder=folder,
         undoes=change.undoes,
         redoes=change.redoes,
@@ -176,21 +164,20 @@ def propose(log: SharedLog, change: Change, kinds: Sequence[str], folder: str) -
     )
 
     def work(db: sqlite3.Connection) -> str:
-        same = db.execute("SELECT id FROM proposal WHERE state = 'waiting' AND digest = ?", (digest,)).fetchone()
-        if same is not None:
-            return str(same[0])
-        (count,) = db.execute("SELECT count(*) FROM proposal WHERE state = 'waiting'").fetchone()
-        if count >= MOST_WAITING:
-            return ""
+        waiting = dict(db.execute("SELECT digest, id FROM proposal WHERE state = 'waiting'").fetchall())
+        if digest in waiting:
+            return str(waiting[digest])
+        if len(waiting) >= MOST_WAITING:
+            words = f"{MOST_WAITING} proposals are already pending"
+            raise RefusedError("review.full", words, "wait until the person decides on some")
         query = "INSERT INTO proposal (id, digest, state, about) VALUES (?, ?, 'waiting', ?)"
         _put_files(db, db.execute(query, (change.id, digest, _about(proposal))).lastrowid or 0, change.files)
         return change.id
 
-    found = _changed(log, work)
-    if not found:
-        words = f"{MOST_WAITING} proposals are already pending"
-        raise RefusedError("review.full", words, "wait until the person decides on some")
-    return found
+    return _changed(log, work)
+
+
+# -- the record -----------------------------------------------------------------------------------------------------
 
 
 def listed(log: SharedLog, condition: str = "1") -> list[Proposal]:
@@ -207,73 +194,33 @@ def files_of(log: SharedLog, proposal: Proposal) -> tuple[FileChange, ...]:
     return tuple(FileChange(proposal.paths[n], *rest) for n, *rest in rows)
 
 
-def record_edit(log: SharedLog, proposal: Proposal, files: Sequence[FileChange]) -> None:
-    """Give a proposal that waits other bytes of the same files; nothing is done where it was decided meanwhile."""
-    touched, digest = _content(log, proposal.actor, proposal.operation, files)
-    about = _about(replace(proposal, edited=True, touched=touched[:_MOST_ENTRIES]))
-    query = "UPDATE proposal SET digest = ?, about = ? WHERE seq = ? AND state = 'waiting'"
+def update(log: SharedLog, proposal: Proposal, *, was: State, files: Sequence[FileChange] = ()) -> bool:
+    """Store a proposal that changed, with other bytes of its files if given; return False where it is not as it `was`.
 
-    def work(db: sqlite3.Connection) -> None:
-        if db.execute(query, (digest, about, proposal.seq)).rowcount:
+    A rejected one waits again only if its bytes are kept and no equal one waits. The bytes of an accepted proposal are
+    removed, and those of all rejected ones but the last `REOPENABLE`. MemdeckError `review.unrecorded`.
+    """
+    touched, digest = _content(log, proposal.actor, proposal.operation, files) if files else ((), None)
+    if touched:
+        proposal = replace(proposal, touched=touched[:_MOST_ENTRIES])
+    query = "UPDATE proposal SET state = ?, about = ?, digest = coalesce(?, digest) WHERE seq = ? AND state = ?"
+    if was == "rejected":
+        query += " AND seq IN (SELECT seq FROM file)"
+        query += " AND digest NOT IN (SELECT digest FROM proposal WHERE state = 'waiting')"
+
+    def work(db: sqlite3.Connection) -> bool:
+        if not db.execute(query, (proposal.state, _about(proposal), digest, proposal.seq, was)).rowcount:
+            return False
+        if files:
             _put_files(db, proposal.seq, files)
+        newest = "SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY seq DESC LIMIT ?"
+        over = f"SELECT seq FROM proposal WHERE state != 'waiting' AND seq NOT IN ({newest})"
+        db.execute(f"DELETE FROM file WHERE seq IN ({over})", (REOPENABLE,))
+        newest = "SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY seq DESC LIMIT ?"
+        db.execute(f"DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN ({newest})", (KEPT,))
+        return True
 
-    _changed(log, work)
-
-
-def record_decision(
-    log: SharedLog,
-    proposal: Proposal,
-    state: State,
-    *,
-    by: str,
-    now: datetime,
-    note: str = "",
-    change_id: str | None = None,
-) -> None:
-    """Record the decision about a proposal; nothing is done where it was decided already.
-
-    The bytes of an accepted proposal are removed, and those of all rejected ones but the last `REOPENABLE`.
-    """
-    about = _about(replace(proposal, decided_by=by, decided_at=now, note=note, change_id=change_id))
-    query = "UPDATE proposal SET state = ?, about = ? WHERE seq = ? AND state = 'waiting'"
-
-    def work(db: sqlite3.Connection) -> None:
-        db.execute(query, (state, about, proposal.seq))
-        db.execute(
-            "DELETE FROM file WHERE seq IN (SELECT seq FROM proposal WHERE state != 'waiting') AND seq NOT IN"
-            " (SELECT seq FROM proposal WHERE state = 'rejected' ORDER BY seq DESC LIMIT ?)",
-            (REOPENABLE,),
-        )
-        db.execute(
-            "DELETE FROM proposal WHERE state != 'waiting' AND seq NOT IN"
-            " (SELECT seq FROM proposal WHERE state != 'waiting' ORDER BY seq DESC LIMIT ?)",
-            (KEPT,),
-        )
-
-    _changed(log, work)
-
-
-def reopen(log: SharedLog, proposal: Proposal) -> bool:
-    """Let a rejected proposal wait again; return False where its bytes are gone or an equal one waits already."""
-    about = _about(replace(proposal, decided_by=None, decided_at=None, note=""))
-    query = (
-        "UPDATE proposal SET state = 'waiting', about = ? WHERE seq = ? AND state = 'rejected'"
-        " AND seq IN (SELECT seq FROM file) AND digest NOT IN (SELECT digest FROM proposal WHERE state = 'waiting')"
-    )
-    return _changed(log, lambda db: db.execute(query, (about, proposal.seq)).rowcount) > 0
-
-
-def stamp(log: SharedLog) -> Hashable:
-    """Return a value that changes when a proposal is added or decided; None without a record.
-
-    It costs two `stat` calls, so it can be called often.
-    """
-    found: list[tuple[int, int]] = []
-    for name in (PROPOSALS.name, f"{PROPOSALS.name}-wal"):
-        with suppress(OSError):
-            seen = os.stat(log.state.folder.path / name)
-            found.append((seen.st_mtime_ns, seen.st_size))
-    return tuple(found) or None
+    return _changed(log, work)
 
 
 def database(log: SharedLog) -> Database:
@@ -327,9 +274,10 @@ def _read(log: SharedLog, query: str, *values: object) -> list[tuple[Any, ...]]:
 
 
 def _changed(log: SharedLog, work: Callable[[sqlite3.Connection], T]) -> T:
-    found = database(log).run(lambda db: (work(db),), None)
+    file = database(log)
+    found = file.run(lambda db: (work(db),), None)
     if found is None:
-        why = f" ({database(log).warnings[-1]})" if database(log).warnings else ""
+        why = f" ({file.warnings[-1]})" if file.warnings else ""
         raise MemdeckError(
             "review.unrecorded", f"the proposal cannot be kept{why}, so nothing is done", "see `memdeck doctor`"
         )

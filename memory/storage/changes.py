@@ -70,11 +70,6 @@ def is_agent(actor: str) -> bool:
     return actor.strip().casefold().startswith(AGENT)
 
 
-def may_need_review(actor: str) -> bool:
-    """Return whether review rules can apply to an actor: to all but the user and memdeck itself."""
-    return actor not in PERSONS and actor not in OWN
-
-
 _MEMORY = ".aiter/memory/"
 
 

@@ -25,7 +25,7 @@ def refuse_unreviewed(change: Change, folder: str, log: SharedLog) -> None:  # n
 
 
 Gate = Callable[[Change, str, "SharedLog"], None]
-"""Returns if an agent may make a change at once; `memory.review.gate` is the one in use.
+"""Returns if an agent may make a change at once; `memory.review.proposals.hold` is the one in use.
 
 It gets the change, the folder of its store in the workspace (the paths of the change are relative to it), and the log.
 BlockedError where the change became a proposal, RefusedError where it must not be made.

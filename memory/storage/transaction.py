@@ -16,7 +16,7 @@ from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
 
 from . import fsio, safe_open
-from .changes import Change, FileChange, may_need_review, new_id
+from .changes import Change, FileChange, is_agent, new_id
 from .journal import Intent, go_back
 from .log.log import ChangeLog
 from .own_folders import OpenFolder
@@ -272,7 +272,7 @@ class Transaction:
             reviewer=self._options.get("reviewer"),
             proposal=proposal,
         )
-        if planned and proposal is None and may_need_review(self.actor):
+        if planned and proposal is None and is_agent(self.actor):
             self._offer(change)
         if planned or self._folders:
             try:

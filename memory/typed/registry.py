@@ -15,7 +15,7 @@ from memory.base.toml_text import Toml, config_error, read_toml
 from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, MemdeckError, NotFoundError, RefusedError
 from memory.registry import workspace_of
-from memory.review.gate import pass_or_hold
+from memory.review.proposals import hold
 from memory.storage import PrivateState, Store
 from memory.storage.changes import PlainReading
 from memory.storage.safe_open import read_start
@@ -172,7 +172,7 @@ def store_of(folder: Path, state_home: Path | None, home: Path | None = None) ->
     """
     real, root = os.path.realpath(folder), root_of(folder)
     state = PrivateState(state_home, root, home)
-    return Store(Path(real), state=state, workspace=root, reading=TypedReading(real), gate=pass_or_hold)
+    return Store(Path(real), state=state, workspace=root, reading=TypedReading(real), gate=hold)
 
 
 def path_in(store: Store, path: str | os.PathLike[str]) -> str:

@@ -100,7 +100,7 @@ def _settle(app: Spine, one: Proposal) -> None:
     inbox, now = _inbox(app), app.clock()
 
     def work() -> tuple[tuple[FileConflict, ...], tuple[str, ...]]:
-        standing = inbox.standing(inbox.get(one.id), now)
+        standing = inbox.judged(inbox.get(one.id), now).standing
         return standing.clashes, standing.reasons
 
     return app.find(work, lambda found: _ask(app, one, *found), opens="The question")

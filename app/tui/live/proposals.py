@@ -71,6 +71,4 @@ class AgentProposals(Part):
 
     def judged(self, ref: str, now: datetime) -> Judged:
         """Return what a proposal would do now, entry by entry, and whether it fits the current files."""
-        proposal = self.inbox.get(ref)
-        standing = self.inbox.standing(proposal, now)
-        return Judged(self.inbox.views(proposal, standing.files or None), standing)
+        return self.inbox.judged(self.inbox.get(ref), now)

@@ -52,7 +52,7 @@ def test_what_is_accepted_is_one_change_of_the_agent_with_the_reviewer(workspace
     told = inbox.get(number).row()
     assert (told["state"], told["decidedBy"], told["change"]) == ("accepted", "human", change.id)
     assert inbox.list() == ()
-    assert inbox.views(inbox.get(number)) == ()
+    assert inbox.judged(inbox.get(number), NOW).views == ()
     undo_in(workspace.together, actor="cli", now=NOW)
     assert (workspace.memory / "tasks.md").read_bytes() == before
     redo_in(workspace.together, actor="human", now=NOW)
@@ -108,7 +108,7 @@ def test_a_file_that_moved_on_is_merged(workspace: Workspace) -> None:
     _set(workspace, assigned="Carol")
     workspace.change("add", lambda look: task_operations.add_task(look, "Other", now=NOW), actor="human", now=NOW)
     inbox = Inbox(workspace.together)
-    assert inbox.standing(inbox.get(number), NOW).state == "moved"
+    assert inbox.judged(inbox.get(number), NOW).standing.state == "moved"
     inbox.accept(number, reviewer="human", now=NOW)
     task = find_task(workspace.snapshot(), TASK)
     assert (task.due, task.assigned) == ("2024-02-02", "Carol")
@@ -131,7 +131,7 @@ def test_an_entry_that_is_gone_leaves_nothing_to_do(workspace: Workspace) -> Non
     number = _remove(workspace)
     workspace.change("x", lambda look: task_operations.remove_task(look, TASK, now=NOW), actor="human", now=NOW)
     inbox = Inbox(workspace.together)
-    assert inbox.standing(inbox.get(number), NOW).state == "gone"
+    assert inbox.judged(inbox.get(number), NOW).standing.state == "gone"
     with pytest.raises(ConflictError) as caught:
         inbox.accept(number, reviewer="human", now=NOW)
     assert caught.value.code == "review.gone"
@@ -174,7 +174,7 @@ def test_a_process_killed_before_it_noted_the_decision(workspace: Workspace, mon
         raise MemdeckError("killed", "the process is gone")
 
     with monkeypatch.context() as patch:
-        patch.setattr(proposals, "record_decision", killed)
+        patch.setattr(proposals, "update", killed)
         Inbox(workspace.together).accept(number, reviewer="human", now=NOW)
     told = Inbox(workspace.together).get(number).row()
     assert (told["state"], told["decidedBy"]) == ("accepted", "human")

@@ -80,14 +80,16 @@ def test_it_is_listed_with_its_store_and_accepted(workspace: Workspace, home: Pa
     store, path = made(home)
     before = (store.root / path).read_bytes()
     inbox = Inbox(workspace.together)
-    assert (inbox.list(), inbox.count(), inbox.stamp()) == ((), 0, None)
+    assert (inbox.list(), inbox.count()) == ((), 0)
+    stamp = inbox.stamp()
     proposed = _propose(store, path, b"Other words\n")
     (found,) = inbox.list()
     assert (found.id, inbox.count()) == (proposed, 1)
-    assert inbox.stamp() is not None
+    assert inbox.stamp() != stamp
     assert found.row()["store"] == str(store.root)
     assert replace(found, place=short_path(found.place, home)).files == (f"{place}/{path}",)
-    assert (inbox.standing(found, NOW).state, len(inbox.views(found))) == ("ready", 1)
+    judged = inbox.judged(found, NOW)
+    assert (judged.standing.state, len(judged.views)) == ("ready", 1)
     assert (store.root / path).read_bytes() == before
     change = inbox.accept(proposed[:12], reviewer=PERSON, now=NOW)
     assert (store.root / path).read_bytes() == b"Other words\n"

@@ -12,6 +12,7 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
+from memory.files.versions.restore import restore_entry
 from memory.history.undo import revert_in
 from memory.maintenance.run import maintain
 from memory.review.inbox import Inbox
@@ -76,13 +77,15 @@ def test_a_recurring_task_goes_on_when_it_is_done(workspace: Workspace) -> None:
 
 
 def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> None:
-    """What an agent added is its own only as long as nobody else changes it; of other agents' text there is a rule."""
+    """What agents added is theirs only as long as no person changes it; only a rule for all kinds is about it."""
     ref = allowed(workspace, lambda look: task_operations.add_task(look, "Mine", now=NOW)).ref
     assert ref is not None
     allowed(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "b"}, now=NOW), actor="agent:other")
-    _rule(workspace, "agent:*", "agents", "review")
-    held(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "c"}, now=NOW))
-    _rule(workspace, "agent:*", "agents", "apply")
+    _rule(workspace, "agent:*", "rewrite", "deny")
+    allowed(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "c"}, now=NOW))
+    _rule(workspace, "agent:*", "*", "review")
+    held(workspace, lambda look: task_edits.edit_task(look, ref, set={"notes": "d"}, now=NOW))
+    set_rule(workspace.state, "agent:*", "*", None, now=NOW)
     workspace.change(
         "edit",
         lambda look: task_edits.edit_task(look, ref, set={"notes": "by hand"}, now=NOW),
@@ -90,6 +93,13 @@ def test_an_entry_that_a_person_changed_is_the_persons(workspace: Workspace) -> 
         now=NOW,
     )
     assert held(workspace, lambda look: task_operations.remove_task(look, ref, now=NOW)).details["kinds"] == ["remove"]
+
+
+def test_what_an_agent_only_moved_stays_the_persons(workspace: Workspace) -> None:
+    """An archived entry of a person that an agent restored is not the agent's to remove."""
+    workspace.notice(NOW)
+    allowed(workspace, lambda look: restore_entry(look, "Long gone", now=NOW))
+    held(workspace, lambda look: task_operations.remove_task(look, "Long gone", now=NOW))
 
 
 def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
