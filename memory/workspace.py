@@ -9,6 +9,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memory.files.versions.diff import Trail, trace
+
 from .base.clock import format_utc, machine_zone
 from .base.programs import retry
 from .document import Document, Entry
@@ -19,7 +21,6 @@ from .files import MEMORY_FILES, template_files
 from .files.edit import Edit, refuse_unwritable, secrets_in
 from .files.refs import RefTrace
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
-from .files.versions.traces import Trail, trace
 from .registry import registered, workspace_of
 from .review.proposals import hold
 from .storage import Change, PrivateState, Store, Stored

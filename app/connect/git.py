@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memory.base.programs import find_program
 from memory.errors import MemdeckError, UsageError
-from memory.files.versions.merge_driver import PATTERNS
+from memory.files.versions.merging import PATTERNS
 from memory.registry import workspace_of
 from memory.storage.own_folders import config_home
 from memory.storage.replace import make_parents, read_file, remove_file, replace_file

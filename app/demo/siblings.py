@@ -16,7 +16,7 @@ from memory.state.files.model import CHECKPOINTS, STATE, digest, stamp
 from memory.storage import Store
 from memory.storage.fsio import set_time
 from memory.systems import system_of
-from memory.typed.failures import note_of
+from memory.typed.reading import note_of
 from memory.workspace import Workspace
 
 PROCEDURAL, EPISODIC = "lessons", "scratch"

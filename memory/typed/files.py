@@ -14,10 +14,8 @@ from memory.base.problems import original_of
 from memory.errors import MemdeckError, RefusedError, file_kind
 from memory.storage import safe_open as beneath
 
-from .aidefile import LOCK, NAME, PRIVATE, Aidefile, read_aidefile
-from .locks import Holder, holder_of
-from .registry import Agent
-from .sizes import BYTES_PER_TOKEN, moment_of
+from .aidefile import BYTES_PER_TOKEN, LOCK, NAME, PRIVATE, Aidefile, moment_of, read_aidefile
+from .registry import Agent, Holder, holder_of
 
 Type = Literal["core", "procedural", "episodic"]
 TYPES: tuple[Type, ...] = get_args(Type)

@@ -17,15 +17,13 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
 from . import ops
-from .aidefile import NAME
-from .failures import summarise
+from .aidefile import NAME, age_text, bytes_text
 from .files import TYPES, aidefile_of, look_at
 from .ops import How
 from .pruning import AgentPrune, AgentStatus, status_of
 from .pruning import prune as run
-from .reading import failures_of
+from .reading import failures_of, summarise
 from .registry import Agent, agent_above, find_agent, path_in, read_registry, store_of
-from .sizes import age_text, bytes_text
 
 typed = Group(
     "typed",

@@ -21,13 +21,11 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 from memory.storage.transaction import Transaction
 
-from . import failures
-from .aidefile import NAME, with_core_file
+from .aidefile import NAME, moment_of, read_age, with_core_file
 from .files import aidefile_of, refuse_foreign
-from .locks import Holder, lock_file, refuse_locked, unlock_file
 from .merging import merged
-from .registry import Agent, agent_above, find_agent, path_in, store_of
-from .sizes import moment_of, read_age
+from .reading import FILE, STATUSES, note_of, with_note
+from .registry import Agent, Holder, agent_above, find_agent, lock_file, path_in, refuse_locked, store_of, unlock_file
 
 AnyPath = str | os.PathLike[str]
 _MERGED = {"none": "added text to", "line_hash": "added new lines to", "section_replace": "merged sections into"}
@@ -201,16 +199,16 @@ def write_failure(
 
     NotFoundError `typed.no_agent` for what is no agent, `typed.no_folder` for a registered one without a folder.
     """
-    if status not in failures.STATUSES:
+    if status not in STATUSES:
         return None
     folder = (agent if isinstance(agent, Agent) else find_agent(os.fspath(agent), home(os.environ))).folder
     if not folder.is_dir():
         raise NotFoundError("typed.no_folder", f"{folder} is not a folder", "name the agent's folder")
-    path = f"{aidefile_of(folder).procedural.real}/{failures.FILE}"
-    note = failures.note_of(status, str(task), int(tokens), str(issue), _now(how))
+    path = f"{aidefile_of(folder).procedural.real}/{FILE}"
+    note = note_of(status, str(task), int(tokens), str(issue), _now(how))
     store = how.get("store") or store_of(folder, state_home(os.environ), home(os.environ))
     words = f"added a failure to {path}"
-    rewrite(store, path, lambda data: failures.with_note(data, note), "typed.fail", words, how)
+    rewrite(store, path, lambda data: with_note(data, note), "typed.fail", words, how)
     return path
 
 

@@ -20,10 +20,9 @@ from memory.storage.safe_open import MOST_BYTES, allow
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
 
-from .aidefile import EPISODIC, LOCK, NAME, PROCEDURAL
+from .aidefile import EPISODIC, LOCK, NAME, PROCEDURAL, moment_of
 from .files import MARKDOWN, TYPES, AgentLook, LeftOut, MemoryFile, Type, look_at
 from .registry import Agent, root_of
-from .sizes import moment_of
 
 _FOLDERS = 'procedural_dir = "{}"\nepisodic_dir = "{}"'
 

@@ -18,12 +18,11 @@ from memory.storage import Store
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Workspace
 
-from .aidefile import NAME
+from .aidefile import NAME, bytes_text
 from .files import AgentLook, look_at
 from .pruning import AgentPrune, AgentStatus, ask_of, not_approved, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
-from .sizes import bytes_text
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report, RuleReport
@@ -160,7 +159,7 @@ class TypedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
-        from .exchange import items_of
+        from .entries import items_of
 
         for look in self.look().agents:
             yield from items_of(look, self._shown(look.agent))
@@ -169,7 +168,7 @@ class TypedMemory(System):
         """Convert items to blocks of the agent that `place` names, or of the only one. If there is no agent, the
         workspace itself becomes one.
         """
-        from .exchange import agent_for, take
+        from .entries import agent_for, take
 
         root = self._workspace.root
         looks = self.look().agents or (look_at(Agent(root.name, root, registered=False)),)

@@ -13,7 +13,7 @@ from memory.state.check import validate
 from memory.state.imports.sources import sync
 from memory.state.recall.recall import preview, scope_of_recall
 from memory.systems import check_all
-from memory.typed.failures import read_failures
+from memory.typed.reading import read_failures
 from memory.workspace import Workspace
 
 from .sample_project import sample_project

@@ -24,9 +24,8 @@ from memory.storage.journal import Intent
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
 from memory.trust.records import DamagedRecords, read_book
-from memory.typed.aidefile import read_aidefile
-from memory.typed.locks import holder_of
-from memory.typed.sizes import read_age, read_size
+from memory.typed.aidefile import read_age, read_aidefile, read_size
+from memory.typed.registry import holder_of
 
 DIGITS = "9" * 5_000
 DEEP = 100_000

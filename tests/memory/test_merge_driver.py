@@ -9,7 +9,7 @@ import pytest
 
 from memory.document import Document, parse
 from memory.errors import UsageError
-from memory.files.versions.merge_driver import merge_versions
+from memory.files.versions.merging import merge_versions
 from tests.examples import examples
 
 TASKS = ".aiter/memory/tasks.md"

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from memory.files.tasks.agenda import weeks_of
+from memory.files.tasks.order import weeks_of
 from widgets.text.drawing import Drawing
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, Tone, line

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from memory.base.cron import describe
 from memory.base.values import split_field
-from memory.files.config.model import BOOLEAN_KEYS, CRON_KEYS, Config, Setting, value_problem
-from memory.files.config.operations import set_setting, unset_setting
+from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, Config, Setting, set_setting, unset_setting, value_problem
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Prose
 from widgets.input.date_fields import cron_field

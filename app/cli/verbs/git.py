@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.connect.git import GitSetup, install, uninstall
 from memory.errors import UsageError
-from memory.files.versions.merge_driver import merge_versions
+from memory.files.versions.merging import merge_versions
 from memory.operations import Context, Group, Whole, argument, option, under, verb
 from memory.operations.result import PROBLEMS, Result, said
 from memory.storage.replace import read_file, replace_file

@@ -340,7 +340,7 @@ class Plan(PlacedEntry):
         known = section_of(part)
         self.section: PlanSection = known or "active"
         self.heading = None if known else part.title if part.heading else ""
-        self.archived = of.file.startswith("archive/")
+        self.archived: bool = of.file.startswith("archive/")
 
     @cached_property
     def entry(self) -> Entry:
@@ -371,7 +371,7 @@ class Plan(PlacedEntry):
         """What is wrong with the tasks and the JSON; lines count from 0 in the file."""
         return plan_problems(self.tasks, self._json, self.line, self.entry.fields.get("planId"))
 
-    plan_id = FieldText("planId")
+    plan_id: FieldText = FieldText("planId")
     """The id that tasks refer to, `orch-…`."""
 
     status = FieldText("status")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import parse
-from memory.files.tasks.agenda import Agenda, month_bounds, month_of, weeks_of
 from memory.files.tasks.model import TaskList
+from memory.files.tasks.order import Agenda, month_bounds, month_of, weeks_of
 
 NOW = datetime(2024, 1, 15, 10, 30, tzinfo=UTC)
 TEXT = """\

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memory.document import parse
 from memory.typed import ops
-from memory.typed.failures import Failure, note_of, read_failures, summarise, with_note
+from memory.typed.reading import Failure, note_of, read_failures, summarise, with_note
 from tests.examples import examples
 from tests.memory.typed.conftest import NOW, Den
 

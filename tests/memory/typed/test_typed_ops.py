@@ -15,7 +15,7 @@ from memory.errors import BusyError, MemdeckError, NotFoundError, RefusedError
 from memory.history.undo import undo_in
 from memory.storage.own_folders import host_name
 from memory.typed import ops
-from memory.typed.locks import Holder
+from memory.typed.registry import Holder
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 from tests.patience import PATIENCE

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from memory.errors import ConfigError
-from memory.typed.aidefile import read_aidefile, with_core_file
+from memory.typed.aidefile import read_aidefile, read_size, with_core_file
 from memory.typed.registry import agents_of, read_registry
-from memory.typed.sizes import read_size
 from tests.memory.typed.conftest import Den
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from memory.base.safe_text import plural
 from memory.errors import BlockedError
 from memory.files.snapshot import Snapshot
-from memory.typed.failures import FILE as FAILURES
+from memory.typed.aidefile import age_text, bytes_text
 from memory.typed.files import MAX_AGE, TYPES
+from memory.typed.reading import FILE as FAILURES
 from memory.typed.reading import preview, read_text
-from memory.typed.sizes import age_text, bytes_text
 from widgets.chrome.keys import with_keys
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan

@@ -14,7 +14,7 @@ from textual.geometry import Size
 from textual.message import Message
 
 from memory.base.cron import describe
-from memory.files.tasks.agenda import Agenda, AgendaSpan, Occasion, month_bounds, month_of
+from memory.files.tasks.order import Agenda, AgendaSpan, Occasion, month_bounds, month_of
 from widgets.calendar.month import Load, Month
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Pane, PaneList

@@ -22,8 +22,8 @@ from widgets.text.words import task_row
 
 if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
-    from memory.files.tasks.agenda import Agenda
     from memory.files.tasks.model import Task
+    from memory.files.tasks.order import Agenda
 
     from .board import Board
     from .calendar import Calendar
@@ -145,7 +145,7 @@ class TasksPane(Pane):
 
     @staticmethod
     def _make_agenda(snapshot: Snapshot, now: datetime) -> Agenda:
-        from memory.files.tasks.agenda import Agenda
+        from memory.files.tasks.order import Agenda
 
         return Agenda(snapshot.tasks.items, now, snapshot.zone)
 

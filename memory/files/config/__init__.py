@@ -1,3 +1,0 @@
-"""The settings of config.md, and the operations on them."""
-
-from __future__ import annotations

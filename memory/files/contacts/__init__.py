@@ -1,3 +1,0 @@
-"""Contacts: channels, routes and people, and how they are reached."""
-
-from __future__ import annotations

@@ -1,3 +1,0 @@
-"""Knowledge: facts and decisions, hints about them, and moving them."""
-
-from __future__ import annotations

@@ -1,3 +1,0 @@
-"""The monitors of monitors.md, and their edits."""
-
-from __future__ import annotations
