@@ -16,7 +16,7 @@ from memory.curated.curated import Curated
 from memory.curated.extract.turns import take_turn
 from memory.curated.files import is_segment
 from memory.curated.model import OperationCall
-from memory.curated.providers.calls import ask, safe_text
+from memory.curated.providers import ask, safe_text
 from memory.curated.recall.recall import RecallOptions, capture, recall
 from memory.curated.sessions import EVENTS, LEDGER, append, end, place_of, read
 from memory.curated.system import CuratedMemory

@@ -23,9 +23,8 @@ from .control.carry_out import catch_up, replay
 from .dreaming.runs import settle
 from .files import fault_of, read_first, spellings
 from .model import GLOBAL, WORKSPACE, Invalid, Memory, Root
-from .models import Model
 from .records import UNAVAILABLE
-from .settings import CuratedSettings, read_settings
+from .settings import CuratedSettings, Model, read_settings
 from .sides import Side
 
 

@@ -24,7 +24,7 @@ from memory.storage.transaction import Transaction
 from .curated import Curated
 from .files import check_session, is_segment, listed_names
 from .model import Json, OperationCall
-from .providers.calls import ask
+from .providers import ask
 from .sides import Side
 
 FOLDER = "sessions"

@@ -1,20 +1,23 @@
-"""The settings: `[memory]` in `$AGH_HOME/config.toml`, each key with its default; errors in the file name the line.
-
-Only the person's own file counts: one that came with a repository must not choose what the controller allows.
-"""
+"""The settings of curated memory in `$AGH_HOME/config.toml`, and the models that they name."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memory.base.toml_text import config_error, read_toml
+from memory.curated.model import ORIGINS, Json
+from memory.monitoring.result import NotInTime, NotUsed
 from memory.storage import Store
 
-from .model import ORIGINS, Json
+if TYPE_CHECKING:
+    from memory.trust.asks import Ask
+    from memory.trust.consent import Trust
 
 FILE = "config.toml"
 _CODE = "memory.config"
@@ -227,3 +230,79 @@ def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
+
+
+class Model(Protocol):
+    """Answers questions; `ask` raises `ModelError` where there is no answer in time."""
+
+    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:
+        """Return the answer to a question as text: one JSON object of at most `limit` bytes."""
+
+
+ModelError, ModelTimeoutError = NotUsed, NotInTime
+"""Raised where there is no valid answer, and where none came in time; the text says why."""
+
+
+def read_json(text: str, limit: int) -> Any:
+    """Return the JSON value of an answer of at most `limit` bytes; ModelError for anything else."""
+    if len(text.encode("utf-8", "surrogatepass")) > limit:
+        raise ModelError("the answer is too long")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ModelError("the answer is not one JSON object") from None
+
+
+def read_value(text: str, key: str, limit: int) -> Any:
+    """Return the value of an answer that is one JSON object with this key alone; ModelError for anything else."""
+    values = read_json(text, limit)
+    if not isinstance(values, dict) or set(values) != {key}:
+        raise ModelError(f"the answer has not the keys {key} alone")
+    return values[key]
+
+
+_SPARE = 1
+"""One byte more than the limit is read, so that an answer that is too long is recognised."""
+
+
+_ROLES = {
+    "tiebreaker": ("controller.llm.command", "controller.llm.timeout", "controller.llm.enabled"),
+    "dream": ("dream.command", "dream.timeout", "dream.enabled"),
+    "extractor": ("extractor.command", "extractor.deadline", "extractor.enabled"),
+}
+"""For each use of a model the settings of its command, its time limit, and whether it is in use."""
+
+
+def model_asks(settings: CuratedSettings) -> dict[str, Ask]:
+    """Return the commands of the settings as asks, by role; roles that are not in use are left out."""
+    from memory.trust.asks import command_ask
+
+    found = {}
+    for role, (command, timeout, enabled) in _ROLES.items():
+        text = settings[command].strip()
+        if text and settings[enabled] and (role != "tiebreaker" or settings["controller.mode"] != "rules"):
+            line, called = settings.lines.get(command, 1) - 1, f"{role} of curated memory"
+            found[role] = command_ask(role, text, called, f"$AGH_HOME/{FILE}", line, timeout=settings[timeout])
+    return found
+
+
+def models_of(settings: CuratedSettings, trust: Trust, environ: Mapping[str, str]) -> dict[str, Model]:
+    """Return the models of the settings by role."""
+    return {name: _Command(ask, trust, environ) for name, ask in model_asks(settings).items()}
+
+
+class _Command:
+    """A model that runs a command for each question."""
+
+    def __init__(self, ask: Ask, trust: Trust, environ: Mapping[str, str]) -> None:
+        self._ask, self._trust, self._environ = ask, trust, environ
+
+    def ask(self, question: Json, *, seconds: float, limit: int, now: datetime) -> str:  # noqa: ARG002
+        """Return what the command prints; ModelError if there is no valid answer, ModelTimeoutError if none in time."""
+        from memory.monitoring.command import ask_command
+
+        decision = self._trust.decide(self._ask)
+        if not decision.allowed:
+            raise ModelError(f"the command is not approved: {decision.why}")
+        text, limit = decision.text or "", limit + _SPARE
+        return ask_command(text, question, trust=self._trust, environ=self._environ, seconds=seconds, limit=limit)

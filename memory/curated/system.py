@@ -24,11 +24,10 @@ from .curated import Curated
 from .model import INDEX, WORKSPACE, Invalid, Memory, OperationCall, Root
 
 if TYPE_CHECKING:
+    from memory.curated.operations.records import CuratedOverview
     from memory.maintenance.report import Report
     from memory.trust.asks import Ask
     from memory.trust.consent import Trust
-
-    from .overview import CuratedOverview
 
 
 class CuratedLook(NamedTuple):
@@ -45,7 +44,7 @@ class CuratedLook(NamedTuple):
 
     def overview(self, now: datetime) -> CuratedOverview:
         """Return everything else at one time: shadows, recalls, decisions, health."""
-        from .overview import CuratedOverview, overview
+        from memory.curated.operations.records import CuratedOverview, overview
 
         if self.curated is None or self.error is not None:
             return CuratedOverview(error=self.error)
@@ -88,7 +87,7 @@ class CuratedMemory(System):
 
     def entrust(self, trust: Trust, environ: Mapping[str, str]) -> None:
         """Set the person's decisions: approved commands of the settings may be run."""
-        from .models import models_of
+        from .settings import models_of
 
         try:
             self.curated.models = models_of(self.curated.settings, trust, environ)
@@ -244,13 +243,13 @@ class CuratedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
-        from .exchange import items_of
+        from .entries import items_of
 
         return items_of(self._read(None), self.look().invalid, FOLDER)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
-        from .exchange import take
+        from .entries import take
 
         return take(self.curated, items, place, OperationCall(now, actor))
 
@@ -295,7 +294,7 @@ class CuratedMemory(System):
 
     def wants(self) -> Iterable[Ask]:
         """Yield the commands that the settings name as models."""
-        from .models import model_asks
+        from .settings import model_asks
 
         try:
             yield from model_asks(self.curated.settings).values()
@@ -338,8 +337,8 @@ class CuratedMemory(System):
 
     def doctor_lines(self) -> Iterable[Advice]:
         """Yield damaged records, and that the model for recall by meaning is missing."""
-        from .providers.calls import LOCAL, active
-        from .providers.minilm import INSTALL, is_installed
+        from .providers import LOCAL, active
+        from .recall.minilm import INSTALL, is_installed
 
         try:
             damaged = [path for side in self.curated.sides.values() for path in side.records.damaged()]

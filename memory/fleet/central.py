@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memory.errors import NotFoundError, RefusedError
-from memory.fleet.catalogue import Database, connect, told
+from memory.fleet.catalogue import Database, connect, search, told
 from memory.fleet.local import query_of
 from memory.fleet.model import Fleet, FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
-from memory.fleet.search import search
 
 SILENT_SECONDS = 20
 """Seconds without a sign of life after which a host is silent."""

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 from memory.base.secrets import find_secrets, replaced
 from memory.errors import BusyError, MemdeckError
-from memory.fleet.catalogue import Database
+from memory.fleet.catalogue import Database, vector_of
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, stamp_of, watched_of
-from memory.fleet.search import vector_of
 from memory.search.index import tags_of
 from memory.search.rank import day_number
 from memory.search.records import FileRecords, Record

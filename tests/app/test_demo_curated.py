@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.demo.curated import add_curated
+from memory.curated.operations.records import CuratedOverview
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.overview import CuratedOverview
 from memory.curated.system import CuratedMemory
 from memory.errors import NotFoundError
 from memory.history.undo import undo_in

@@ -16,7 +16,7 @@ import pytest
 from memory.curated.curated import Curated
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
-from memory.curated.providers.calls import ask, providers
+from memory.curated.providers import ask, providers
 from memory.curated.records import Records
 from memory.curated.system import CuratedMemory
 from memory.errors import MemdeckError
@@ -195,7 +195,7 @@ def test_a_missing_model_is_told_unless_a_provider_is_active(
 ) -> None:
     """One that `provider select` chose may embed as well as one of the settings."""
     monkeypatch.delenv("AGH_HOME", raising=False)
-    monkeypatch.setattr("memory.curated.providers.minilm.is_installed", lambda: False)
+    monkeypatch.setattr("memory.curated.recall.minilm.is_installed", lambda: False)
     den.settings("[memory.recall]\nsemantic = true\n")
     with Workspace.open(den.workspace, state_home=den.state, home=den.top / "home") as workspace:
         system = system_of(workspace, "curated", CuratedMemory)

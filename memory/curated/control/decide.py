@@ -13,8 +13,7 @@ from memory.base.clock import format_utc
 from memory.base.scan import THREAT, ScanHit, rejecting, scan
 from memory.curated.files import digest, fault_of, filename, slug, text_of
 from memory.curated.model import AUTONOMOUS, Header, Invalid, Json, Memory, Provenance
-from memory.curated.models import Model, ModelError, ModelTimeoutError, read_json
-from memory.curated.settings import CuratedSettings
+from memory.curated.settings import CuratedSettings, Model, ModelError, ModelTimeoutError, read_json
 from memory.errors import RefusedError
 
 from .decision import PROMPT_VERSION, Candidate, Decision, RuleTrace, View, hash_of, slot

@@ -26,7 +26,7 @@ from memory.curated.control.decision import (
 from memory.curated.curated import Curated
 from memory.curated.files import BadFile, digest, read
 from memory.curated.model import Json, OperationCall
-from memory.curated.providers.calls import ask
+from memory.curated.providers import ask
 from memory.curated.records import milliseconds
 from memory.curated.sides import Side
 from memory.errors import ConflictError, NotFoundError, RefusedError

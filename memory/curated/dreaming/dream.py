@@ -14,9 +14,8 @@ from memory.curated.control.propose import propose
 from memory.curated.curated import Curated
 from memory.curated.files import free_path, read_file
 from memory.curated.model import DREAM, Header, Json, Memory, OperationCall, Root
-from memory.curated.models import ModelError, read_value
 from memory.curated.records import utc_day
-from memory.curated.settings import CuratedSettings
+from memory.curated.settings import CuratedSettings, ModelError, read_value
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 from memory.storage.transaction import Transaction

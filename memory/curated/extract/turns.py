@@ -18,9 +18,8 @@ from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.files import check_session
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json, OperationCall
-from memory.curated.models import ModelError, read_value
-from memory.curated.providers.calls import ask
-from memory.curated.settings import seconds_of
+from memory.curated.providers import ask
+from memory.curated.settings import ModelError, read_value, seconds_of
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, UsageError
 

@@ -1,7 +1,10 @@
-"""The operations on decisions, traces and events, and on the databases."""
+"""The operations on decisions, traces, events and databases, and a view of everything at one moment."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -11,14 +14,13 @@ from memory.curated.control.decision import CHANGED, Decision, select
 from memory.curated.control.propose import find, revert
 from memory.curated.curated import Curated
 from memory.curated.dreaming.gates import gates_of
-from memory.curated.model import Json, OperationCall
-from memory.curated.providers.calls import active, status_of
+from memory.curated.model import Invalid, Json, Memory, OperationCall
+from memory.curated.operations.memories import selector, summaries, when
+from memory.curated.providers import active, status_of
 from memory.curated.recall.meaning import embed_all, embedder
 from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
-from memory.curated.records import milliseconds, time_of
-from memory.errors import NotFoundError, UsageError
-
-from .memories import selector, when
+from memory.curated.records import UNAVAILABLE, milliseconds, time_of
+from memory.errors import MemdeckError, NotFoundError, UsageError
 
 _HISTORY = {
     "memory.recall.executed": "memory.search",
@@ -230,3 +232,67 @@ def config(curated: Curated, args: Json, call: OperationCall) -> Json:  # noqa: 
         "mutable_paths": [f"memory.{row['key']}" for row in rows],
         "locked_paths": [],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A memory that a deeper one hides; `reader` is the agent for whom it is hidden, None for everyone."""
+
+    memory: Memory
+    winner: Memory
+    reader: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedOverview:
+    """A snapshot of everything; each part as the operation of that name returns it. `error` says why it is empty."""
+
+    memories: tuple[Memory, ...] = ()
+    shadows: tuple[Shadow, ...] = ()
+    recalls: Mapping[str, Json] = field(default_factory=dict)
+    invalid: tuple[Invalid, ...] = ()
+    health: Json = field(default_factory=dict)
+    decisions: tuple[Json, ...] = ()
+    error: MemdeckError | None = None
+
+
+def overview(curated: Curated, now: datetime) -> CuratedOverview:
+    """Return a snapshot of everything; what changed memories without the controller gets its decisions first."""
+    call = OperationCall(now)
+    try:
+        curated.finish_interrupted(now)
+        roots = curated.all_roots()
+        memories = tuple(curated.memories(roots))
+        rows = summaries(curated, list(memories), now)
+        return CuratedOverview(
+            memories,
+            _shadows(curated),
+            {memory.key: row for memory, row in zip(memories, rows, strict=True)},
+            tuple(curated.invalid(roots)),
+            health(curated, {}, call),
+            _decisions(curated, call),
+        )
+    except MemdeckError as error:
+        return CuratedOverview(error=error)
+
+
+def _decisions(curated: Curated, call: OperationCall) -> tuple[Json, ...]:
+    """Return the newest decisions; empty if the records cannot be read, which the health reports."""
+    try:
+        return tuple(decisions_list(curated, {"limit": 200}, call)["decisions"])
+    except MemdeckError as error:
+        if error.code != UNAVAILABLE:
+            raise
+        return ()
+
+
+def _shadows(curated: Curated) -> tuple[Shadow, ...]:
+    """Return the memories hidden for everyone, then those hidden only for the readers of one agent."""
+    found: list[Shadow] = []
+    for reader in (None, *sorted({root.agent for root in curated.all_roots() if root.agent})):
+        seen = {one.key: one for one in curated.memories(curated.visible(reader))}
+        everywhere = {one.memory.key for one in found if one.reader is None}
+        for key, winner in curated.shadowed([*seen.values()]).items():
+            if reader is None or (winner.root.agent and key not in everywhere):
+                found.append(Shadow(seen[key], winner, reader))
+    return tuple(found)

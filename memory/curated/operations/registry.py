@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from memory.base.safe_text import plural
-from memory.curated import sessions, upkeep
+from memory.curated import providers, sessions, upkeep
 from memory.curated.dreaming import dream as dreams
 from memory.curated.extract import turns as extractor
 from memory.curated.model import OperationCall
-from memory.curated.providers import calls as providers
 from memory.operations import Whole
 
 from . import lines, memories, records

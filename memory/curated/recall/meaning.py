@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from memory.curated.catalog import COLUMNS, memory_of
 from memory.curated.curated import Curated
 from memory.curated.model import DREAM, Memory, Root
-from memory.curated.providers import minilm
-from memory.curated.providers.calls import active, ask
+from memory.curated.providers import active, ask
+from memory.curated.recall import minilm
 from memory.curated.sides import Side
 from memory.storage.database import in_transaction
 

@@ -17,7 +17,7 @@ from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.files import INDEX_KIND, capped, index_lines, rendered, suspicious_passages
 from memory.curated.model import INDEX, Json, Memory, Root
-from memory.curated.providers.calls import prompt_block, recalled, session_began
+from memory.curated.providers import prompt_block, recalled, session_began
 from memory.curated.records import Records, add_event, put_trace
 from memory.errors import MemdeckError
 

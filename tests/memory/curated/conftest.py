@@ -13,9 +13,9 @@ from memory.curated.control.decision import Candidate
 from memory.curated.control.propose import Proposed, propose
 from memory.curated.curated import Curated
 from memory.curated.model import Header, OperationCall, Provenance
-from memory.curated.models import Model
 from memory.curated.recall.recall import Recall, RecallOptions, recall
 from memory.curated.records import Records
+from memory.curated.settings import Model
 from memory.storage import PrivateState, Store
 
 NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory.base.scan import scan
-from memory.curated.models import ModelError
+from memory.curated.settings import ModelError
 from memory.errors import ConflictError, RefusedError, UsageError
 from tests.memory.curated.conftest import NOW, Den, count_recall, forget, rules, tree, write
 

@@ -15,8 +15,8 @@ from memory.curated.curated import Curated
 from memory.curated.dreaming.dream import Dreamt, dream
 from memory.curated.dreaming.runs import begin, new_run, runs, settle
 from memory.curated.model import Json, Memory
-from memory.curated.models import ModelError
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.settings import ModelError
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, RefusedError
 from tests.memory.curated.conftest import NOW, Den, ask, tree, write

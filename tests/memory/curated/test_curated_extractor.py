@@ -11,8 +11,8 @@ import pytest
 
 from memory.curated.curated import Curated
 from memory.curated.model import Json
-from memory.curated.models import ModelError
 from memory.curated.operations.registry import BY_NAME, OperationCall
+from memory.curated.settings import ModelError
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import Den, forget, tree, write
 

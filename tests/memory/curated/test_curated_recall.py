@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from memory.curated.model import OperationCall
-from memory.curated.providers import minilm
-from memory.curated.providers.minilm import INSTALL, is_installed
+from memory.curated.recall import minilm
+from memory.curated.recall.minilm import INSTALL, is_installed
 from memory.curated.recall.recall import LARGEST, RecallOptions, banner, capture, trace_of, turn_block
 from memory.errors import MemdeckError
 from tests.memory.curated.conftest import NOW, Den, ask, write

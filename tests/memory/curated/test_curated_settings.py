@@ -50,7 +50,7 @@ def test_the_tiebreaker_is_asked_as_the_settings_say(den: Den) -> None:
 @pytest.mark.parametrize("part", ["dream", "extractor"])
 def test_a_model_of_the_settings_asks_the_person_first(den: Den, part: str) -> None:
     """Each command of the settings is asked about, with its place and its time, and only where its part is on."""
-    from memory.curated.models import model_asks
+    from memory.curated.settings import model_asks
 
     key = "timeout" if part == "dream" else "deadline"
     den.settings(f'[memory.{part}]\ncommand = "/bin/true"\n{key} = "7s"\n')

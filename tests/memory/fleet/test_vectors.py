@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.fleet.search import vector_of
+from memory.fleet.catalogue import vector_of
 
 
 def places_of(vector: str) -> dict[str, set[str]]:

@@ -22,7 +22,7 @@ from widgets.text.styled_text import Piece
 
 if TYPE_CHECKING:
     from memory.curated.model import Invalid, Memory, Root
-    from memory.curated.overview import CuratedOverview
+    from memory.curated.operations.records import CuratedOverview
     from memory.curated.system import CuratedMemory
 
 Json = Mapping[str, Any]
