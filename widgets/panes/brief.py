@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -151,7 +151,7 @@ class BriefPane(RecordPane):
         known, more = self._known, self._more
         if known is None or known[:2] != (snapshot, now):
             known = self._known = (snapshot, now, brief(snapshot, now))
-        found, zone = known[2].without(more.notice.resting), snapshot.zone
+        found, zone = without_resting(known[2], more.notice.resting), snapshot.zone
         old = [task for task in found.in_progress if _days(task, now, zone) >= STALE_DAYS]
         problems: dict[str, list[Problem]] = {level: [] for level in ("error", "warning", "note")}
         for one in more.problems:
@@ -283,6 +283,12 @@ class BriefPane(RecordPane):
             self._show_again()
         elif item.values["file"]:
             self.post_message(self.Jump(item.values["file"], target))
+
+
+def without_resting(found: Brief, resting: Container[str | None]) -> Brief:
+    """Return the overview where monitors that may not run are neither stale nor run next: they need approval."""
+    stale = tuple(one for one in found.stale if one.ref not in resting)
+    return replace(found.without(resting), stale=stale)
 
 
 def _days(task: Task, now: datetime, zone: tzinfo) -> int:

@@ -97,7 +97,7 @@ class MonitorsPane(RecordPane):
         for one in snapshot.monitors.items:
             picture = self._pictures.get(one.ref)
             if alerts(one, picture):
-                count["stale" if picture is not None and picture.stale and one.healthy is not False else "failing"] += 1
+                count["stale" if picture is not None and picture.state == "stale" else "failing"] += 1
             count["need approval"] += picture is not None and bool(picture.blocked)
             unknown = picture is None or picture.state in ("unknown", "skipped")
             count["not checked yet"] += one.healthy is None and unknown
@@ -105,12 +105,11 @@ class MonitorsPane(RecordPane):
         return found or ("all healthy" if snapshot.monitors.items else "")
 
     @classmethod
-    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
+    def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many there are; a monitor that is not healthy or is outside the section of monitors needs attention."""
         monitors = snapshot.monitors.items
         misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
-        bad = any(monitor.healthy is False or monitor.stale(now, snapshot.zone) for monitor in monitors)
-        return Badge(len(monitors), misplaced or bad)
+        return Badge(len(monitors), misplaced or any(monitor.healthy is False for monitor in monitors))
 
     def sort_key(self, item: Record, name: str) -> Any:
         """Return the sort key: file order, longest unchecked first, or by name."""
@@ -199,7 +198,7 @@ class MonitorsPane(RecordPane):
             told["failures"] = f"{alert.failures} in a row, no alert yet"
         told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
         if picture.blocked:
-            told["waits"] = Piece(f"for your approval (T): {picture.blocked}", "warn")
+            told["needs"] = Piece(f"your approval (T): {picture.blocked}", "warn")
             if monitor.last_status and not alerts(monitor, picture):
                 told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
         told["muted"] = picture.muted and f"until {self._dated(picture.muted)}"
@@ -268,8 +267,12 @@ class MonitorsPane(RecordPane):
 
 
 def alerts(monitor: Monitor, picture: MonitorStanding | None) -> bool:
-    """Whether a monitor was not well at its last check, is stale, or cannot run; one that is blocked may."""
-    return monitor.healthy is False if picture is None else picture.bad
+    """Whether a monitor was not well at its last check, is stale, or cannot run; what needs approval is not stale."""
+    if picture is None or (picture.state == "blocked" and not picture.alert.known):
+        return monitor.healthy is False
+    if picture.state == "blocked":
+        return picture.alert.alerting or picture.alert.failures > 0
+    return picture.bad
 
 
 def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyphs) -> tuple[Piece, Piece]:
@@ -280,9 +283,7 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
     state = picture.state if picture is not None else "unknown"
     if state == "blocked":
         if alerts(monitor, picture):
-            # A monitor that is no longer checked is not well for that reason.
-            word = "stale" if picture is not None and picture.stale and monitor.healthy is not False else "alert"
-            return Piece(glyphs.alert, "alert"), Piece(word, "alert")
+            return Piece(glyphs.alert, "alert"), Piece("alert", "alert")
         return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
     if state in ("unknown", "skipped"):
         if monitor.healthy is None:

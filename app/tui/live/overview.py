@@ -35,7 +35,7 @@ from memory.systems import brief_lines_of
 from memory.systems.suspects import suspicious_problems
 from widgets.chrome.header import Alert
 from widgets.pane.offers import Badge
-from widgets.panes.brief import BriefMore
+from widgets.panes.brief import BriefMore, without_resting
 from widgets.panes.memory.clients import deletions
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
@@ -116,7 +116,7 @@ class OverviewPart(Part):
         """Summarise the workspace; what takes too long in a large one is left out."""
         workspace = self.workspace
         notice = Schedule.of(self.app).notice(snapshot, now)
-        found = brief(snapshot, now).without(notice.resting)
+        found = without_resting(brief(snapshot, now), notice.resting)
         latest = None
         with suppress(MemdeckError, OSError):
             latest = ahead_of(workspace, now)
