@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from memory.files.snapshot import Snapshot
 
 
-WIDE, SINGLE, BROAD = 110, 60, 150
-"""Terminal widths in columns. From `WIDE` on, list and detail are side by side; below `SINGLE`, only one is shown; from
-`BROAD` on, the list is twice as wide as the detail, for more columns.
+SINGLE, BROAD = 60, 150
+"""Terminal widths in columns. Below `SINGLE`, only the list or the detail is shown; from `BROAD` on, the list is twice
+as wide as the detail, for more columns.
 """
 
 __all__ = ["Badge", "Build", "Contents", "FormPlan", "Pane", "Removal"]
@@ -416,7 +416,7 @@ class Pane(LateTimers, PaneWithEntry):
 
     def _follow_width(self) -> None:
         width = self.app.size.width
-        self.set_class(SINGLE <= width < WIDE, "-stacked")
+        self.set_class(SINGLE <= width < self.beside_from, "-stacked")
         self.set_class(width < SINGLE, "-single")
         self.set_class(width >= BROAD, "-broad")
 

@@ -43,6 +43,8 @@ class PaneOverrides(Widget):
     """All possible values of the fields that have only a few, in lower case."""
     item_name: ClassVar[str] = "entry"
     """What one item is called in sentences."""
+    beside_from: ClassVar[int] = 110
+    """The width of the terminal from which the list and the detail are side by side, not one above the other."""
     enter_words: ClassVar[str] = ""
     """What the footer calls Enter on an item; empty where Enter shows the entry, as usual."""
 

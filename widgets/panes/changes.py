@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from itertools import groupby
 from pathlib import PurePath
@@ -13,7 +16,8 @@ from memory.files.snapshot import Snapshot, plain_title
 from memory.files.versions.diff import ChangeView
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
-from widgets.pane.records import Record, RecordPane
+from widgets.pane.base import BROAD
+from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.panes import all_panes, pane_of
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
@@ -41,7 +45,15 @@ SHOWN_LINES, SHOWN_ENTRIES = 200, 50
 BESIDE = 44
 """From so many cells on, a difference is shown side by side."""
 
-ROW = Columns(Column("time", 6, importance=3), Column("actor", 12, importance=1), Column("title", minimum=18))
+ROW = Columns(Column("time", 6, importance=3), Column("actor", 12, importance=1), Column("title", minimum=30))
+
+NAMING = ("name", "title", "text", "summary", "reason")
+"""The fields of a record in JSON, one of which names it."""
+
+UNTOLD = ("id", "workspace_id", "hash", "digest")
+"""The fields of a record in JSON that only programs need."""
+
+_JSON_LINE = re.compile(r'\s*(?:"([^"\\]+)":\s*)?(.*?),?\s*')
 
 
 class ChangeSource(Protocol):
@@ -57,7 +69,7 @@ class ChangeSource(Protocol):
 class ChangesPane(RecordPane):
     """Every change of every writer, memdeck's own and those from outside."""
 
-    DEFAULT_CLASSES: ClassVar[str] = "-even"
+    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "changes"
     title: ClassVar[str] = "Changes"
     empty: ClassVar[str] = (
@@ -97,9 +109,9 @@ class ChangesPane(RecordPane):
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return actor and time, and whether it can still be taken back."""
         at, state = _time(item.thing, self.zone), item.values["state"]
+        by = item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor"
         return {
-            "by": item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor",
-            "at": f"{at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
+            "by": f"{by}, {at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
             "state": "its text is no longer kept, so it cannot be taken back" if state == "thinned" else state,
         }
 
@@ -188,7 +200,7 @@ def view_lines(
     `names` are other words for what happened.
     """
     found: list[DetailLine] = []
-    for view in views[:SHOWN_ENTRIES]:
+    for view in map(readable, views[:SHOWN_ENTRIES]):
         found += [Spacer(), Caption(f"{(names or {}).get(view.kind, view.kind.upper())}  {view_title(view)}")]
         if (place := place_of(view, glyphs)) != view_title(view):
             found.append(Prose(place, tone="muted"))
@@ -198,6 +210,38 @@ def view_lines(
     if len(views) > SHOWN_ENTRIES:
         found += [Spacer(), Prose(f"and {len(views) - SHOWN_ENTRIES:,} more entries", tone="muted")]
     return found
+
+
+def readable(view: ChangeView) -> ChangeView:
+    """Return the view with the fields of records in JSON as `label: value`, one a line; any other as it is."""
+    if not view.file.endswith((".json", ".jsonl")):
+        return view
+    lines: list[str] = []
+    for sign, texts in groupby(view.lines, lambda text: text[:1]):
+        for text in texts:
+            lines += (f"{sign}{one}" for one in _fields(text[1:]))
+    words = (text[1:].partition(": ") for text in reversed(lines))
+    named = {key: value for key, mark, value in words if mark}
+    title = next((named[name] for name in NAMING if name in named), "")
+    return replace(view, title=title or place_name(view.file), lines=tuple(lines), section=None)
+
+
+def _fields(text: str) -> Iterator[str]:
+    """Yield the fields of a line of JSON: of a whole record those that say something, else the one that it holds."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None
+    if isinstance(record, dict):
+        for key, value in record.items():
+            if value not in (None, "", [], {}) and key not in UNTOLD:
+                shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                yield f"{plain_label(key)}: {shown}"
+        return
+    found = _JSON_LINE.fullmatch(text)
+    key, value = (found[1], found[2].strip('"')) if found is not None else (None, text)
+    if value not in ("", "{", "}", "[", "]", "{}", "[]", "null"):
+        yield f"{plain_label(key)}: {value}" if key else value
 
 
 def view_title(view: ChangeView) -> str:
