@@ -18,7 +18,8 @@ from widgets.text.styled_text import Line, Piece, line, line_width, pad_line
 class SidebarEntry:
     """One pane: its id, digit and name, its count, and whether something in it needs attention.
 
-    Panes in a row with one digit are tabs: the first has the digit, or a line above it with the name of their `group`.
+    Panes in a row with one digit are tabs: the digit pressed again opens the next one. A line above the first has the
+    name of their `group`.
     """
 
     id: str
@@ -103,7 +104,7 @@ class Sidebar(LineList):
         """Key, name, count and alert mark."""
         entry = self._entries[key]
         opens = entry.id in self._first and not entry.group
-        left = line(Piece(f"{entry.key if opens else '':<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"))
+        left = line(Piece(f"{entry.key:<2}", "muted"), Piece(f"{'' if opens else ' '}{entry.name}"))
         count = "" if entry.count is None else f" {entry.count:,}{'' if entry.alert else ' '}"
         right = line(Piece(count, "muted"), Piece(self.glyphs.alert if entry.alert else "", "alert"))
         return line(pad_line(left, max(0, width - line_width(right))), right)

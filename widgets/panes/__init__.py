@@ -1,7 +1,7 @@
 """The panes, by name; each module is imported when its pane is shown for the first time.
 
-At most ten digits. The panes of all memory systems but the memory files are the tabs of "Agent memory": its digit opens
-the tab that was open last, and pressed again the next.
+At most ten digits. Where several panes share one, it opens the first, and pressed again the next, in the order of the
+sidebar. The panes of all memory systems but the memory files are the tabs of "Agent memory".
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ FIXED = {
     "prompt": PaneName("prompt", "8", "Told to agents", "widgets.panes.prompt:PromptPane"),
     "waiting": PaneName("waiting", "9", "Waiting", "widgets.panes.waiting:WaitingPane"),
     "changes": PaneName("changes", "0", "Changes", "widgets.panes.changes:ChangesPane"),
-    "fleet": PaneName("fleet", "", "Workspaces", "widgets.panes.fleet:FleetPane", system="fleet"),
+    "fleet": PaneName("fleet", "~", "Workspaces", "widgets.panes.fleet:FleetPane"),
 }
-"""The panes that cover all systems; `fleet` has no digit, it is the switcher of workspaces."""
+"""The panes that cover all systems; `fleet` is the switcher of workspaces, which has a key of its own."""
 
 
 @cache
 def all_panes() -> tuple[PaneName, ...]:
-    """Return all panes by their digits, 0 last; those without a digit follow."""
+    """Return all panes by their digits, 0 last, then Workspaces."""
     found = [_named(system, pane) for system in registered() for pane in system.panes if pane.id not in FIXED]
-    return tuple(sorted((*FIXED.values(), *found), key=lambda one: (one.key or ":").replace("0", ":")))
+    return tuple(sorted((*FIXED.values(), *found), key=lambda one: one.key.replace("0", ":")))
 
 
 def panes_for(systems: Collection[str]) -> tuple[PaneName, ...]:
@@ -77,7 +77,7 @@ def digits() -> Iterator[tuple[str, PaneName]]:
     """Yield each digit with the pane that it opens first."""
     seen = set[str]()
     for name in all_panes():
-        if name.key and name.key not in seen:
+        if name.key.isdigit() and name.key not in seen:
             seen.add(name.key)
             yield name.key, name
 

@@ -50,8 +50,8 @@ async def test_digits_open_the_panes_and_their_tabs(workspace: Workspace) -> Non
     app = make_app(workspace, pane="brief")
     async with running(app) as pilot:
         reached = {"brief"}
-        for key in "22346777890":
-            await press(pilot, key)
+        for key in "22346777890~":
+            await press(pilot, NAMES.get(key, key))
             assert app.pane is not None
             assert app.pane.contents is not None
             assert app.main_screen.sidebar.current == app.pane.pane_id
