@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from textual.message import Message
@@ -43,8 +44,6 @@ class Navigation(Part):
         """Begin with no open pane and an empty history."""
         self._back: deque[Place] = deque(maxlen=LONGEST_WAY)
         self._forward: deque[Place] = deque(maxlen=LONGEST_WAY)
-        self._tab = ""
-        """The tab of "Agent memory" that was opened last."""
         self._narrowed: tuple[str, str] | None = None
         """The pane that opened with a filter from another one, and that filter: Escape leads back."""
         self._following: object = None
@@ -64,6 +63,7 @@ class Navigation(Part):
             return
         if remember:
             self._remember()
+        self.app.state.back = None
         pane = self.app.state.mounted.get(pane_id) or self._mount(pane_id)
         if pane is None:
             return
@@ -95,19 +95,13 @@ class Navigation(Part):
         self.app.refresh_keys()
 
     def open_digit(self, digit: str) -> None:
-        """Open the pane of a digit; if several share it, the first, from one of them the next.
-
-        Of the tabs of "Agent memory" the one that was used last is opened.
-        """
+        """Open the pane of a digit; if several share it, the first, from one of them the next."""
         tabs = [name.id for name in self.app.state.names if name.key == digit]
         here = None if self.pane is None else self.pane.pane_id
         if not tabs:
             self.app.say(f"There is no {GROUPS.get(digit, 'such pane')} here yet.")
             return
-        wanted = tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else tabs[0]
-        if digit in GROUPS:
-            self._tab = wanted = wanted if here in tabs or self._tab not in tabs else self._tab
-        self.open_pane(wanted)
+        self.open_pane(tabs[(tabs.index(here) + 1) % len(tabs)] if here in tabs else tabs[0])
 
     def _focus(self, pane: Pane) -> None:
         """Focus a pane that was opened for the first time, unless a later key already opened something else."""
@@ -243,13 +237,15 @@ class Navigation(Part):
         if wanted is not None and pane is self.pane and wanted is pane.line_list.cursor:
             self.follow()
 
-    def jump(self, file: str, ref: str) -> None:
-        """Go to an entry of any memory file."""
+    def jump(self, file: str, ref: str, back: Callable[[], object] | None = None) -> None:
+        """Go to an entry of any memory file; Escape there calls `back` until another pane is opened."""
         pane_id = pane_of(file)
         if pane_id is None:
             self.app.say(f"No pane shows {file}.", severity="warning")
         else:
             self.open_pane(pane_id, ref)
+            self.app.state.back = back
+            self.app.refresh_keys()
 
     def more(self, pane_id: str, text: str) -> None:
         """Open the pane that has all entries of a group of the brief; a filter hides its other entries."""
@@ -301,7 +297,7 @@ class Navigation(Part):
             self.app.shown_pane.go_to_group(group)  # type: ignore[attr-defined]
 
     def leave(self) -> None:
-        """Go back: to the list, the previous pane, or no filter.
+        """Go back: to the list, the previous pane, no filter, or the results of the search that led here.
 
         The messages are cleared by `MemdeckApp.explain_key`, where this command is not available.
         """
@@ -313,3 +309,6 @@ class Navigation(Part):
             pane.filter_bar.close()
             if came:
                 self.back()
+        elif self.app.state.back is not None:
+            back, self.app.state.back = self.app.state.back, None
+            back()

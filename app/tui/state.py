@@ -55,6 +55,8 @@ class State:
         """Whether there was something to undo and to redo at the last look."""
         self.sure = False
         """Whether nothing was written since that look."""
+        self.back: Callable[[], object] | None = None
+        """What Escape does in the open pane: opens the search results that led here; None where none did."""
         self.reversals: list[Callable[[], None]] = []
         """What undo does first, the last one next: decisions since the last change, which no log of changes has."""
 

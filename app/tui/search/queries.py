@@ -37,7 +37,7 @@ class SearchQueries(Part):
         self._everywhere = False
         """Whether all workspaces are searched."""
 
-    def open(self) -> None:
+    def open(self, begin: tuple[str, FoundEntry] | None = None) -> None:
         """Search all memory and the archive."""
         if self._screen is not None:
             return
@@ -46,12 +46,13 @@ class SearchQueries(Part):
         place, over = (
             (AllWorkspaces.of(self.app).place_of, "in all workspaces") if self._everywhere else (None, "in everything")
         )
-        self._screen = SearchScreen(self._answer, self._told, place=place, over=over)
+        self._screen = SearchScreen(self._answer, self._told, place=place, over=over, begin=begin)
         self.app.push_screen(self._screen, self._chosen)
         self.keep_up()
 
     def _chosen(self, entry: FoundEntry | None) -> None:
-        """Go to the entry that was chosen."""
+        """Go to the entry that was chosen; Escape there leads back to the results."""
+        text = "" if self._screen is None else self._screen.asked
         self._screen = None
         if entry is None:
             return
@@ -63,7 +64,7 @@ class SearchQueries(Part):
         if pane is not None and pane.contents is not None and ref and pane.find(ref) is None:
             # Its ref changed after it was indexed, because an entry with the same title came or went.
             ref = None
-        Navigation.of(self.app).jump(entry.file, ref or f"line:{entry.line}")
+        Navigation.of(self.app).jump(entry.file, ref or f"line:{entry.line}", lambda: self.open((text, entry)))
 
     # Queries
 

@@ -70,15 +70,18 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         *,
         place: Callable[[FoundEntry], str] | None = None,
         over: str = "in everything",
+        begin: tuple[str, FoundEntry] | None = None,
     ) -> None:
         """`find` answers a query, in a thread; None: not yet.
 
         `told` returns what to say beside an answer, and whether more may come because files are still being read.
-        `place` returns the words beside a hit (default: its kind), `over` names the searched places.
+        `place` returns the words beside a hit (default: its kind), `over` names the searched places. `begin` is the
+        query to begin with, and the entry to put the cursor on.
         """
         super().__init__()
         self._place = place or _kind
         self._over = over
+        self._begin = begin
         self._find, self._told = find, told
         self._number = 0
         self._answered = 0
@@ -103,12 +106,19 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         yield KeyHints()
 
     def on_mount(self) -> None:
-        """Show how to ask."""
+        """Show how to ask, or ask the first query."""
         self._show_start()
+        if self._begin is not None:
+            self.query_one(SafeInput).value = self._begin[0]
 
     def on_resize(self) -> None:
         """Leave out the frame if there are few lines."""
         self.set_class(self.app.size.height < 14, "-low")
+
+    @property
+    def asked(self) -> str:
+        """The query of the answer on the screen; empty where there is none."""
+        return "" if self.answer is None else self.answer.query.text
 
     @property
     def _is_ready(self) -> bool:
@@ -159,6 +169,9 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         self._arrange()
         if not same:
             self.listed.action_first()
+        wanted = self._begin and self._begin[1]
+        if (found := next((key for key, hit in self._hits.items() if hit.entry == wanted), None)) is not None:
+            self.listed.cursor, self._begin = found, None
         count = f"{answer.count}{'+' if answer.more else ''} found" if answer.count else _nothing(answer)
         if answer.count > 1:
             count += f" {self._dot} {'best first' if answer.query.terms else 'newest first'}"
@@ -216,7 +229,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
 
     def action_move(self, step: int) -> None:
         """Move the cursor; Enter then opens the entry under it."""
-        self._waits = False
+        self._waits, self._begin = False, None
         super().action_move(step)
 
     def action_page(self, pages: int) -> None:

@@ -49,6 +49,21 @@ async def test_typing_finds_and_enter_goes_there(workspace: Workspace) -> None:
         assert app.screen is app.main_screen
 
 
+async def test_escape_from_a_hit_leads_back_to_the_results(workspace: Workspace) -> None:
+    """The results are those that were left, with the cursor on the hit; leaving them or the pane ends that."""
+    app = make_app(workspace)
+    async with running(app) as pilot:
+        await press(pilot, "ctrl+f")
+        await type_text(pilot, "deploy")
+        await press(pilot, "down", "down")
+        before, cursor = found(app), app.screen.listed.cursor
+        await press(pilot, "enter", "escape")
+        assert isinstance(app.screen, SearchScreen)
+        assert (found(app), app.screen.listed.cursor, app.screen.text) == (before, cursor, "deploy")
+        await press(pilot, "enter", "1", "escape")
+        assert app.screen is app.main_screen
+
+
 def test_query_and_index_share_one_searcher(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both workers ask for it at once when the search opens; a second one would stay open."""
     both = threading.Barrier(2)
