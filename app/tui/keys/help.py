@@ -45,6 +45,9 @@ USUAL = ("change.undo", "change.redo", "entry.add", "entry.edit", "entry.remove"
 KEYLESS = "Without a key"
 """The group of the commands that only this list runs."""
 
+NOT_NOW = "Not now"
+"""The last group: the keys that do nothing now, each with its reason. Undo stays among the usual ones."""
+
 FIRST = ("History", "Entries", "List", MOVING)
 """The groups that come after the usual commands and the pane's own."""
 
@@ -124,7 +127,7 @@ def palette_rows(app: Spine) -> list[CommandRow]:
 
 
 def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
-    """Return the keys of the pane and those that work everywhere, by group; those that do nothing now say why."""
+    """Return the keys of the pane and those that work everywhere, by group; those that do nothing now come last."""
     name_of, now, pane = name_of_keys(app), Situation(app.state), app.pane
     own = pane.title if pane is not None and screen is app.main_screen else "Here"
     found: dict[tuple[str, str], CommandRow] = {}
@@ -154,9 +157,11 @@ def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
         why = "" if command.id in live else reason(app, command, now.pane_id)
         if command.id in live or why:
             rows.append(_row(app, command, group, why))
-    rows = _one_line_a_key(rows)
-    groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group != KEYLESS), KEYLESS)
-    order = {name: place for place, name in enumerate(dict.fromkeys(groups))}
+    rows = [
+        row._replace(group=NOT_NOW) if row.why and row.id != "change.undo" else row for row in _one_line_a_key(rows)
+    ]
+    groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group not in (KEYLESS, NOT_NOW)), KEYLESS)
+    order = {name: place for place, name in enumerate(dict.fromkeys((*groups, NOT_NOW)))}
     return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
 
 
@@ -168,7 +173,9 @@ def _one_line_a_key(rows: Sequence[CommandRow]) -> list[CommandRow]:
     lines = []
     for same in found.values():
         first, *others = sorted(same, key=lambda row: bool(row.why))
-        names = [first.words, *(row.words for row in others if row.why != on.ADDING.why)]
+        # A key of the pane itself leaves nothing to the command of the same key.
+        also = others if first.id else []
+        names = [first.words, *(row.words for row in also if row.why != on.ADDING.why)]
         lines.append(first._replace(words=" or ".join(dict.fromkeys(names))))
     return lines
 
