@@ -1,4 +1,7 @@
-"""What waits for the user: proposals of agents, commands to approve, entries that another program removed."""
+"""What waits for the user: proposals of agents, commands to approve, entries that another program removed.
+
+Below that is what was decided in the last days, which a key takes back.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,10 @@ from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import STANDINGS, Judged
 from memory.review.proposals import Proposal
+from memory.trust.records import ConsentRecord
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
-from widgets.list.rows import Heading
-from widgets.pane.base import Contents
+from widgets.list.rows import Heading, Note
+from widgets.pane.base import BROAD, Contents
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes import place_name, short_actor, view_lines
 from widgets.panes.memory.clients import ClientDeletion, deletions
@@ -24,6 +28,18 @@ from widgets.text.words import dated
 
 DONE = {"added": "WOULD ADD", "removed": "WOULD REMOVE", "edited": "WOULD CHANGE", "moved": "WOULD MOVE"}
 """What accepting a proposal would do to an entry."""
+
+ROLES = {
+    "check": "The check of this monitor.",
+    "fix": "The fix of this monitor; it runs when the check fails.",
+    "action": "The action of this task; it runs when you run the task.",
+    "folders": "Folders in which a prune deletes old files.",
+    "validation": "A command that validates the project's state; it runs when you run it.",
+}
+"""What an approval is about, by the role of what would run."""
+
+Decision = Proposal | ConsentRecord
+"""A proposal that was accepted or rejected, or a command that was approved or denied."""
 
 
 class WaitingSource(Protocol):
@@ -38,21 +54,23 @@ class WaitingSource(Protocol):
     def removals(self) -> Sequence[OutsideRemoval]:
         """Return the changes by other programs that removed entries which are still missing."""
 
+    def decided(self, now: datetime) -> Sequence[Decision]:
+        """Return what was decided lately and can be taken back, newest first."""
+
     def judged(self, ref: str, now: datetime) -> Judged:
         """Return what a proposal would do now, entry by entry, and whether it fits the current files."""
 
 
 class WaitingPane(RecordPane):
-    """`a` accepts the row under the cursor, `r` rejects it; undo takes either back."""
+    """`a` accepts the row under the cursor, `r` rejects it; undo takes either back, and so does `r` later."""
 
-    DEFAULT_CSS: ClassVar[str] = """
-    WaitingPane > .pane--list-frame, WaitingPane > .pane--detail-frame { width: 1fr; }
-    """
+    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "waiting"
     title: ClassVar[str] = "Waiting"
     empty: ClassVar[str] = (
         "What waits for you: changes that agents propose to your text, commands that need your approval, and entries "
-        "that another program removed.\n\nNothing waits. `memdeck review policy` says what agents may do at once."
+        "that another program removed.\n\nNothing waits. What you decide stays listed here for a week, with a key that "
+        "takes it back. `memdeck review policy` says what agents may do at once."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "actor", "file", "entry", "kind", "operation")
     item_name: ClassVar[str] = "proposal"
@@ -72,16 +90,21 @@ class WaitingPane(RecordPane):
         super().put(contents, flash=flash)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield proposals, approvals and removals, each under a heading that names its keys."""
+        """Yield proposals, approvals and removals, each under a heading that names its keys; then what was decided."""
         source = self.source
         if source is None:
             return
+        waits = False
         for title, hint, found in (
             ("PROPOSALS OF AGENTS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
             ("NEEDS YOUR APPROVAL", "a reviews, r denies", [_ask(one) for one in source.approvals(snapshot, now)]),
             ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
             ("DELETED BY CLIENTS", "a restores, r dismisses", [_deletion(one) for one in deletions(snapshot, now)]),
+            ("DECIDED LATELY", "r takes it back", [_decided(one) for one in source.decided(now)]),
         ):
+            if found and not waits and found[0].part == "decided":
+                yield Note("Nothing waits for you.")
+            waits = waits or bool(found)
             if found:
                 yield Heading(title, f"{len(found)}  {hint}")
                 yield from found
@@ -101,16 +124,21 @@ class WaitingPane(RecordPane):
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Show what would happen, who asks for it, and why."""
-        thing: Proposal | WaitingAsk | OutsideRemoval | ClientDeletion = item.thing
+        thing: Decision | WaitingAsk | OutsideRemoval | ClientDeletion = item.thing
         match thing:
             case Proposal() as one:
                 return self._proposal_detail(item, one)
             case WaitingAsk(ask=ask) as one:
                 interval = ask.detail("interval")
                 return self.lines({
-                    " ": Prose(ask.shown or ask.text), "": Spacer(),
-                    "what": one.role, "runs": describe(interval) if interval else "",
+                    "": Prose(ROLES.get(one.role, one.role), tone="muted"), " ": Prose(ask.shown or ask.text),
+                    "  ": Spacer(), "runs": describe(interval) if interval else "",
                     "in": f"{ask.file}, line {ask.line + 1}", "why": "" if one.why == "not approved yet" else one.why,
+                })  # fmt: skip
+            case ConsentRecord(ask=ask) as one:
+                return self.lines({
+                    "": Prose(ROLES.get(WaitingAsk(ask, "", "").role, ask.role), tone="muted"),
+                    " ": Prose(ask.shown or ask.text), "  ": Spacer(), one.verdict: one.when, "in": ask.file,
                 })  # fmt: skip
             case OutsideRemoval(entries=entries):
                 rows = [line(title, Piece(f"  {place_name(file)}", "muted")) for file, _, title in entries]
@@ -121,21 +149,24 @@ class WaitingPane(RecordPane):
 
     def _proposal_detail(self, item: Record, one: Proposal) -> list[DetailLine]:
         source, now = self.source, self.now
-        judged = None if source is None else self.told_later(item, lambda: source.judged(item.ref, now))
+        judged = None if source is None else self.told_later(item, lambda: source.judged(one.id, now))
         parts: list[DetailLine] = [
-            Labelled("by", short_actor(one.actor)),
-            Labelled("at", dated(one.time.isoformat(), now, self.zone)),
+            Labelled("by", f"{short_actor(one.actor)}, {dated(one.time.isoformat(), now, self.zone)}"),
             Labelled("asks", "to " + " and ".join(one.kinds) + (", edited by a person" if one.edited else "")),
         ]
+        if one.decided_at is not None:
+            parts.append(Labelled(one.state, dated(one.decided_at.isoformat(), now, self.zone)))
         if one.place:
             parts.append(Labelled("in", f"{one.place}, outside this workspace"))
         if judged is None:
             return parts
         views, state = judged
         bad = state.state in ("conflict", "gone")
-        parts.append(Labelled("now", STANDINGS[state.state], "alert" if bad else "plain"))
+        if one.state == "waiting":
+            parts.append(Labelled("now", STANDINGS[state.state], "alert" if bad else "plain"))
         parts += [Prose(reason, tone="muted") for reason in state.reasons[:5]]
-        parts += view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width, DONE)
+        names = None if one.state == "accepted" else DONE
+        parts += view_lines(views, self.glyphs, self.detail_view.scrollable_content_region.width, names)
         for clash in state.clashes[:20]:
             told = clash.json()
             parts += [Spacer(), Caption(f"BOTH CHANGED  {told['entry'] or told['section']}: {told['field']}")]
@@ -159,6 +190,20 @@ def _proposal(one: Proposal) -> Record:
     about = short_actor(one.actor) + ("  edited" if one.edited else "")
     return Record(one.id, title[:1].upper() + title[1:], about=about, when=one.time.isoformat(), tone=tone,
                   values=values, mark=one.edited, thing=one)  # fmt: skip
+
+
+def _decided(one: Decision) -> Record:
+    values = {"part": "decided"}
+    words: str
+    if isinstance(one, Proposal):
+        when = (one.decided_at or one.time).isoformat()
+        words, title, about, good = one.state, one.wanted, short_actor(one.actor), one.state == "accepted"
+    else:
+        when, good, about = one.when, one.verdict == "approved", " ".join((one.ask.shown or one.ask.text)[:200].split())
+        words, title = one.verdict, one.ask.name
+    return Record(f"decided:{one.id}", f"{words.capitalize()}: {title}", about=about, when=when,
+                  sign="check" if good else "cross", tone="good" if good else "muted", values=values, thing=one,
+                  mark=words)  # fmt: skip
 
 
 def _ask(one: WaitingAsk) -> Record:

@@ -172,7 +172,13 @@ def _sorts(now: Situation) -> bool:
 def _leave(now: Situation) -> bool:
     pane = now.pane
     assert pane is not None
-    return pane.is_open or pane.detail_view.has_focus or pane.filter_bar.is_open or not pane.line_list.has_focus
+    return (
+        now.state.back is not None
+        or pane.is_open
+        or pane.detail_view.has_focus
+        or pane.filter_bar.is_open
+        or not pane.line_list.has_focus
+    )
 
 
 def _editing(now: Situation) -> bool:
@@ -321,6 +327,11 @@ NOT_MEMORY = Condition(
     lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this agent memory instead.", everywhere=True
 )
 REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
+UNDECIDED = _pane(
+    "waiting",
+    holds=lambda now: now.item is not None and now.item.part != "decided",
+    why="Already decided; {review.reject|r} takes it back.",
+)
 PROMPT = _pane("prompt")
 PROMPT_VIEW = _pane("prompt", holds=lambda now: now.pane.is_special and not _leave(now))  # type: ignore[union-attr]
 PROMPT_ENTRY = _pane(

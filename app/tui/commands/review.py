@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.forms.editor import in_editor
+from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
@@ -14,12 +15,13 @@ from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import Inbox
 from memory.review.proposals import Proposal
 from memory.storage.merging import FileConflict, Take
+from memory.trust.records import ConsentRecord
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
 from widgets.panes.memory.clients import ClientDeletion, restoring
 
 from . import consent
-from .undo import bring_back, leave
+from .undo import bring_back, leave, take_back
 
 if TYPE_CHECKING:
     from app.tui.spine import Spine
@@ -28,7 +30,7 @@ PANE = "waiting"
 
 
 def _chosen(app: Spine) -> tuple[Proposal, ...]:
-    return tuple(one for one in _things(app) if isinstance(one, Proposal))
+    return tuple(one for one in _things(app) if isinstance(one, Proposal) and one.state == "waiting")
 
 
 def _things(app: Spine) -> list[object]:
@@ -38,6 +40,37 @@ def _things(app: Spine) -> list[object]:
 
 def _inbox(app: Spine) -> Inbox:
     return Inbox(app.shown_workspace.together)
+
+
+def _decided(app: Spine) -> list[Proposal | ConsentRecord]:
+    """Return what is already decided among the chosen rows."""
+    return [one for one in _things(app) if isinstance(one, ConsentRecord) or
+            (isinstance(one, Proposal) and one.state != "waiting")]  # fmt: skip
+
+
+def _take_back(app: Spine, decided: Sequence[Proposal | ConsentRecord]) -> None:
+    """Let what was rejected, approved or denied wait again, and revert what was accepted."""
+    inbox, now = _inbox(app), app.clock()
+    for one in decided:
+        if isinstance(one, Proposal) and one.change_id is not None:
+            take_back(app, one.change_id, f"Reverted: {one.summary}")
+    waits = [one for one in decided if isinstance(one, ConsentRecord) or one.change_id is None]
+
+    def work() -> None:
+        for one in waits:
+            if isinstance(one, Proposal):
+                inbox.reopen(one.id)
+            else:
+                Schedule.of(app).trust().revoke(one.id, who=ACTOR, now=now)
+
+    def done(_: None) -> None:
+        one = waits[0]
+        words = (one.wanted if isinstance(one, Proposal) else one.ask.name) if len(waits) == 1 else f"{len(waits)} rows"
+        app.say(f"Pending again: {words}")
+        app.changed()
+
+    if waits:
+        app.find(work, done)
 
 
 # Accept
@@ -138,7 +171,9 @@ def edit(app: Spine) -> None:
 
 
 def reject(app: Spine) -> None:
-    """Reject the proposal, deny the command, or dismiss the removal."""
+    """Reject the proposal, deny the command, dismiss the removal, or take back a decision."""
+    if decided := _decided(app):
+        return _take_back(app, decided)
     chosen = _chosen(app)
     removals = [one for one in _things(app) if isinstance(one, OutsideRemoval)]
     if removals:

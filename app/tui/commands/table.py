@@ -150,7 +150,7 @@ def _pane_commands() -> Iterator[Command]:
             sentence=f"Open {title}; again: {again}" if again else f"Open {title}",
         )
     for pane in all_panes():
-        if pane.id not in opened and pane.key:
+        if pane.id not in opened and pane.key.isdigit():
             does, sentence = "navigation.open_pane", f"Open {pane.title}"
             yield _command(f"pane.{pane.id}", "", does, pane.title, arguments=(pane.id,), sentence=sentence)
 
@@ -162,7 +162,7 @@ COMMANDS: tuple[Command, ...] = (
         "a",
         "review.accept",
         "accept",
-        on.REVIEW,
+        on.UNDECIDED,
         shown=True,
         bulk=True,
         said=(("waiting.approvals", "review", ""), ("waiting.removals", "restore", "")),
@@ -175,7 +175,11 @@ COMMANDS: tuple[Command, ...] = (
         on.REVIEW,
         shown=True,
         bulk=True,
-        said=(("waiting.approvals", "deny", ""), ("waiting.removals", "dismiss", "")),
+        said=(
+            ("waiting.approvals", "deny", ""),
+            ("waiting.removals", "dismiss", ""),
+            ("waiting.decided", "take back", ""),
+        ),
     ),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
     _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),

@@ -12,6 +12,7 @@ from app.tui.pane_state import PaneState
 from app.tui.shell import ACTOR
 from app.tui.spine import Part
 from memory.errors import MemdeckError
+from memory.files.versions.diff import ChangeView
 from memory.history import logs
 from memory.history.changes import row, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
@@ -112,7 +113,7 @@ class OutsideChanges(Part):
         rows = [row(one.record) for one in logs.list_changes(self.workspace.together, limit=limit)]
         return [{**one, "summary": unturned(one["summary"])} if one["undoneBy"] else one for one in rows]
 
-    def told(self, ref: str) -> Sequence[object]:
+    def told(self, ref: str) -> Sequence[ChangeView]:
         """Return what a change did, entry by entry."""
         found = logs.find_change(self.workspace.together, ref, ACTOR)
         return views_of(found.log.history, found.record)

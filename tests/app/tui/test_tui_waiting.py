@@ -46,6 +46,12 @@ def tasks(workspace: Workspace) -> str:
     return (workspace.memory / "tasks.md").read_text()
 
 
+def waiting(app: MemdeckApp) -> list[str]:
+    """The refs of what waits."""
+    assert app.pane is not None
+    return [one.ref for one in app.pane.arrangement.rows.values if one.part != "decided"]
+
+
 def stands(app: MemdeckApp) -> str:
     """What the detail says of how the proposal stands to the files."""
     pane = app.pane
@@ -103,12 +109,33 @@ async def test_what_needs_approval_is_denied_without_a_question_and_waits_again(
     """r denies the command under the cursor, u lets it wait again; the footer says what a and r do there."""
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
-        before = [one.ref for one in app.pane.arrangement.rows.values]
+        before = waiting(app)
         assert "a review" in screen_text(app)
         await press(pilot, "r")
-        assert [one.ref for one in app.pane.arrangement.rows.values] == before[1:]
+        assert waiting(app) == before[1:]
         await press(pilot, "u")
-        assert [one.ref for one in app.pane.arrangement.rows.values] == before
+        assert waiting(app) == before
+
+
+async def test_what_was_decided_stays_listed_and_r_takes_it_back(workspace: Workspace) -> None:
+    """An accepted proposal is reverted, a rejected one and a denied command wait again; none of them is counted."""
+    before, count = tasks(workspace), len(Inbox(workspace.together).list())
+    titles = [task.title for task in workspace.snapshot().tasks.items][:2]
+    for title in titles:
+        removal(workspace, title)
+    app = make_app(workspace, pane="waiting")
+    async with running(app) as pilot:
+        first = waiting(app)
+        await press(pilot, "a", "r", "r")
+        decided = [one.title.partition(":")[0] for one in app.pane.arrangement.rows.values if one.part == "decided"]
+        assert sorted(decided) == ["Accepted", "Denied", "Rejected"]
+        assert not {one.removeprefix("decided:") for one in first[:2]} & set(waiting(app))
+        for _ in decided:
+            await press(pilot, "G", "r")
+        assert tasks(workspace) == before
+        assert len(waiting(app)) == len(first) - 1
+        assert len(Inbox(workspace.together).list()) == count + 1
+        assert "DECIDED" not in screen_text(app)
 
 
 @pytest.mark.parametrize(("key", "due"), [("m", "2024-02-02"), ("t", "2024-03-03")])
