@@ -8,15 +8,18 @@ of letters and digits. Chinese, Japanese and Korean have few spaces or none, so 
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from math import ceil
 from threading import Lock
+from types import ModuleType
 from typing import NamedTuple
 
-from .word_lists import FUNCTION_CHARACTERS, IRREGULAR, STOP_WORDS
+from .word_lists import FUNCTION_CHARACTERS, IRREGULAR, REQUEST_WORDS, STOP_WORDS
 
 FORMAT = f"3/{unicodedata.unidata_version}"
 """Another value means that words are computed differently: an index with an old value has to be rebuilt."""
@@ -27,8 +30,9 @@ _UNSPACED = (
     "\u3005\u3007\u3040-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 )
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
-_PIECE = re.compile(f"[{_UNSPACED}]+|[^\x00-/:-`{{-\x7f{_UNSPACED}]+")
+# As text: they take a millisecond each to compile, and only texts of other scripts need them.
+_UNSPACED_RUN = f"[{_UNSPACED}]+"
+_PIECE = f"[{_UNSPACED}]+|[^\x00-/:-`{{-\x7f{_UNSPACED}]+"
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff"
     "\u20d0-\u20ff\ufe20-\ufe2f]"
@@ -60,7 +64,7 @@ def fold(text: str) -> str:
 def _folded(run: str) -> str:
     # The marks of kana are part of the character and stay; other accents are removed.
     return "".join(
-        char if _UNSPACED_RUN.match(char) else _folded_char(char) for char in unicodedata.normalize("NFC", run)
+        char if re.match(_UNSPACED_RUN, char) else _folded_char(char) for char in unicodedata.normalize("NFC", run)
     )
 
 
@@ -73,7 +77,7 @@ def _folded_char(char: str) -> str:
 def tokens(text: str) -> list[str]:
     """Return the words of a text in order; unspaced writing as overlapping pairs, and the last character of a run."""
     folded = fold(text)
-    return _WORD.findall(folded if folded.isascii() else _UNSPACED_RUN.sub(_in_pairs, folded))
+    return _WORD.findall(folded if folded.isascii() else re.sub(_UNSPACED_RUN, _in_pairs, folded))
 
 
 def _in_pairs(found: re.Match[str]) -> str:
@@ -116,8 +120,8 @@ def spans(text: str) -> list[Span]:
         folded += part
         places += [place] * len(part)
     found = []
-    for piece in _PIECE.finditer(folded):
-        if _UNSPACED_RUN.match(piece[0]):
+    for piece in re.finditer(_PIECE, folded):
+        if re.match(_UNSPACED_RUN, piece[0]):
             pairs = [(at, min(at + 2, piece.end())) for at in range(piece.start(), piece.end())]
             found += [Span(folded[at:end], places[at], places[end - 1] + 1) for at, end in pairs]
         else:
@@ -127,12 +131,12 @@ def spans(text: str) -> list[Span]:
 
 def is_unspaced(word: str) -> bool:
     """Return whether a word is of a script without spaces."""
-    return not word.isascii() and _UNSPACED_RUN.match(word) is not None
+    return not word.isascii() and re.match(_UNSPACED_RUN, word) is not None
 
 
 def unspaced_runs(text: str) -> list[str]:
     """Return the runs of unspaced writing in a text."""
-    return [] if text.isascii() else _UNSPACED_RUN.findall(fold(text))
+    return [] if text.isascii() else re.findall(_UNSPACED_RUN, fold(text))
 
 
 def is_function(char: str) -> bool:
@@ -153,10 +157,17 @@ def _says_something(word: str) -> bool:
 
 @cache
 def _stem_word() -> Callable[[str], str]:
-    # It loads all its languages, which takes longer than a short verb: only where a word is searched.
-    import snowballstemmer
-
-    found: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    # The package imports all its languages, which takes as long as starting Python: an empty one stands in for it.
+    name = "snowballstemmer"
+    spec, stand_in = find_spec(name), ModuleType(name)
+    stand_in.__path__ = list(spec.submodule_search_locations or ()) if spec else []
+    package = sys.modules.setdefault(name, stand_in)
+    try:
+        from snowballstemmer.english_stemmer import EnglishStemmer
+    finally:
+        if package is stand_in:
+            del sys.modules[name]
+    found: Callable[[str], str] = EnglishStemmer().stemWord
     return found
 
 
@@ -171,6 +182,16 @@ def stem(word: str) -> str:
         return word
     with _STEMMER:
         return _stem_word()(IRREGULAR.get(word, word))
+
+
+@cache
+def _request_stems() -> frozenset[str]:
+    return frozenset(map(stem, REQUEST_WORDS))
+
+
+def is_request(word: str) -> bool:
+    """Return whether a folded word is one with which people say what to do, such as "explain"."""
+    return stem(word) in _request_stems()
 
 
 def spellings(word: str, typed: str) -> list[str]:

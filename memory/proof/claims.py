@@ -66,12 +66,12 @@ _OWNED = re.compile(
     r"|(?P<whose>[^,;]+) is owned by (?P<by>[\w.@-]+))\W*",
     re.IGNORECASE,
 )
-_PLACED = frozenset(map(stem, ["lives", "located", "stored", "defined", "kept", "implemented"]))
-"""Words that say where a thing is: a line of them needs fewer other words."""
+_PLACED = frozenset(["live", "locat", "store", "defin", "keep", "implement"])
+"""Stems of words that say where a thing is: a line of them needs fewer other words."""
 _COMMANDS = frozenset(
-    map(stem, re.findall(r"\w+", "run running execute test tests lint build format check type start dev server deploy"))
+    ["run", "execut", "test", "lint", "build", "format", "check", "type", "start", "dev", "server", "deploy"]
 )
-"""Words that say what a command is for: a line of them alone needs no other words."""
+"""Stems of words that say what a command is for: a line of them alone needs no other words."""
 _PAIR = re.compile(r"^\W*([A-Za-z][A-Za-z /_-]{2,30}?)[\*_`]*\s*[:=]\s*[\*_]*\s*(\S.*)$")
 
 

@@ -20,8 +20,7 @@ from memory.base.values import folded
 from memory.clients.instructions import instructions
 from memory.clients.sources import project_root
 from memory.errors import AmbiguousError, MemdeckError, NotFoundError
-from memory.search.entries import path_of
-from memory.search.records import derived_ref
+from memory.search.records import derived_ref, path_of
 from memory.storage.own_folders import StateFolder
 from memory.storage.private.record import Settings
 from memory.workspace import Workspace

@@ -14,9 +14,8 @@ from memory.base.safe_text import visible
 from memory.base.values import folded
 from memory.errors import ConflictError, UsageError
 from memory.files.refs import identity_hex
-from memory.workspace import MEMORY_FOLDER
 
-from .records import FILE_KINDS, Record, derived_ref
+from .records import Record, derived_ref, path_of
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
@@ -104,11 +103,6 @@ def item_of(record: Record) -> EntryItem:
         values,
         text,
     )
-
-
-def path_of(kind: str, file: str) -> str:
-    """Return the path of a record's file in the workspace, which resources and people take."""
-    return f"{MEMORY_FOLDER}/{file}" if kind in FILE_KINDS else file
 
 
 def _present(value: Any) -> Any:

@@ -13,11 +13,12 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.word_lists import REQUEST_WORDS, SHORT_FORMS, STOP_WORDS, SYNONYMS
+from memory.base.word_lists import SHORT_FORMS, STOP_WORDS, SYNONYMS
 from memory.base.words import (
     camel_parts,
     fold,
     is_function,
+    is_request,
     is_unspaced,
     spellings,
     stem,
@@ -42,7 +43,6 @@ MINOR = 0.08
 """The share of its value that a word has which says little, such as "the"."""
 REQUEST = 0.5
 """The same for a word with which people say what to do, such as "explain"."""
-_REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _ASSUMED = 50
 _MOST_LONGER, _MOST_NEAR = 12, 8
 _LONGEST = 64
@@ -234,7 +234,7 @@ def _words_of(term: Term) -> list[_Word]:
     for word in words:
         if not is_unspaced(word):
             alone = len(words) == 1
-            weight = REQUEST if stem(word) in _REQUESTS else 1.0
+            weight = REQUEST if is_request(word) else 1.0
             found.append(
                 _Word(word, term.text if alone else word, weight, term.open if alone else len(word) > SHORTEST)
             )

@@ -21,6 +21,7 @@ from memory.files.refs import identity_hex
 from memory.files.snapshot import ARCHIVED, Snapshot
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
+from memory.workspace import MEMORY_FOLDER
 
 FILE_KINDS = REGISTRY[0].kinds
 """The kinds of records of the memory files."""
@@ -75,6 +76,11 @@ class Named(Protocol):
 def derived_ref(record: Named) -> str:
     """Return the ref of a record without its own, derived from its file and its title."""
     return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
+
+
+def path_of(kind: str, file: str) -> str:
+    """Return the path of a record's file in the workspace, which resources and people take."""
+    return f"{MEMORY_FOLDER}/{file}" if kind in FILE_KINDS else file
 
 
 class FileRecords(NamedTuple):

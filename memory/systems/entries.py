@@ -38,12 +38,11 @@ from memory.search.entries import (
     Made,
     item_of,
     passes,
-    path_of,
     stale,
 )
 from memory.search.hits import FoundEntry, Hit
 from memory.search.query import read_day, read_query
-from memory.search.records import Record, derived_ref
+from memory.search.records import Record, derived_ref, path_of
 from memory.search.searcher import Searcher
 from memory.storage.changes import AGENT
 from memory.workspace import Workspace

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from app.cli.forms import first_word
 from app.cli.session import Session, at_terminal
 from app.demo.workspace import make_demo
-from app.tui.launch import run
 from memory.errors import UsageError
 from memory.operations import Context, Whole, argument, option, shows, verb
 from memory.operations.result import Result, said
@@ -161,5 +160,6 @@ def _need_terminal(instead: str) -> None:
 def _open(session: Session, folder: str | None, *, pane: str | None = None, demo: bool = False) -> int:
     if session.no_color:
         os.environ["NO_COLOR"] = "1"  # Textual reads it when it is imported.
+    from app.tui.launch import run
 
     return run(folder, session.now_option, pane=pane, demo=demo, safe=session.safe)

@@ -13,8 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from memory.base.word_lists import REQUEST_WORDS
-from memory.base.words import content_words, fold, is_unspaced, stem, terms, tokens, unspaced_runs
+from memory.base.words import content_words, fold, is_request, is_unspaced, stem, terms, tokens, unspaced_runs
 from memory.curated.catalog import COLUMNS, memories, memory_of, text_of
 from memory.curated.curated import Curated
 from memory.curated.model import Memory, Root
@@ -33,7 +32,6 @@ DAY = 86400.0
 _SOME, _HALF = 0.1, 0.45
 _SAYS = 0.25
 """The least that the words of a memory tell that a question finds."""
-_REQUESTS = frozenset(map(stem, REQUEST_WORDS))
 _SAME = 0.6
 """The share of all words of two memories that both must have to say the same."""
 TERMS = ("bm25_unicode", "bm25_trigram", "recency", "recall_signal")
@@ -205,7 +203,7 @@ def _is_enough(needs: Sequence[Need], evidence: Evidence, *, of_message: bool) -
     if evidence.fits_all or not of_message:
         return evidence.fits_all or (evidence.share >= _SOME and evidence.telling >= _SAYS)
     found = ((at, needs[at].text) for at in evidence.found if not needs[at].minor)
-    telling = {at: text for at, text in found if stem(fold(text)) not in _REQUESTS}
+    telling = {at: text for at, text in found if not is_request(fold(text))}
     code = any(text.isalnum() and not text.isalpha() and not text.isdigit() for text in telling.values())
     titled = any(
         "title" in evidence.found[at] and (evidence.share >= _HALF or is_unspaced(text)) for at, text in telling.items()

@@ -46,6 +46,7 @@ def test_the_version_imports_nothing(process: Process) -> None:
         ["--help"],
         ["--maintain", "--no-exec"],
         ["hook", "prompt", "--client", "claude-code"],
+        ["api", "--openapi"],
     ],
     ids=" ".join,
 )
@@ -64,7 +65,7 @@ def test_only_what_is_needed_is_imported(shop: Path, words: list[str]) -> None:
     loaded = set(done.stderr.split("\n"))
     assert "memory.operations" in loaded or "memory.prompts" in loaded or "memory.maintenance.run" in loaded
     # The next run of a recurring task is told to an agent.
-    needed = ("croniter", "zoneinfo") if words[0] == "hook" else ()
+    needed = {"hook": ("croniter", "zoneinfo"), "api": HEAVY[1:]}.get(words[0], ())
     assert [name for name in HEAVY if name in loaded and name not in needed] == []
     assert [name for name in loaded if name.startswith(("app.tui", "widgets"))] == []
     if words[0] == "hook":

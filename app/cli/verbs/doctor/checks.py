@@ -16,7 +16,6 @@ from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
 from app.hooks.sessions import failures
-from app.tui.keys.user_keys import read_keymap
 from app.version import __version__
 from memory.base.programs import find_program
 from memory.base.safe_text import plural
@@ -124,6 +123,8 @@ def _watcher(_root: Path | None) -> Found:
 
 def _keys(root: Path | None) -> Found:
     """Check the file with the keys that the user chose."""
+    from app.tui.keys.user_keys import read_keymap  # It imports textual, and every verb is in one table.
+
     keymap = read_keymap(config_home(os.environ), root)
     for problem in keymap.problems:
         yield "warning", str(problem), "docs/keys.md tells what can be written there"
