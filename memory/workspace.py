@@ -17,7 +17,7 @@ from .document import Document, Entry
 from .document.compare import Region, compare, with_top
 from .document.model import parse, updated
 from .errors import MemdeckError, UsageError
-from .files import MEMORY_FILES, template_files
+from .files import MEMORY_FILES, MEMORY_FOLDER, template_files
 from .files.edit import Edit, refuse_unwritable, secrets_in
 from .files.refs import RefTrace
 from .files.snapshot import Folder, Snapshot, Views, WrittenFiles, ref_of
@@ -32,7 +32,6 @@ from .storage.watch import Watcher
 from .system import System, Systems
 
 SYSTEM_FOLDER = ".aiter"
-MEMORY_FOLDER = ".aiter/memory"
 _INSIDE = "memory/"
 
 

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from memory.base.clock import format_utc
 
+MEMORY_FOLDER = ".aiter/memory"
+"""The folder of the workspace memory, relative to the root of a workspace."""
 MEMORY_FILES = (
     "tasks.md",
     "journal.md",

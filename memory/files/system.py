@@ -26,9 +26,9 @@ from memory.search.records import (
     task_record,
 )
 from memory.system import Contribution, System
-from memory.workspace import MEMORY_FOLDER, Workspace
+from memory.workspace import Workspace
 
-from . import MEMORY_FILES
+from . import MEMORY_FILES, MEMORY_FOLDER
 from .edit import Edit
 from .knowledge import KnowledgeItem
 from .monitors import FILE

@@ -20,13 +20,14 @@ from time import monotonic
 from typing import Any
 
 from memory.errors import BusyError, ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.files import MEMORY_FOLDER
 from memory.fleet.catalogue import VERSION, Database, connect, told
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure
 from memory.fleet.publish import Publisher, cleared_json, without_quotes
 from memory.history.undo import revert_in
 from memory.monitoring.schedule import LONGEST
 from memory.systems.at_rest import FileStamp, file_stamp
-from memory.workspace import MEMORY_FOLDER, Workspace
+from memory.workspace import Workspace
 
 EACH_SECONDS = 1.0
 """Seconds between two checks of the workspaces' files, and for due work."""

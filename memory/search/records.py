@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from memory.files import MEMORY_FILES
+from memory.files import MEMORY_FILES, MEMORY_FOLDER
 from memory.files.check import unread_lines
 from memory.files.config import Setting
 from memory.files.contacts import Contact
@@ -21,7 +21,6 @@ from memory.files.refs import identity_hex
 from memory.files.snapshot import ARCHIVED, Snapshot
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
-from memory.workspace import MEMORY_FOLDER
 
 FILE_KINDS = REGISTRY[0].kinds
 """The kinds of records of the memory files."""

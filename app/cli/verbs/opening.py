@@ -14,10 +14,11 @@ from app.cli.forms import first_word
 from app.cli.session import Session, at_terminal
 from app.demo.workspace import make_demo
 from memory.errors import UsageError
+from memory.files import MEMORY_FOLDER
 from memory.operations import Context, Whole, argument, option, shows, verb
 from memory.operations.result import Result, said
 from memory.storage.own_folders import home, state_home
-from memory.workspace import MEMORY_FOLDER, Workspace
+from memory.workspace import Workspace
 
 from . import VERBS
 
