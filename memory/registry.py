@@ -221,7 +221,7 @@ REGISTRY: tuple[SystemName, ...] = (
             VerbName(
                 "clients",
                 "memory.clients.operations:clients",
-                "The memories that Claude Code, Codex, Gemini CLI and VS Code keep themselves.",
+                "Show and edit what Claude Code, Codex, Gemini CLI and VS Code remember.",
             ),
             VerbName(
                 "export", "memory.clients.operations:export", "Print lasting knowledge as Markdown, for AGENTS.md."

@@ -89,7 +89,7 @@ def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> Non
 
 
 FOLDER = option(
-    "-w", "--workspace", metavar="DIR", help="Folder in the workspace to work on (default: the current one)."
+    "-w", "--workspace", metavar="DIR", help="The workspace, or a folder in it (default: the current folder)."
 )
 FOLDER_ONLY = _click(option("-w", "workspace", metavar="DIR", help=FOLDER.help), callback=_keep, expose_value=False)
 """The first common option for verbs that use `--workspace` differently."""

@@ -41,7 +41,7 @@ class UnknownZone(UsageError, ValueError):
 
     def __init__(self, name: str) -> None:
         """Build the message from the zone's name."""
-        super().__init__("time.zone", f"no time zone is called {name[:80]!r}", "write it like Europe/Berlin or UTC")
+        super().__init__("time.zone", f"unknown time zone {name[:80]!r}", "write it like Europe/Berlin or UTC")
 
 
 class Moment(NamedTuple):
@@ -108,7 +108,7 @@ def _read_offset(offset: str, text: str) -> tzinfo:
         return UTC
     hours, minutes = int(offset[1:3]), int(offset[-2:])
     if hours > 23 or minutes > 59:
-        raise BadMoment(f"{text[:40]!r} has an offset that does not exist", "offsets look like +02:00")
+        raise BadMoment(f"{text[:40]!r} has an invalid UTC offset", "offsets look like +02:00")
     shift = timedelta(hours=hours, minutes=minutes)
     return timezone(-shift if offset[0] == "-" else shift)
 

@@ -290,7 +290,7 @@ class _Reader:
                 continue  # 29 February
             if found <= self.today if self.past else found >= self.today:
                 return found
-        raise ValueError(f"{self.text!r} never comes")
+        raise ValueError(f"{self.text!r} never occurs")
 
     # Times
 

@@ -80,9 +80,7 @@ def original_of(name: str, known: Callable[[str], object]) -> str | None:
 
 def copy_problem(name: str, original: str) -> Problem:
     """Return the warning about a copy of a file, which nothing reads."""
-    message = (
-        f"a copy of {original} that another program left and nothing reads; move what you need from it, then delete it"
-    )
+    message = f"a copy of {original} that another program left; nothing reads it: move what you need, then delete it"
     return Problem("warning", name, 0, "file.conflicted_copy", message)
 
 

@@ -46,7 +46,7 @@ class MemoryEntries:
         """Add a memory to a client's folder, with its line in the index."""
         refuse_unknown(fields, _FIELDS, "a memory of a client")
         if not fields.get("client"):
-            raise UsageError("clients.folder", "a memory of a client needs its name", "set client, such as claude-code")
+            raise UsageError("clients.folder", "a client memory needs a name", "set client, such as claude-code")
         values = {key: text_of(key, fields.get(key) or "") for key in _FIELDS}
         folder = folder_named(_folders(call), values["client"])
         writer = FolderWriter(folder.store, call.actor, call.now)

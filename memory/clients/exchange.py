@@ -31,7 +31,7 @@ def take(folder: ClientFolder, items: Sequence[Item], *, actor: str, now: dateti
         title = alike(item.title)
         there = known.get(title)
         if item.kind in LEFT_OUT:
-            skipped.append(Skipped(item.what, f"a {item.kind} is not a memory of a client"))
+            skipped.append(Skipped(item.what, f"a {item.kind} is not a client memory"))
         elif title in new:
             skipped.append(Skipped(item.what, "it was already converted"))
         elif there is not None and alike(there.body) == alike(_body(item)):

@@ -112,13 +112,15 @@ def found_in(folders: Sequence[ClientFolder], ref: str) -> tuple[ClientFolder, C
         if len(found) > 1:
             raise AmbiguousError(
                 "clients.ambiguous",
-                f"{len(found)} memories fit {ref[:60]!r}",
+                f"{len(found)} memories match {ref[:60]!r}",
                 "name one by its ref",
                 candidates=[{"ref": one.ref, "title": one.title, "file": one.file} for _, one in found[:20]],
             )
         if found:
             return found[0]
-    raise NotFoundError("clients.not_found", f"no memory of a client fits {ref[:60]!r}", "list them: clients list")
+    raise NotFoundError(
+        "clients.not_found", f"no client memory matches {ref[:60]!r}", "`memdeck clients list` lists them"
+    )
 
 
 def folder_named(folders: Sequence[ClientFolder], name: str) -> ClientFolder:
@@ -129,7 +131,7 @@ def folder_named(folders: Sequence[ClientFolder], name: str) -> ClientFolder:
     if project:
         return project[0]
     known = ", ".join(dict.fromkeys(one.source.name for one in folders)) or "none"
-    raise NotFoundError("clients.folder", f"there is no folder of {name[:60]!r} here", f"there is {known}")
+    raise NotFoundError("clients.folder", f"no client has a folder {name[:60]!r} here", f"use one of {known}")
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------

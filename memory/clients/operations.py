@@ -25,9 +25,9 @@ from .system import ClientMemories, folder_json
 
 clients = Group(
     "clients",
-    """The memories that clients of agents keep themselves: Claude Code and its subagents, Codex, Gemini CLI, VS Code.
+    """What Claude Code and its subagents, Codex, Gemini CLI and VS Code remember on their own.
 
-    They are read wherever the clients keep them. A folder is changed only after `memdeck clients allow`.
+    memdeck reads them where the clients keep them, and changes a folder only after `memdeck clients allow`.
     """,
 )
 EXPORTED = ("knowledge", "facts", "typed", "state", "curated", "memory")
@@ -75,7 +75,7 @@ def list_memories(context: Context, client: str | None, kind: str | None, match:
                 yield paint.line(f"{folder.source.title}  {folder.source.shown}")
                 yield from paint.columns(rows)
         if not found:
-            yield "no memories of clients"
+            yield "no client memories"
 
     return listing("memories", lambda: map(_row, found), lines)
 
@@ -97,7 +97,7 @@ def show(context: Context, ref: str) -> Result:
 
 @clients.look("folders", "", "-o json")
 def folders(context: Context) -> Result:
-    """List the folders of the clients: how full their indexes are, and whether memdeck may change them."""
+    """List the clients' folders, how full their indexes are, and whether memdeck may change them."""
     found = _system(context).look().folders
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -154,7 +154,7 @@ def loads(context: Context, client: str | None) -> Result:
     ),
 )
 @argument("client", metavar="CLIENT")
-@option("--revoke", is_flag=True, help="Allow it no longer.")
+@option("--revoke", is_flag=True, help="Withdraw the permission.")
 def allow(context: Context, client: str, revoke: bool) -> Result:
     """Allow memdeck to change the memories of CLIENT: its folder for this project, or the one that you name.
 
@@ -163,7 +163,7 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
     """
     folder = folder_named(_system(context).look().folders, client)
     folder.store.allow(context.now, allowed=not revoke)
-    words = "is read only again" if revoke else "may be changed"
+    words = "is read-only again" if revoke else "may be changed"
     return said({"folder": folder_json(folder)}, f"{folder.source.shown} {words}")
 
 
@@ -172,7 +172,7 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
 @_client
 @option("--agent", metavar="NAME", help="The subagent whose memory it is, in a folder of subagents.")
 @option("--type", "kind", metavar="T", default=TYPES[2], help=f"{', '.join(TYPES)} (default: {TYPES[2]}).")
-@option("--description", metavar="D", default="", help="One sentence, by which the client chooses memories.")
+@option("--description", metavar="D", default="", help="One sentence that helps the client choose it.")
 @option("--text", metavar="TEXT", type=Input(), help="The text; - reads standard input (default: the title).")
 def add(
     context: Context, title: str, client: str | None, agent: str | None, kind: str, description: str, text: str | None
@@ -185,8 +185,8 @@ def add(
 
 @clients.change("edit", "'Use tabs' --description 'Tabs in Go, spaces in YAML'", "3fa94c1 --text -")
 @_ref
-@option("--title", metavar="T", help="A new name; its line in the index follows.")
-@option("--description", metavar="D", help="A new description; its line in the index follows.")
+@option("--title", metavar="T", help="A new name, also in the index.")
+@option("--description", metavar="D", help="A new description, also in the index.")
 @option("--type", "kind", metavar="T", help=f"A new type: {', '.join(TYPES)}.")
 @option("--text", metavar="TEXT", type=Input(), help="A new text after the front matter; - reads standard input.")
 def edit(
@@ -215,7 +215,7 @@ def remove(context: Context, ref: str) -> Result:
 )
 @argument("files", metavar="[FILE]...", nargs=-1)
 @option("--list", "listing", is_flag=True, help="Only list what clients deleted.")
-@option("--keep", is_flag=True, help="Leave it deleted, without further reminders.")
+@option("--keep", is_flag=True, help="Leave it deleted and stop the reminders.")
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:
     """Bring back memories that clients deleted: all of the last week, or FILEs, with their lines in the index."""
     lost = _system(context).look().lost(None if files else context.now)
@@ -247,12 +247,12 @@ def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool)
     looks=lambda values: values["dry_run"],
     examples=("memdeck clients rejoin --dry-run", "memdeck clients rejoin"),
 )
-@option("--dry-run", is_flag=True, help="Say what would be copied, and copy nothing.")
+@option("--dry-run", is_flag=True, help="Show what would be copied, and copy nothing.")
 def rejoin(context: Context, dry_run: bool) -> Result:
     """Copy the memories of a project that was renamed or moved to where Claude Code looks for them now.
 
-    Its sessions name the folder that they were in. If that is gone, and its name or the folder around it is the same as
-    here, its memories are meant. They stay where they were, too; your call allows the new folder to be written.
+    The old folder is one that Claude Code's sessions name, that is gone, and that has the same name or the same parent
+    as this one. The old copies stay. This also allows memdeck to write to the new folder.
     """
     system = _system(context)
     moved = system.moved()
@@ -270,7 +270,7 @@ def rejoin(context: Context, dry_run: bool) -> Result:
 def export(context: Context, places: str | None) -> Result:
     """Print the lasting knowledge as Markdown that every client reads, such as AGENTS.md: no tasks, no history.
 
-    What looks like a secret or like an order to an agent is left out. The memories of clients, which are private, are
+    Text that looks like a secret or like an order to an agent is left out. Client memories are private: they are
     printed only if you name the kind memory. `memdeck convert FROM clients` writes into a client's memory instead.
     """
     wanted = [one.strip() for one in (places or ",".join(EXPORTED[:-1])).split(",") if one.strip()]

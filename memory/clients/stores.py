@@ -79,8 +79,8 @@ class ClientStore(Store):
         if not self.allowed:
             refused = BlockedError(
                 "clients.consent",
-                f"{self.source.shown} belongs to {self.source.title}; memdeck changes it only after you allowed it",
-                f"`memdeck clients allow {self.source.name}` allows it, once",
+                f"{self.source.shown} belongs to {self.source.title}; memdeck changes it only after you allow it",
+                f"run `memdeck clients allow {self.source.name}` once",
                 folder=str(self.source.root),
             )
             refused.grant = self.allow

@@ -114,7 +114,7 @@ _SHOWN = 5
 )
 @argument("source", metavar="FROM")
 @argument("target", metavar="TO")
-@option("--dry-run", is_flag=True, help="Say what would be converted, and write nothing.")
+@option("--dry-run", is_flag=True, help="Show what would be converted, and write nothing.")
 @option(
     "--into", default="", metavar="PLACE", help="The agent of typed memory, the scope of curated memory, or a client."
 )

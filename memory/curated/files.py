@@ -69,7 +69,7 @@ def fault_of(name: str) -> tuple[str, str] | None:
     if name.casefold().startswith("_system") or name.casefold().startswith("_inbox"):
         return "system_namespace", "names that begin with _system or _inbox are memdeck's own"
     if not _FILE.fullmatch(name) or not name.endswith(".md") or ".." in name:
-        return "unsafe_filename", "a file name is letters, digits, dots, hyphens and underscores, and ends in .md"
+        return "unsafe_filename", "a file name has only letters, digits, dots, hyphens and underscores, and ends in .md"
     if name.casefold() == INDEX.casefold():
         return "unsafe_filename", f"{INDEX} is the index, not a memory"
     return None

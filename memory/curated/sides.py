@@ -97,7 +97,7 @@ def check_selector(scope: str | None, agent: str | None, tier: str | None) -> st
         (scope in SCOPES[:2] and (agent or tier), "agent_flags_invalid", f"the scope {scope} has no agent and no tier",
          "use --scope agent"),
         (tier not in (None, *TIERS), "agent_tier_invalid", f"there is no tier {str(tier)[:40]!r}", ", ".join(TIERS)),
-        (tier and not agent, "agent_flags_invalid", "a tier is that of an agent", "name the agent with --agent"),
+        (tier and not agent, "agent_flags_invalid", "only an agent has a tier", "name the agent with --agent"),
     ):  # fmt: skip
         if wrong:
             raise UsageError(f"memory.scope.{code}", words, hint)

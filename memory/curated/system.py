@@ -173,7 +173,7 @@ class CuratedMemory(System):
                 found += (Problem("warning", f"{top}/{INDEX}", line + 1, "line.unread", f"{file} is not there")
                           for line, _, file in self._hand_written(root) if file)  # fmt: skip
             for copy in self.curated.sides["workspace"].claim.copies:
-                words = f"{copy} has the same workspace_id: remove {FILE} from a copy, its next write makes another"
+                words = f"{copy} has the same workspace_id: remove {FILE} from the copy; its next write makes one"
                 found.append(Problem("warning", shown, 1, "memory.workspace.copied", words))
         except MemdeckError as error:
             line = error.details.get("line", 0)

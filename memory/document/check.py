@@ -92,7 +92,7 @@ def _conflicts(data: bytes) -> list[Finding]:
     begin = conflict_at(data)
     if begin is None:
         return []
-    message = "git's conflict markers are in the file; resolve them, memdeck only reads it"
+    message = "the file has git's conflict markers; until you resolve them, memdeck only reads it"
     return [(_line(data, begin), "document.conflict_markers", message)]
 
 
@@ -108,7 +108,7 @@ def _places(document: Document) -> list[Finding]:
         first = names.setdefault(section.name, index)
         if first != index:
             lines = document.section_lines
-            message = f"the section {section.title!r} is in line {lines[first + 1] + 1} too"
+            message = f"the section {section.title!r} is also on line {lines[first + 1] + 1}"
             found.append((lines[index + 1], "document.twin_section", message))
     if document.open_end:
         message = "a code fence or HTML block is never closed: it swallows the rest of the file"

@@ -39,7 +39,7 @@ def _store(context: Context) -> FactStore:
 def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Result:
     """Store a fact of at most 500 characters; one that looks like a secret is refused.
 
-    When there are as many as max_total in .aegis/agent.json (500), the oldest go; they stay in the change log.
+    Beyond max_total facts (.aegis/agent.json, default 500) the oldest are removed; the change log keeps them.
     """
     answer = _store(context).store(text, tags=tags, scope=scope, actor=context.actor, now=context.now)
     pruned = (
@@ -94,7 +94,7 @@ def _listed(facts: Sequence[Fact]) -> Result:
 @facts.change("delete", "m-3")
 @argument("fact_id", metavar="ID")
 def delete(context: Context, fact_id: str) -> Result:
-    """Delete one fact by its id, which is not given again; `memdeck undo` brings it back."""
+    """Delete one fact by its id, which is never used again; `memdeck undo` brings it back."""
     answer = _store(context).delete([fact_id], actor=context.actor, now=context.now)
     return _answered(context, answer, answer.change.summary if answer.change else "")
 
@@ -146,7 +146,7 @@ def _explained(paint: Paint, found: Injection) -> Iterator[str]:
 
 @facts.look("check", "", "-o json")
 def check(context: Context) -> Result:
-    """Report lines that are no facts, duplicate ids and secrets.
+    """Report lines that are not facts, duplicate ids and secrets.
 
     Exit code 4 when there is an error, 0 when there are only warnings and notes.
     """

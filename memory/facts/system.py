@@ -197,7 +197,7 @@ def _problems(reading: FactsOfFile, mark: bytes | None) -> list[Problem]:
     for fact in reading.facts:
         other = first.setdefault(fact.id, fact)
         if other is not fact:
-            text = f"{fact.id} is in line {other.line + 1} already"
+            text = f"{fact.id} is already on line {other.line + 1}"
             found.append(Problem("error", SHOWN, fact.line + 1, "fact.twice", text))
         found += _of_fact(fact)
     if mark is not None and read_mark(mark) < reading.highest:

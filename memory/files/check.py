@@ -69,17 +69,17 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
         if not task.title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
         if (tasks.archived or task.section == "completed") and not task.fields.get("completed"):
-            message = f"{title} has no completed, so it is never archived"
+            message = f"{title} has no completed date, so it is never archived"
             yield Problem("note", name, line, "task.completed_missing", message)
         if task.priority is None and _BRACKETED.match(task.title) and not task.is_item:
             yield Problem("warning", name, line, "task.priority", f"{title} begins with an unknown priority")
         elif task.priority is None and not task.is_item:
             yield Problem("note", name, line, "task.priority_missing", f"{title} has no priority")
         if not task.fields.get("created") and not task.is_item:
-            yield Problem("note", name, line, "task.created_missing", f"{title} has no created")
+            yield Problem("note", name, line, "task.created_missing", f"{title} has no created date")
         first = seen.setdefault((task.title, task.fields.get("created") or ""), task)
         if first is not task:
-            message = f"{title} has the same title and created as the task in line {first.line + 1}"
+            message = f"{title} has the same title and created as the task on line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
         yield from TASKS.problems(name, task.entry, line, snapshot.zone)
 
@@ -169,7 +169,7 @@ def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterat
             if setting.line in found:
                 continue
             first = config.setting(setting.key)
-            message = f"{setting.key} is in line {first.line + 1 if first else 0} too; the first counts"
+            message = f"{setting.key} is also on line {first.line + 1 if first else 0}; the first counts"
             yield Problem("warning", name, setting.line + 1, "config.twice", message)
             continue
         wrong = value_problem(setting.key, setting.value)
@@ -354,10 +354,10 @@ def _structure(name: str, document: Document) -> Iterator[Problem]:
         return
     said = meta.get("type")
     if said is None:
-        yield Problem("note", name, 1, "front.type_missing", f"the front matter has no type; it would be {wanted}")
+        yield Problem("note", name, 1, "front.type_missing", f"the front matter has no type; it should be {wanted}")
     elif said != wanted:
         line = (meta.line_of("type") or 0) + 1
-        yield Problem("warning", name, line, "front.type", f"the type is {said[:40]!r}, this file is a {wanted}")
+        yield Problem("warning", name, line, "front.type", f"the type is {said[:40]!r}; this file needs {wanted}")
     for item in meta.items:
         if isinstance(item.value, list | dict):
             message = f"nothing reads {item.key[:40]!r} in the front matter; write entries below it"
@@ -395,7 +395,7 @@ def neighbour_problems(snapshot: Snapshot) -> Iterator[Problem]:
         if original is not None:
             yield copy_problem(shown, f"archive/{original}")
         elif name.endswith(".md") and name[0] != "." and not _ARCHIVE.fullmatch(name):
-            message = "not a name of an archive such as tasks-2026-12.md: nothing is ever moved into it"
+            message = "not an archive name such as tasks-2026-12.md: nothing is ever moved into it"
             yield Problem("warning", shown, 0, "file.archive_name", message)
 
 
@@ -408,5 +408,5 @@ def _beside(name: str) -> Iterator[Problem]:
         message = f"{found['name']} was moved to the cloud; only a placeholder is left here"
         yield Problem("error", name, 0, "file.evicted", message)
     elif name.strip().casefold() in MEMORY_FILES:
-        message = f"not {name.strip().casefold()}, whose name differs in case or blanks: nothing reads it"
+        message = f"nothing reads it: its name differs from {name.strip().casefold()} in case or spaces"
         yield Problem("warning", name, 0, "file.similar_name", message)

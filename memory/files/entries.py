@@ -196,7 +196,7 @@ def _task(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Valu
     if text:
         values.setdefault("notes", text)
     if str(values.pop("section", "pending")).casefold() != "pending":
-        raise UsageError("task.section", "a new task is pending", "add it, then move it by an edit of its section")
+        raise UsageError("task.section", "a new task is pending", "add it, then edit its section")
     tags = list_of("tags", values.pop("tags", []))
     own = ("priority", "due", "recurring", "assigned", "notes", "action")
     known = {key: text_of(key, values.pop(key)) for key in own if key in values}
@@ -298,7 +298,7 @@ def _fact_section(value: str, snapshot: Snapshot, _: datetime) -> Test:
     names = {item.section: None for item in snapshot.knowledge.items}
     chosen = [name for name in names if _is_section(name, value)]
     if names and not chosen:
-        raise UsageError("knowledge.section", f"there is no section {value[:40]!r}", f"there is {', '.join(names)}")
+        raise UsageError("knowledge.section", f"there is no section {value[:40]!r}", f"use one of {', '.join(names)}")
     return lambda item: item.section in chosen
 
 

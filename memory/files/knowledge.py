@@ -197,7 +197,7 @@ def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
     help="The section it belongs to (default: Technical Facts).",
 )
 @option("--topic", metavar="T", type=Used("knowledge", "topic"), help="The topic inside the section.")
-@option("--decision", is_flag=True, help="It is a decision: dated, in the section Decisions Made.")
+@option("--decision", is_flag=True, help="Add it as a decision, with a date, to the section Decisions Made.")
 @option("--date", metavar="D", type=_DAY, help="When it was decided (default of --decision: today).")
 @option("--reason", metavar="R", help="Why it was decided.")
 def add_knowledge(

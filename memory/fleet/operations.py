@@ -79,10 +79,10 @@ def fleet_of(context: Context, database: str | None) -> EmbeddedFleet | CentralF
     help="What an agent publishes of it: everything (full, the default), titles only (names), nothing (none).",
 )
 def add(context: Context, folder: str | None, publish: str | None) -> Result:
-    """List the workspace that contains DIR (default: the current folder)."""
+    """Add the workspace that contains DIR (default: the current folder) to the list."""
     path = embedded(context).add(_folder(context, folder), context.now, publish)
     how = "" if publish is None else f", and published from now on: {publish}"
-    return _told(context, [path] if path is not None else [], "listed", f"it is listed already{how}")
+    return _told(context, [path] if path is not None else [], "listed", f"it is already in the list{how}")
 
 
 @under(fleet, "remove", examples=("memdeck fleet remove ~/src/shop", "memdeck fleet remove --gone"))
@@ -94,10 +94,10 @@ def remove(context: Context, folder: str | None, gone: bool = False) -> Result:
         raise UsageError("usage.arguments", "DIR and --gone cannot be used together", "give only one of them")
     if gone:
         return _told(
-            context, embedded(context).remove_gone(), "not listed any more", "all listed workspaces still exist"
+            context, embedded(context).remove_gone(), "removed from the list", "all listed workspaces still exist"
         )
     path = embedded(context).remove(_folder(context, folder))
-    return _told(context, [path] if path is not None else [], "not listed any more", "it was not listed")
+    return _told(context, [path] if path is not None else [], "removed from the list", "it was not in the list")
 
 
 @under(fleet, "list", examples=("memdeck fleet list", "memdeck fleet list -o jsonl"))
@@ -117,7 +117,7 @@ def list_fleet(context: Context, database: str | None) -> Result:
 @under(fleet, "scan", examples=("memdeck fleet scan ~/src",))
 @_dir
 def scan(context: Context, folder: str | None) -> Result:
-    """List all workspaces beneath DIR (default: the current folder); links and hidden folders are not followed."""
+    """Add all workspaces below DIR (default: the current folder) to the list; links and hidden folders are skipped."""
     new = embedded(context).scan(_folder(context, folder), context.now, context.progress("folders"))
     return _told(context, new, "listed", "nothing new below it")
 
@@ -146,7 +146,7 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
 def status(context: Context, database: str | None) -> Result:
     """Print the status of each workspace: overdue tasks, failing and stale monitors, approvals, problems, maintenance.
 
-    A host that is silent is an alert, and its workspaces are shown as it published them last.
+    A silent host is an alert; its workspaces are shown as it last published them.
     """
     all_of = fleet_of(context, database)
     rows = all_of.overview(context.now, context.progress("workspaces"))
@@ -162,7 +162,7 @@ def status(context: Context, database: str | None) -> Result:
 @under(fleet, "hosts", examples=("memdeck fleet hosts", "memdeck fleet hosts -o json"))
 @on_database
 def hosts(context: Context, database: str | None) -> Result:
-    """List the hosts of the catalogue: when each was heard of, how far its agent lags, its jobs; 4 if one is silent."""
+    """List the hosts: when each was last seen, how far its agent lags, its jobs. Exit code 4 if one is silent."""
     rows = central(context, database).hosts()
 
     def lines(paint: Paint) -> Iterator[str]:
@@ -216,7 +216,7 @@ def check(context: Context, database: str | None) -> Result:
 
 
 @under(fleet, "maintain", examples=("memdeck fleet maintain --dry-run", "memdeck fleet maintain"))
-@option("--dry-run", is_flag=True, help="Say what would move, and move nothing.")
+@option("--dry-run", is_flag=True, help="Show what would move, and move nothing.")
 @on_database
 def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
     """Apply the maintenance rules to each workspace, by its own settings; monitors are not run."""
@@ -319,10 +319,10 @@ def init(
     drop: tuple[str, ...],
     rebuild: bool,
 ) -> Result:
-    """Make the catalogue in a PostgreSQL database, or bring it up to date; done again, it changes nothing.
+    """Create the catalogue in a PostgreSQL database, or update it; running it again changes nothing.
 
-    A catalogue of an older version is made anew: hosts and logins stay, and every agent publishes again. Logins that do
-    not exist are made, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
+    A catalogue of an older version is rebuilt: hosts and logins stay, and every agent publishes again. Missing logins
+    are created, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
     """
     logins = {}
     for one in hosts:
@@ -336,7 +336,7 @@ def init(
         for login in some
     ]
     done = initialise(needed_database(context, database), hosts=logins, grants=grants, drop=drop, rebuild=rebuild)
-    words = "the catalogue was made; every agent publishes" if done.made else "the catalogue is up to date"
+    words = "the catalogue was created; every agent publishes" if done.made else "the catalogue is up to date"
     return said({"made": done.made, "hosts": list(done.hosts)}, words, *(f"host: {name}" for name in done.hosts))
 
 
@@ -345,7 +345,7 @@ def init(
 @argument("change", metavar="CHANGE")
 @on_database
 def revert(context: Context, place: str, change: str, database: str | None) -> Result:
-    """Request the revert of a change on another host; the host does it after an approval."""
+    """Request the revert of a change on another host; the host does it once it is approved."""
     host, colon, path = place.partition(":")
     if not (host and colon and path):
         raise UsageError("usage.arguments", f"{place[:80]!r} names no workspace", "write HOST:PATH")
@@ -382,7 +382,7 @@ def _approval_lines(paint: Paint, rows: Sequence[dict[str, Any]]) -> Iterator[st
 
 
 _HOSTS = {
-    "host_age_seconds": ("age", "How long ago the agent of a host was heard of; absent if it never was."),
+    "host_age_seconds": ("age", "How long ago the agent of a host was last seen; absent if never."),
     "host_silent": ("silent", "Whether that is too long."),
     "agent_lag_seconds": ("lag", "How old the oldest unread change of a host may be."),
     "agent_unread_workspaces": ("unread", "Workspaces that an agent has not read since it started."),

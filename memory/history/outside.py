@@ -146,9 +146,9 @@ class LostFile:
 
     def problem(self) -> Problem:
         """Return it as a finding of `check`."""
-        how = f"`memdeck changes revert {self.change[:16]}`" if self.change else "`memdeck changes list` has what"
+        how = f"`memdeck changes revert {self.change[:16]}`" if self.change else "`memdeck changes list` shows what"
         code = "file.empty" if self.empty else "file.gone"
-        return Problem("error", self.name, 0, code, f"{self.sentence()} when it was seen last; {how} brings it back")
+        return Problem("error", self.name, 0, code, f"{self.sentence()} when memdeck last saw it; {how} brings it back")
 
 
 def lost_files(workspace: Workspace) -> tuple[LostFile, ...]:

@@ -222,10 +222,10 @@ def _pass_over(found: FoundChange, by: ChangeRecord, actor: str, now: datetime) 
         passed.append(one)
     known = _passed(log)
     for one in [one for one in passed if one.id not in known]:
-        log.history.note(_SKIP, f"passed over: {one.summary}", actor=actor, now=now, undoes=one.id)
+        log.history.note(_SKIP, f"skipped: {one.summary}", actor=actor, now=now, undoes=one.id)
     newest = next(iter(_own(log, "maintain", 1)), None)
     first = "undo --actor maintain" if newest is not None and newest.id == by.id else f"changes revert {by.id[:16]}"
-    rest = "nothing older can be undone" if older is None else f"the next `memdeck undo` takes back: {older.summary}"
+    rest = "nothing older can be undone" if older is None else f"the next `memdeck undo` undoes: {older.summary}"
     return ConflictError(
         "change.archived",
         f"what {record.summary or record.operation!r} changed was archived by maintenance",

@@ -20,7 +20,7 @@ from .rules import JOURNAL_RULES, TASK_RULES
 from .run import maintain as run
 
 BLOCKED = 3
-_dry_run = option("--dry-run", is_flag=True, help="Say what would move, and move nothing.")
+_dry_run = option("--dry-run", is_flag=True, help="Show what would move, and move nothing.")
 _force = option("--force", is_flag=True, help="Write even if the clock seems to have jumped back.")
 
 
@@ -35,7 +35,7 @@ _force = option("--force", is_flag=True, help="Write even if the clock seems to 
 )
 @argument("folder", metavar="[DIR]", required=False)
 @_dry_run
-@option("--no-exec", is_flag=True, help="Move entries only: no monitor runs, no heartbeat, which is not an error.")
+@option("--no-exec", is_flag=True, help="Move entries only; run no monitors and no heartbeat.")
 @_force
 @option("--quiet", is_flag=True, help="Print one dated line, and nothing if nothing happened; for cron and systemd.")
 def maintain(

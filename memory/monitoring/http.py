@@ -215,11 +215,11 @@ def _read(response: httpcore.Response, said: Mapping[str, str]) -> tuple[bytes, 
             try:
                 body += unpack.decompress(chunk, LARGEST + 1 - len(body))
             except zlib.error:
-                raise Down("the answer cannot be unpacked") from None
+                raise Down("the answer cannot be decompressed") from None
         if len(body) > LARGEST:
             return bytes(body[:LARGEST]), True
     if unpack is not None and not unpack.eof:
-        raise Down("the packed answer is incomplete")
+        raise Down("the compressed answer is incomplete")
     return bytes(body), False
 
 
@@ -230,7 +230,7 @@ def _unpacker(packed: str, chunk: bytes) -> zlib._Decompress:
     if packed == "deflate":
         # Servers send it with the header of zlib, or without.
         return zlib.decompressobj(15 if chunk[0] & 15 == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0 else -15)
-    raise MemdeckError("monitor.packed", f"the answer is packed as {packed[:30]}, not gzip or deflate")
+    raise MemdeckError("monitor.packed", f"the answer is compressed as {packed[:30]}, not gzip or deflate")
 
 
 def _authorities(around: Around) -> ssl.SSLContext:

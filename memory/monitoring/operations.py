@@ -119,8 +119,8 @@ def _table(paint: Paint, known: list[MonitorStanding]) -> Iterator[str]:
 def check(context: Context, names: tuple[str, ...], everything: bool) -> Result:
     """Run the monitors that are due, or those named, with their alerts, remediations and messages.
 
-    What no person approved does not run: it is blocked, listed, and the exit code is 3. Exit code 0 says that all
-    could run, whether they are healthy or not; their states are in the answer.
+    What you have not approved does not run: it is listed as blocked, and the exit code is 3. Exit code 0 means that all
+    could run, healthy or not; the answer has their states.
     """
     _refuse_safe(context)
     if names and everything:

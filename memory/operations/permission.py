@@ -59,4 +59,4 @@ def allow(operation: Operation, caller: Caller, values: Mapping[str, Any]) -> No
         words = f"`memdeck {operation.does}` needs a person at a terminal"
         raise BlockedError(f"{noun}.terminal", words, "run it in a terminal, without pipes")
     if caller.sets_time and (caller.client or is_agent(caller.actor)):
-        raise UsageError("usage.now", "an agent does not set the time of a change", "leave --now out")
+        raise UsageError("usage.now", "an agent may not set the time of a change", "leave --now out")

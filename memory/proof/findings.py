@@ -151,7 +151,7 @@ def doubts_of(findings: Sequence[Finding], said: str) -> tuple[str, tuple[Findin
         raise NotFoundError("proof.not_found", f"nothing about {said[:60]!r} is in doubt", "`memdeck check` lists it")
     if len(found) > 1:
         few = [{"ref": ref, "title": title} for ref, title in list(found.items())[:20]]
-        raise AmbiguousError("proof.ambiguous", f"{len(found)} entries fit {said[:60]!r}", "name one", candidates=few)
+        raise AmbiguousError("proof.ambiguous", f"{len(found)} entries match {said[:60]!r}", "name one", candidates=few)
     (ref,) = found
     return ref, tuple(one for one in findings if ref in (one.ref, one.other))
 

@@ -19,7 +19,7 @@ from .findings import confirm, doubts_of, findings_of, withdraw
     examples=("memdeck still-true knowledge#3fa94c1b2d", "memdeck still-true knowledge#3fa94c1b2d --revoke"),
 )
 @argument("ref", metavar="REF")
-@option("--revoke", is_flag=True, help="Take that back.")
+@option("--revoke", is_flag=True, help="Withdraw the confirmation.")
 def still_true(context: Context, ref: str, revoke: bool) -> Result:
     """Say that an entry in doubt is still true: `check` and agents are told no more what was found about it.
 
@@ -36,7 +36,7 @@ def still_true(context: Context, ref: str, revoke: bool) -> Result:
 @verb("relink", serves="change", examples=("memdeck relink", "memdeck relink knowledge#3fa94c1b2d"))
 @argument("ref", metavar="[REF]", required=False)
 def relink(context: Context, ref: str | None) -> Result:
-    """Write the new name of a file that git knows was renamed into the entry that names the old one, or into all.
+    """Update the entry that names a file renamed in git, or all such entries.
 
     Each entry is a change of its own. A fact is stored again.
     """
@@ -80,9 +80,9 @@ def _renamed(entries: EntryAccess, ref: str, names: Mapping[str, str], actor: st
 @argument("ref", metavar="REF")
 @option("--by", metavar="REF", help="The entry that says what holds now.")
 def supersede(context: Context, ref: str, by: str | None) -> Result:
-    """Remove an entry of any system that no longer holds; `memdeck undo` brings it back.
+    """Remove an entry that no longer holds, of any system; `memdeck undo` brings it back.
 
-    The change log says which entry replaces it. It is named by its ref or its title.
+    The change log says which entry replaces it. Name the entry by its ref or its title.
     """
     entries = EntryAccess(context.workspace, lambda: context.now)
     newer = None if by is None else entries.read(by, actor=context.actor)["entries"][0]

@@ -63,7 +63,7 @@ def list_proposals(context: Context, state: State | Literal["all"], limit: int) 
 )
 @_id
 def show(context: Context, proposal_id: str) -> Result:
-    """Show what a proposal would change, entry by entry, and whether it still goes together with the files."""
+    """Show what a proposal would change, entry by entry, and whether it still fits the files."""
     inbox = Inbox(context.workspace.together)
     proposal = inbox.get(proposal_id)
     views, standing = inbox.judged(proposal, context.now)
@@ -106,8 +106,8 @@ def _told(
 def accept(context: Context, proposal_ids: tuple[str, ...], take: Literal["proposal", "file"] | None) -> Result:
     """Apply the changes that agents proposed, each as one change in the agent's name.
 
-    `undo` takes the newest back. Where the files moved on it is merged. Where the same was changed since, nothing
-    is written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
+    `undo` undoes the newest. If the files changed since, the proposal is merged. If the same text changed, nothing is
+    written: exit code 4, `review.conflict`, with the three sides; --take chooses one.
     """
     inbox = Inbox(context.workspace.together)
     made = []
@@ -159,7 +159,7 @@ def reject(context: Context, proposal_ids: tuple[str, ...], note: str) -> Result
     help="The whole text of the entry (default: what you type, until ctrl+d).",
 )
 def edit(context: Context, proposal_id: str, text: str) -> Result:
-    """Change the text of the entry in a proposal; the proposal goes on waiting for your decision."""
+    """Change the text of the entry in a proposal; the proposal stays pending."""
     inbox = Inbox(context.workspace.together)
     found = inbox.edit(proposal_id, text)
     return said({"proposal": found.row()}, f"edited: {found.wanted}")

@@ -81,9 +81,9 @@ class SearchAnswer(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the user: which parts of the query were ignored, and which words were replaced."""
-        also = (f"{word!r} is in no entry; also fits: {', '.join(words)}" for word, words in self.also)
+        also = (f"no entry has {word!r}; similar: {', '.join(words)}" for word, words in self.also)
         known = f"write {', '.join(kinds())}, or a part of a file's name"
-        places = (f"in: does not know {place[:40]!r}; {known}" for place in self.unknown)
+        places = (f"in: no kind or file is called {place[:40]!r}; {known}" for place in self.unknown)
         missing = () if self.complete else ("the index is not complete yet: search again for the rest",)
         return (*self.query.notes, *places, *also, *missing)
 

@@ -50,7 +50,7 @@ state = Group(
     README.md. Sessions of agents are imported as events, and a recall takes what they say into the state.
     """,
 )
-_dry_run = option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+_dry_run = option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 _yes = option("--yes", is_flag=True, help="Do it without asking.")
 
 
@@ -83,7 +83,7 @@ def _store(context: Context) -> StateStore:
 def init(context: Context, provider: str, force: bool) -> Result:
     """Create the state from the repository: manifests, entry points, README, tree, test commands, git.
 
-    No model is asked and nothing of the repository is run. If any part of the state exists, this
+    No model is asked, and no command of the repository is run. If any part of the state exists, this
     names it and changes nothing.
     """
     folder = os.path.abspath(context.folder or ".")
@@ -282,8 +282,8 @@ def _diff_lines(paint: Paint, sections: Iterable[Json], most: int = 0) -> Iterat
 
 
 @state.change("recall", "--section gotchas --yes")
-@option("--source", metavar="S", help="Which events: all, local or imports (default: the settings').")
-@option("--section", metavar="S", help="Change one section only (default: the settings').")
+@option("--source", metavar="S", help="Which events: all, local or imports (default: as in the settings).")
+@option("--section", metavar="S", help="Change one section only (default: as in the settings).")
 @option("--policy", metavar="P", help="balanced, imports-only, local-only or project-map-protected.")
 @option("--show-diff", is_flag=True, help="Show the changed sections line by line.")
 @_yes
@@ -292,7 +292,7 @@ def recall(
 ) -> Result:
     """Add the content of unrecalled events to the state; shows it first and asks.
 
-    Without a terminal and without --yes it only shows. One that changes nothing still moves the cursor.
+    Without a terminal and without --yes it only shows. A recall that changes nothing still moves the cursor.
     """
     store = _store(context)
     memory = store.memory()
@@ -396,9 +396,9 @@ def sources(context: Context) -> Result:
 @argument("source", metavar="[ID]", required=False)
 @option("--all", "every", is_flag=True, help="All sources.")
 def sync(context: Context, source: str | None, every: bool) -> Result:
-    """Import the sessions of a source, or of all, as events; those that are imported already are skipped.
+    """Import the sessions of a source, or of all, as events; those already imported are skipped.
 
-    A session that grew is imported again. One that cannot be read stops no other; the exit code is then 1.
+    A session that grew is imported again. One that cannot be read does not stop the others; the exit code is then 1.
     """
     if (source is None) == (not every):
         raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")
@@ -427,7 +427,12 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
 
 
 @state.change("validate", "", "--repair")
-@option("--run", "runs", is_flag=True, help="Run the validation commands first, each after approval, and note it.")
+@option(
+    "--run",
+    "runs",
+    is_flag=True,
+    help="Run the validation commands first, each after approval, and record the results.",
+)
 @option("--repair", is_flag=True, help="Show what can be fixed, ask, and fix it.")
 @_yes
 def validate(context: Context, runs: bool, repair: bool, yes: bool) -> Result:
@@ -490,7 +495,7 @@ def _repair(context: Context, store: StateStore, yes: bool) -> Result:
 @state.change("prune", "--dry-run", "")
 @_dry_run
 def prune(context: Context, dry_run: bool) -> Result:
-    """Put old events that were recalled, and old checkpoints, into the archive; remove expired batches there."""
+    """Move old events that were recalled, and old checkpoints, to the archive; remove expired batches from it."""
     done = prune_now(_store(context), actor=context.actor, now=context.now, dry_run=dry_run)
     context.warn()
 

@@ -47,10 +47,10 @@ LEVELS = ("error", "warning", "note")
     "--level",
     type=Choice(LEVELS),
     default="note",
-    help="Print nothing below this level (default: note).",
+    help="Hide problems below this level (default: note).",
 )
 @option("--fix", is_flag=True, help="Rewrite lines of other forms in their plain form; one undo reverts it.")
-@option("--dry-run", is_flag=True, help="With --fix: say what would be written, and write nothing.")
+@option("--dry-run", is_flag=True, help="With --fix: show what would be written, and write nothing.")
 def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_run: bool) -> Result:
     """Parse memory files, compare them with their own bytes, and report problems as file:line.
 
@@ -188,7 +188,7 @@ class _Status:
         ]
         yield from _part(paint, "Removed by other programs", gone, len(self.removed), range(len(gone)))
         if gone:
-            yield "  `memdeck changes revert --removed ID` brings it back, `memdeck changes keep ID` leaves it so"
+            yield "  `memdeck changes revert --removed ID` brings it back, `memdeck changes keep ID` accepts it"
         for heading, tasks, alerting in (
             ("Overdue", found.overdue, True),
             ("Due today", found.due_today, False),

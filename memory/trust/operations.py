@@ -127,7 +127,7 @@ def one_of(ask_id: str | None, whole: bool) -> None:
 @under(trust, "deny", serves="decision", examples=("memdeck trust deny 4f2a91c03b",))
 @argument("ask_id", metavar="ID")
 def deny(context: Context, ask_id: str) -> Result:
-    """Deny one command for good, as long as it stays as it is."""
+    """Deny one command; you are asked again only if it changes."""
     kept = context.trust
     ask, _ = kept.find(asks_of(context, kept), ask_id)
     return _said(context, "denied", kept.deny(ask, who=context.actor, now=context.now))

@@ -22,7 +22,7 @@ def merged(existing: bytes, content: str, dedupe: str) -> bytes:
     """
     merge = _MODES.get(dedupe)
     if merge is None:
-        raise UsageError("typed.dedupe", f"there is no way to merge called {dedupe!r}", f"use {', '.join(_MODES)}")
+        raise UsageError("typed.dedupe", f"no merge mode is called {dedupe!r}", f"use {', '.join(_MODES)}")
     newline = "\r\n" if newline_of(existing, newline_of(encode(content))) == "\r\n" else "\n"
     return merge(existing, content.replace("\r\n", "\n").replace("\n", newline), newline)
 

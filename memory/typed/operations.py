@@ -132,13 +132,13 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
 
 
 @typed.change("prune", "--dry-run", "", "--agent ada")
-@option("--dry-run", is_flag=True, help="Say what would be deleted, and delete nothing.")
+@option("--dry-run", is_flag=True, help="Show what would be deleted, and delete nothing.")
 @_one_agent
 def prune(context: Context, dry_run: bool, agent: str | None) -> Result:
     """Delete episodic files older than 7 days and procedural ones older than 90, of every registered agent.
 
     Core files, locks and locked files are never touched, links are not followed, and a file that fails does not stop
-    the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chose by itself
+    the others. `memdeck undo` in the agent's folder brings the files back. Folders that an Aidefile chooses
     need an approval (`memdeck trust list` in the agent's folder); until then the exit code is 3.
     """
     approvals = state_home(context.environ)
@@ -190,7 +190,7 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
 def fail(context: Context, agent: str, status_: str, task: str, tokens: int, issue: str) -> Result:
     """Note in the agent's failures.md that a run failed.
 
-    A note that cannot be written is said on stderr and is not an error: it must not fail what the note is about.
+    If the note cannot be written, stderr says so and the exit code is still 0.
     """
     (one,) = _agents(context, agent)
     try:
@@ -253,7 +253,7 @@ _force = option("--force", is_flag=True, help="Replace a file that exists under 
 @_of_agent
 @_ignoring_lock
 def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str | None, ignore_lock: bool) -> Result:
-    """Append TEXT (default: stdin) to a file of an agent, which is made where it is missing."""
+    """Append TEXT (default: stdin) to a file of an agent, which is created if it is missing."""
     store, (inside,) = _of_paths(context, agent, path)
     if text is None:
         raise UsageError("usage.value", "there is no text", "give it as an argument or on stdin")
@@ -274,7 +274,7 @@ def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str
 def promote(
     context: Context, source: str, target: str, core: bool, force: bool, agent: str | None, ignore_lock: bool
 ) -> Result:
-    """Move a file up, typically from episodic to core: all or nothing, with its mode and its time."""
+    """Move a file up, typically from episodic to core: all or nothing, keeping its mode and its time."""
     move = partial(ops.promote, core=core, force=force)
     return _moved(context, move, source, target, agent, ignore_lock, hint="promote with --core lists it")
 
@@ -332,7 +332,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
 @argument("path", metavar="PATH")
 @_of_agent
 def lock(context: Context, path: str, agent: str | None) -> Result:
-    """Lock a file for the program that calls this, by PATH.lock beside it; a second lock fails and says whose it is."""
+    """Lock a file for the calling program, with PATH.lock beside it; if it is locked already, the error says by whom."""
     store, (inside,) = _of_paths(context, agent, path)
     holder = ops.lock(inside, **_how(context, store))
     return said({"locked": holder.json()}, f"locked {inside}")
@@ -342,7 +342,7 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
 @argument("path", metavar="PATH")
 @_of_agent
 def unlock(context: Context, path: str, agent: str | None) -> Result:
-    """Remove the lock of a file, also that of another program; unlocking twice is fine."""
+    """Remove the lock of a file, even another program's; unlocking twice is fine."""
     store, (inside,) = _of_paths(context, agent, path)
     was = ops.unlock(inside, store=store)
     words = f"unlocked {inside}" if was else f"{inside} was not locked"

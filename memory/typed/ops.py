@@ -72,7 +72,7 @@ def rewrite(store: Store, path: str, build: Callable[[bytes], bytes], operation:
 
 
 def promote(src: AnyPath, dst: AnyPath, *, force: bool = False, core: bool = False, **how: Unpack[How]) -> Change:
-    """Move a file up, typically from episodic to core: all or nothing, with its mode and its time; folders are made.
+    """Move a file up, typically from episodic to core: all or nothing, keeping its mode and its time; folders are made.
 
     With `core` the Aidefile lists it under `core_files` in the same change. NotFoundError `typed.no_file` for a missing
     source, RefusedError `typed.exists` for a target that exists, unless `force`; UsageError `typed.same` for the same

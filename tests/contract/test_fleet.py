@@ -325,7 +325,7 @@ def test_workspaces_that_are_gone_are_cleared_in_one_step(team: Team) -> None:
         assert place("fleet", "add", str(place.top / name)).code == 0
         (place.top / name).rename(place.top / f"away-{name}")
     assert place("fleet", "status").out.count("fleet.gone") == 2
-    assert place("fleet", "remove", "--gone").out.count("not listed any more: ") == 2
+    assert place("fleet", "remove", "--gone").out.count("removed from the list: ") == 2
     assert [one["path"] for one in place.json("fleet", "list")["workspaces"]] == [str(place.work)]
     assert place("fleet", "remove", "--gone").out == "all listed workspaces still exist\n"
 

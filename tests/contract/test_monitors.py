@@ -142,8 +142,8 @@ def test_a_packed_answer_has_bounds(workspace: Place) -> None:
         found = checked(workspace)
     assert [(found[name]["state"], found[name]["summary"]) for name in ("M0", "M1", "M2")] == [
         ("error", "cut at 4.2 MB"),
-        ("error", "the answer is packed as br, not gzip or deflate"),
-        ("failing", "the packed answer is incomplete"),
+        ("error", "the answer is compressed as br, not gzip or deflate"),
+        ("failing", "the compressed answer is incomplete"),
     ]
 
 

@@ -90,7 +90,7 @@ def test_a_score_is_the_share_of_what_was_asked_for(journal: Place) -> None:
 
 def test_a_guess_is_said(journal: Place) -> None:
     """Where a word is in no entry, the words that were taken for it are named on stderr."""
-    assert "'fluentdd' is in no entry; also fits: fluentd" in journal("search", "fluentdd").err
+    assert "no entry has 'fluentdd'; similar: fluentd" in journal("search", "fluentdd").err
 
 
 def test_every_edit_is_found(journal: Place) -> None:

@@ -206,7 +206,7 @@ def bad_values(config: Config) -> dict[int, str]:
         problem = value_problem(setting.key, setting.value)
         first = config.setting(setting.key)
         if first is not None and first is not setting:
-            problem = f"{setting.key} is on line {first.line + 1} already; only that one counts"
+            problem = f"{setting.key} is already on line {first.line + 1}; only that one counts"
         if problem is not None:
             found[setting.line] = problem
     return found

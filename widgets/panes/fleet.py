@@ -118,7 +118,7 @@ class FleetPane(RecordPane):
                 "": str(one.error.get("message", "")),
             }
         if not one.looked:
-            return {**told, "": "It was not read yet."}
+            return {**told, "": "It is not read yet."}
         done = one.last_maintenance
         age = 0 if done is None else max(0, (self.now - done).total_seconds())
         when = "" if done is None else f"{done.astimezone(self.zone):%Y-%m-%d %H:%M}, {say_ago(age)}"

@@ -41,7 +41,7 @@ _OWN: dict[str, tuple[str, str]] = _OF_SYSTEMS | {
         ),
         "prompt": ("prompt:prompt", "Show what agents are told, block by block."),
         "hook": ("prompt:hook", "Answer a hook of an agent's client."),
-        "connect": ("connect:connect", "Connect a client of agents, such as Claude Code or Codex."),
+        "connect": ("connect:connect", "Connect an agent's client, such as Claude Code or Codex."),
         "disconnect": ("connect:disconnect", "Remove what connect wrote, byte for byte."),
         "git": ("git:git", "Set up git to merge memory files by entries."),
         "merge": ("git:merge", "Merge three versions of a memory file, as git asks for."),

@@ -44,14 +44,14 @@ _dry_run = option("--dry-run", is_flag=True, help="Show what would be written, a
 @_scope
 @_dry_run
 @option("--list", "listing", is_flag=True, help="Show which clients are connected where, and whether a call works.")
-@option("--print", "printing", is_flag=True, help="Print what any other client has to be told.")
+@option("--print", "printing", is_flag=True, help="Print the settings for any other client.")
 def connect(
     session: Session, client: str | None, scope: Scope, dry_run: bool, listing: bool, printing: bool
 ) -> int | None:
     """Connect CLIENT: write the MCP server, hooks and a few words for the agent into its own files.
 
     CLIENT is claude-code, codex, gemini, cursor, opencode, vscode, zed or windsurf. Only memdeck's own lines are
-    written. In a terminal, memdeck shows the change and asks first. `memdeck disconnect` gives every byte back.
+    written. In a terminal, memdeck shows the change and asks first. `memdeck disconnect` restores every byte.
     The exit code is 4 if there is no memory here.
     """
     if client is not None and scope == "project" and not (listing or printing or dry_run):

@@ -43,9 +43,9 @@ _TOKEN = 20
 @option("--no-exec", is_flag=True, help="Only publish and do jobs; run no monitors and no heartbeat.")
 @option("--once", is_flag=True, help="Publish, do the waiting jobs, run due monitors, and exit.")
 def agent(session: Session, database: str | None, maintain: str, no_exec: bool, once: bool) -> None:
-    """Publish the workspaces of this host in the catalogue, do the jobs that are given to it, and run due monitors.
+    """Publish the workspaces of this host in the catalogue, do the jobs that wait for it, and run due monitors.
 
-    What no person approved on this host does not run. It ends on SIGTERM or SIGINT. MEMDECK_HOST names the host;
+    What you have not approved on this host does not run. It ends on SIGTERM or SIGINT. MEMDECK_HOST names the host;
     `memdeck doctor --schedule --fleet` prints a unit for systemd.
     """
 

@@ -21,7 +21,7 @@ _everywhere = option("--global", "everywhere", is_flag=True, help="For all your 
 def install_git(context: Context, everywhere: bool) -> Result:
     """Have git merge memory files by their entries, and name the entry in `git diff`.
 
-    Only git's own files change: .git/config and .git/info/attributes of the repository, or with --global the person's.
+    Only git's own files change: .git/config and .git/info/attributes of the repository, or with --global yours.
     """
     done = install(Path(context.folder or "."), everywhere=everywhere)
     return _told(done, "git merges memory files by their entries")
@@ -45,7 +45,11 @@ def _told(done: GitSetup, words: str) -> Result:
 @argument("base")
 @argument("ours")
 @argument("theirs")
-@option("--path", metavar="PATH", help="The file's path in the workspace: it tells the kind (default: that of OURS).")
+@option(
+    "--path",
+    metavar="PATH",
+    help="The file's path in the workspace: it tells which kind it is (default: that of OURS).",
+)
 @option("--marker", type=Whole(1, 100), default=7, metavar="N", help="Length of conflict markers (7).")
 def merge(_context: Context, base: str, ours: str, theirs: str, path: str | None, marker: int) -> Result:
     """Merge three versions of a memory file by their entries, and write the result to OURS.

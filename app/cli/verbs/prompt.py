@@ -42,7 +42,7 @@ _CHOICES = (("pin", "pin", True), ("unpin", "pin", False), ("mute", "mute", True
 @option(
     "--client",
     metavar="NAME",
-    help="What this client sends at the start or with --message (default: what the tool brief returns).",
+    help="Show what the hooks of this client send (default: what the tool brief returns).",
 )
 @option("--pin", multiple=True, metavar="REF", help="Pin an entry to the top.")
 @option("--unpin", multiple=True, metavar="REF", help="Unpin an entry.")

@@ -66,7 +66,7 @@ def read_taskwarrior(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss
                 # The template stays the task when it is converted again, even with another live instance.
                 task = {**made_of, **task, "uuid": made_of["uuid"]}
             elif _SECTIONS[status] == "pending":
-                yield Skipped(f"{where}: {title}", f"it is a further due date of the task {path}:{template}")
+                yield Skipped(f"{where}: {title}", f"it is one date of the recurring task {path}:{template}")
                 continue
             else:
                 task = {key: value for key, value in task.items() if key != "recur"}
@@ -125,7 +125,7 @@ def _item(task: dict[str, Any], title: str, where: str, zone: tzinfo) -> Iterato
         if lost:
             losses.append(Loss(f"{where}: {title}", "recur", lost))
         if task.get("until"):
-            losses.append(Loss(f"{where}: {title}", "until", "a recurrence has no end here; the date is kept as text"))
+            losses.append(Loss(f"{where}: {title}", "until", "a recurrence cannot end here; the date is kept as text"))
     fields.update({key: _time(value) for key, value in rest_of(task, _READ, "taskwarrior").items()})
     notes = [
         f"{_time(one_line(one.get('entry', '')))} {one_line(one.get('description', ''))}".strip()

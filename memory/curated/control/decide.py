@@ -106,7 +106,7 @@ class Controller:
         for rule, broken, reason in (
             ("allow_origins", origin not in policy["allow_origins"], f"the origin {origin} may not write"),
             ("max_content_chars", length > most, f"the content has {length} characters of {most}"),
-            ("max_writes_per_min", writes >= rate, f"the limit of {rate} writes a minute is reached"),
+            ("max_writes_per_min", writes >= rate, f"the limit of {rate} writes per minute is reached"),
         ):
             if broken:
                 return self._end("reject", f"controller.policy.{rule}", reason, passed=False)
@@ -167,7 +167,7 @@ class Controller:
         if len(slots) == 1:
             (fact,) = slots
             if fact.body.strip() == candidate.content.strip():
-                return self._end("noop", "controller.entity_slot_no_change", "this fact is known", fact)
+                return self._end("noop", "controller.entity_slot_no_change", "this fact is already known", fact)
             reason = "this fact has another value now"
             return self._update(fact, fact.filename, "controller.entity_slot_update", reason)
         # 6. Several memories that may be meant.

@@ -73,7 +73,7 @@ class Candidate:
         if self.origin not in ORIGINS:
             raise _invalid("origin", f"{self.origin[:40]!r} is not an origin")
         if self.metadata.get("raw_content") is not None:
-            raise _invalid("raw_content", "the controller writes the file itself, it takes no raw content")
+            raise _invalid("raw_content", "the controller writes the file; it does not accept raw content")
         if self.deletes:
             if not self.target:
                 raise _invalid("target_filename", "a memory to delete is named by its file")

@@ -138,7 +138,7 @@ def gates_of(curated: Curated, side: Side, now: datetime, *, force: bool = False
     enough = settings["dream.gates.min_unpromoted"]
     other = next((one for one in runs(side, "status = 'running'") if is_at_work(one, now)), None)
     free = other is None
-    held = "the lock is free" if other is None else f"process {other['pid']} dreams"
+    held = "the lock is free" if other is None else f"process {other['pid']} is dreaming"
     enabled = settings["dream.enabled"] and settings["enabled"]
     return Gates(
         side.name,

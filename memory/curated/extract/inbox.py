@@ -311,10 +311,10 @@ def read_line(data: bytes, curated: Curated, side: str, session: str) -> Candida
     texts = {**found, **_checked(found.get("frontmatter", {}), _HEADER, ("provenance",))}
     metadata = found.get("metadata", {})
     if any(not isinstance(value, str) for value in metadata.values()):
-        raise _bad("metadata holds more than texts")
+        raise _bad("metadata may hold only strings")
     kind, content, origin = texts.get("type", ""), texts.get("content", "").strip(), texts.get("origin")
     if origin not in (None, "", "extractor"):
-        raise _bad(f"its origin is {origin!r}, and the inbox is that of the extractor")
+        raise _bad(f"its origin is {origin!r}, but the inbox belongs to the extractor")
     if kind not in TYPES:
         raise _bad(f"its type is {kind[:40]!r}, not one of {', '.join(TYPES)}")
     root = _root(curated, side, texts, kind)

@@ -170,7 +170,7 @@ def write(curated: Curated, args: Json, call: OperationCall) -> Candidate:
     scope, agent, tier = selector(args)
     check_selector(scope, agent, tier)
     if scope is None and (agent or tier):
-        raise UsageError("memory.scope.agent_flags_invalid", "an agent is written to with --scope agent only")
+        raise UsageError("memory.scope.agent_flags_invalid", "use --scope agent to write a memory of an agent")
     root = curated.root(scope or DEFAULT_SCOPE[args["type"]], agent, tier)
     source = Provenance(
         source_sessions=tuple(args.get("source_sessions", ())), confidence=args.get("confidence")
@@ -227,7 +227,9 @@ def promote(curated: Curated, args: Json, call: OperationCall) -> Candidate:
     agent = args.get("agent_name")
     source, target = (_scope_of(curated, args[key], agent) for key in ("from", "to"))
     if source == target:
-        raise UsageError("memory.promote.selector_invalid", "a memory is promoted to another scope", "see --to")
+        raise UsageError(
+            "memory.promote.selector_invalid", "a memory can only be promoted to another scope", "see --to"
+        )
     memory = curated.find(args["filename"], source.scope, source.agent, source.tier)
     header = memory.header._replace(scope=target.scope, agent=target.agent, agent_tier=target.tier)
     return Candidate(

@@ -220,7 +220,7 @@ def texts(name: str, does: str) -> Parameter:
 
 
 SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, code="memory.scope.invalid"))
-AGENT = text("agent_name", "The agent whose memories are meant too, or alone with the scope agent.")
+AGENT = text("agent_name", "Include this agent's memories; with the scope agent, only these.")
 SELECTOR = (
     SCOPE,
     AGENT,
@@ -233,9 +233,9 @@ ONE_SCOPE = text("scope", "The scope (default: all).", kind=OneOf(("global", "wo
 TYPE = OneOf(TYPES)
 FILENAME = place("filename", "The file of the memory, with or without .md.")
 SESSION, IN_SESSION = place("session_id", "The session."), text("session_id", "The session.")
-DRY_RUN = flag("dry_run", "Decide, and write nothing.")
+DRY_RUN = flag("dry_run", "Show the decision, and write nothing.")
 SYSTEM = flag("include_system", "Include the files of _system.")
-KEY = text("idempotency_key", "A key of the caller; a call with the same key is carried out once.")
+KEY = text("idempotency_key", "A key that you choose; of all calls with the same key, only the first is carried out.")
 
 
 def content(does: str, *, required: bool = True) -> Parameter:

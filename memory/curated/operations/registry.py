@@ -40,14 +40,14 @@ _TURN, _AT_TURN = number("turn_seq", "The turn of the session."), place("turn_se
 _QUERY, _REASON = place("query_text", "The search text, in plain words."), text("reason", "Why.")
 _SINCE = text("since", "Since a time, or for a span such as 24h.")
 _RUN = place("run_id", "The id of a run, or a day such as 2026-01-15 for the newest of it.")
-_WORKSPACE = text("workspace_id", "The id of its workspace (default: this one, else wherever it is).")
+_WORKSPACE = text("workspace_id", "The id of its workspace (default: this one, else any).")
 _LEDGER = "/api/workspaces/{workspace_id}/memory/sessions/{session_id}"
 
 OPERATIONS: tuple[CuratedOperation, ...] = (
     # -- memories
     CuratedOperation(
         "list", memories.list_memories, (*SELECTOR, text("type", "The type of the memory.", kind=TYPE),
-         flag("include_shadowed", "Include memories that a deeper one hides."), SYSTEM), "GET /api/memory",
+         flag("include_shadowed", "Include memories that another scope overrides."), SYSTEM), "GET /api/memory",
         rows="memories", example="--type project", lines=lines.memories,
     ),
     CuratedOperation(
@@ -58,9 +58,9 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         "write", memories.write, (*SELECTOR, text("type", "The type of the memory.", kind=TYPE, required=True),
          text("name", "The title of the memory.", required=True),
          text("description", "One sentence by which it is found (default: the first line)."),
-         content("The text of the memory"), text("filename", "The name of its file (default: made of type and name)."),
-         text("entity", "What the fact is about."), text("attribute", "Which fact of it."),
-         texts("source_sessions", "A session that it comes from."), text("confidence", "The confidence."), KEY,
+         content("The text of the memory"), text("filename", "Its file name (default: from type and name)."),
+         text("entity", "What the fact is about."), text("attribute", "Which fact about it."),
+         texts("source_sessions", "A session that it comes from."), text("confidence", "How sure the author is."), KEY,
          DRY_RUN), "POST /api/memory", tool="agh__memory_propose", writes=True,
         example="--type user --name Coffee --content 'likes oat milk'", lines=lines.decision,
     ),
@@ -156,13 +156,13 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
     ),
     # -- dreams
     CuratedOperation(
-        "dream trigger", dreams.trigger, (ONE_SCOPE, flag("force", "Open all gates but the lock."), DRY_RUN),
+        "dream trigger", dreams.trigger, (ONE_SCOPE, flag("force", "Dream although conditions are not met."), DRY_RUN),
         "POST /api/memory/dreams/trigger", writes=True, example="--dry-run", lines=lines.dreamt,
     ),
     CuratedOperation("dream status", dreams.status, (ONE_SCOPE,), "GET /api/memory/dreams/status", lines=lines.gates),
     CuratedOperation(
         "dream list", dreams.dreams, (ONE_SCOPE,
-         text("state", "What became of it.", kind=OneOf(("running", "promoted", "skipped", "failed"))),
+         text("state", "Only runs with this state.", kind=OneOf(("running", "promoted", "skipped", "failed"))),
          number("limit", "At most this many, up to 200.", 1)), "GET /api/memory/dreams", rows="dreams",
         example="--state failed", lines=lines.dreams,
     ),
@@ -171,7 +171,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         lines=lines.dream,
     ),
     CuratedOperation(
-        "dream retry", dreams.retry, (_RUN, flag("force", "Also of a run that promoted something.")),
+        "dream retry", dreams.retry, (_RUN, flag("force", "Retry even a run that promoted memories.")),
         "POST /api/memory/dreams/{dream_id}/retry", writes=True, example="2026-01-15",
         lines=lambda done: [lines.run_line(done["dream"]) if done["retried"] else done["reason"]],
     ),
@@ -222,7 +222,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="s1 --include-tool-events", lines=lines.events,
     ),
     CuratedOperation(
-        "session prune", sessions.prune, (number("older_than_hours", "How many hours ago.", 1, required=True), DRY_RUN),
+        "session prune", sessions.prune, (number("older_than_hours", "Hours since it ended.", 1, required=True), DRY_RUN),
         "POST /api/memory/sessions/prune", tool="agh__memory_sessions_prune", writes=True,
         example="--older-than-hours 720 --dry-run", lines=lines.pruned,
     ),

@@ -154,7 +154,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
     multiple=True,
     type=Lines(),
     metavar="L",
-    help="One of its lines, which replace those it has; - reads them from stdin.",
+    help="A new line; the given lines replace the old ones; - reads them from stdin.",
 )
 @option("--at", type=AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
 @whole_text("entry", "the other options")

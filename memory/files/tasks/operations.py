@@ -106,7 +106,7 @@ def list_tasks(
 ) -> Result:
     """List tasks in the order of the file, or sorted inside each section.
 
-    Tasks under a heading that is no section count as pending; JSON has the heading in `extra`.
+    Tasks under a heading that is not a section count as pending; JSON has the heading in `extra`.
     """
     snapshot, now = context.snapshot, context.now
     found: Iterable[Task] = listed(snapshot, SECTIONS if section == "all" else (section,) if section else OPEN)
@@ -165,7 +165,7 @@ def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[st
             )
         words = section.replace("-", " ").title()
         if above is not None:
-            words = f"{above.strip() or 'Above the first section'}, which is not a section and taken for Pending"
+            words = f"{above.strip() or 'Above the first section'}, which is not a section: taken as Pending"
         yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
         yield from paint.columns(rows, alerts=alerts)
 
@@ -310,7 +310,7 @@ def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = 
 
 @tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
 @_ref
-@option("--outcome", metavar="O", help="The outcome.")
+@option("--outcome", metavar="O", help="What came of it.")
 def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
     """Finish a task; a recurring task leaves a completed copy and waits for its next date."""
 

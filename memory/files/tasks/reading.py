@@ -254,7 +254,7 @@ def _beside_checklist(text: str) -> str | None:
 def _outside(section: Section) -> list[LineFinding]:
     """Return the first line that looks like a task or its field under a heading that is no section of tasks."""
     lead = section.body
-    where = "no section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
+    where = "not a section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
     for number, text in visible_lines(lead):
         if regex(_DEEPER).fullmatch(text) and not len(section):
             advice = f"{section.title[:40]!r} is {where}" if section.heading else f"it is in {where}"

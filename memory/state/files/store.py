@@ -149,7 +149,7 @@ class StateWriting:
 def refuse(kind: str, value: Json) -> None:
     """Raise RefusedError `state.refused` for a value that is not of a kind: nothing wrong is ever written."""
     if faults := schema.faults_of(kind, value):
-        words = f"what was to be written has not the form of the format: {schema.first_of(faults)}"
+        words = f"the result does not have the required form: {schema.first_of(faults)}"
         raise RefusedError("state.refused", words, "fix it and try again", faults=[one._asdict() for one in faults])
 
 

@@ -63,7 +63,7 @@ def test_nothing_listed_is_said(memdeck: Memdeck, shop: Path) -> None:
     assert "no workspaces are listed" in memdeck("fleet", "status").out
     assert "nothing found" in memdeck("fleet", "search", "redis").out
     assert "no problems" in memdeck("fleet", "check").out
-    assert memdeck("fleet", "remove").out == "it was not listed\n"
+    assert memdeck("fleet", "remove").out == "it was not in the list\n"
 
 
 @pytest.mark.parametrize("verb", ["init", "list", "search word", "status", "agent"])

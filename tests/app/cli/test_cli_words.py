@@ -33,7 +33,7 @@ def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> N
     answer = memdeck("tasks", "done", "e")
     first, *lines = answer.err.splitlines()
     assert (answer.code, answer.out) == (1, "")
-    assert first == "memdeck: task.ambiguous: 5 entries fit 'e'; use one of these refs:"
+    assert first == "memdeck: task.ambiguous: 5 entries match 'e'; use one of these refs:"
     shown = [line.split(maxsplit=1) for line in lines]
     tasks = memdeck("tasks", "list", "--section", "all", "-o", "json").data["tasks"]
     assert shown == [[task["ref"].removeprefix("tasks#"), task["title"]] for task in tasks]
@@ -99,7 +99,7 @@ def test_tasks_under_a_heading_that_is_no_section_are_listed(memdeck: Memdeck, m
     answer = memdeck("tasks", "list", "--section", "pending", "-o", "json")
     (lost,) = [task for task in answer.data["tasks"] if task["title"] == "Lost"]
     assert (lost["section"], lost["extra"]) == ("pending", {"heading": "In Progres"})
-    assert "In Progres, which is not a section and taken for Pending (1)" in memdeck("tasks", "list").out
+    assert "In Progres, which is not a section: taken as Pending (1)" in memdeck("tasks", "list").out
     status = memdeck("status", "-o", "json").data
     assert status["counts"]["tasks"]["pending"] == before + 1
     assert "task.unknown_section" in [problem["code"] for problem in status["problems"]]

@@ -127,7 +127,7 @@ def _keys(root: Path | None) -> Found:
 
     keymap = read_keymap(config_home(os.environ), root)
     for problem in keymap.problems:
-        yield "warning", str(problem), "docs/keys.md tells what can be written there"
+        yield "warning", str(problem), "docs/keys.md explains what you can write there"
     if not keymap.problems:
         yield "ok", f"{len(keymap.rebound)} changed in {keymap.path}" if keymap.path else "memdeck's own"
 
@@ -172,7 +172,7 @@ def _files(workspace: Workspace, _now: datetime) -> Found:
             found.append(("person", f"{name} is a hard link", "memdeck does not write it; replace it by a copy"))
     for lost in lost_files(workspace):
         missing = [name for name in missing if name != lost.name]
-        back = f"`memdeck changes revert {lost.change[:16]}`" if lost.change else "`memdeck changes list` has what"
+        back = f"`memdeck changes revert {lost.change[:16]}`" if lost.change else "`memdeck changes list` shows what"
         found.append(("person", lost.sentence(), f"{back} brings it back"))
     yield from found
     if missing:
@@ -220,7 +220,7 @@ def _protection(workspace: Workspace, _now: datetime) -> Found:
         return
     reduced = workspace.store.protection()
     if not reduced:
-        yield "ok", "files swap in one step, crashes are recovered from"
+        yield "ok", "files swap in one step, and a crash loses nothing"
     for reason in reduced:
         yield "warning", f"reduced protection: {reason}", "changes work all the same"
     for store in workspace.stores():
@@ -307,7 +307,7 @@ def _review(workspace: Workspace, _now: datetime) -> Found:
 def _hooks(workspace: Workspace, _now: datetime) -> Found:
     """Report why hooks of agents' clients returned nothing."""
     for name, time, why in failures(workspace):
-        yield "warning", f"{name.strip()} said nothing at {time}: {why}", "call it by hand to see more"
+        yield "warning", f"{name.strip()} gave no answer at {time}: {why}", "run it by hand to see more"
 
 
 def _settings(workspace: Workspace, _now: datetime) -> Found:

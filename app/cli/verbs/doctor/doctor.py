@@ -31,7 +31,7 @@ def doctor(context: Context, schedule: bool, fleet: bool) -> Result:
     Exit code 4 when something needs a person, 0 when there are only warnings and notes.
     """
     if fleet and not schedule:
-        raise UsageError("usage.arguments", "--fleet says what --schedule prints", "give both")
+        raise UsageError("usage.arguments", "--fleet works only with --schedule", "give both")
     if schedule:
         return _agent(context) if fleet else _schedule(context)
     found = list(findings(context.root, lambda: context.workspace, context.now))

@@ -25,7 +25,7 @@ from . import needs, tell_where
 @option("--port", type=Whole(0, 65535), metavar="N", help="Serve on this port of 127.0.0.1 (0: any).")
 @option("--socket", "path", metavar="PATH", help="Serve on a socket that only you can open; alone, on no port.")
 @option("--read-only", is_flag=True, help="Refuse changes.")
-@option("--openapi", is_flag=True, help="Print the description of the API and end.")
+@option("--openapi", is_flag=True, help="Print the OpenAPI description and exit.")
 def api(session: Session, port: int | None, path: str | None, read_only: bool, openapi: bool) -> None:
     """Serve the workspace to programs on this machine: every verb under /api/v1, curated memory under /api/memory.
 
