@@ -257,7 +257,7 @@ def read_value(text: str, key: str, limit: int) -> Any:
     """Return the value of an answer that is one JSON object with this key alone; ModelError for anything else."""
     values = read_json(text, limit)
     if not isinstance(values, dict) or set(values) != {key}:
-        raise ModelError(f"the answer has not the keys {key} alone")
+        raise ModelError(f"the answer must have the key {key} and no other")
     return values[key]
 
 

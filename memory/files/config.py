@@ -314,7 +314,7 @@ def get(context: Context, key: str) -> Result:
 @argument("value")
 @option("--section", metavar="S", help="The section of a new setting (default: where it belongs).")
 def set_value(context: Context, key: str, value: str, section: str | None) -> Result:
-    """Set one setting; the values of those that memdeck knows are checked first, and of others it says so."""
+    """Set one setting. Values of known settings are checked; an unknown one is set with a warning."""
     found = _changed(
         context, "config.set", key, lambda looked: set_setting(looked, key, value, section=section, now=context.now)
     )

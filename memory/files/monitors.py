@@ -242,7 +242,7 @@ def add_monitor(snapshot: Snapshot, name: str, values: Mapping[str, str], *, now
     """Add a monitor at the end of the section Monitors; UsageError `monitor.name` for a name that is taken."""
     title = one_line(_CODE, _NAME, name)
     if any(monitor.name == title for monitor in snapshot.monitors):
-        raise UsageError(_CODE, f"there is a monitor {title[:60]!r} already", "give it another name")
+        raise UsageError(_CODE, f"there already is a monitor {title[:60]!r}", "give it another name")
     document = started_document(snapshot, FILE, now)
     entry = MONITOR_EDITS.composed(title, values, document.newline, snapshot.zone)
     return MONITOR_EDITS.add(document, SECTION, entry, title)

@@ -400,7 +400,7 @@ class Lookup(NamedTuple, Generic[E]):
         if trace is not None and (trace.gone or trace.ref is not None):
             hint, code = "`memdeck changes show` has it, `memdeck changes revert` brings it back", "gone"
             if trace.ref is not None:
-                hint, code = f"it is {trace.ref} since", "renamed"
+                hint, code = f"it is now {trace.ref}", "renamed"
                 details["ref"] = trace.ref
             title = f"the {_words(noun)} {short(trace.title)} {trace.words}"
             raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
@@ -432,7 +432,7 @@ def _ambiguous(name: str, noun: str, found: Sequence[Any], words: str = "") -> A
     refs = ", ".join(candidate["ref"] for candidate in candidates[:4]) + (", …" if len(found) > 4 else "")
     return AmbiguousError(
         f"{noun}.ambiguous",
-        words or f"{len(found)} entries fit {short(name)}",
+        words or f"{len(found)} entries match {short(name)}",
         f"use one of {refs}",
         choices=choices,
         candidates=candidates,

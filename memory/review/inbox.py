@@ -162,7 +162,7 @@ class Inbox:
         proposal = self.get(proposal_id)
         again = replace(proposal, state="waiting", decided_by=None, decided_at=None, note="")
         if not proposals.update(self.log_of(proposal), again, was="rejected"):
-            raise _decided(proposal, "cannot wait again: it is not rejected, is too old, or an equal one waits")
+            raise _decided(proposal, "cannot be pending again: it is not rejected, too old, or has a pending twin")
         return self.get(proposal.id)
 
     def text_of(self, proposal: Proposal) -> str:

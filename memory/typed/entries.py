@@ -62,7 +62,7 @@ def agent_for(looks: Sequence[AgentLook], name: str) -> AgentLook:
         raise UsageError(
             "typed.agent", f"there are several agents: {known}", "name one, with --into or in the field agent"
         )
-    raise NotFoundError("typed.agent", f"there is no agent {name[:40]!r}", f"there is {known}")
+    raise NotFoundError("typed.agent", f"there is no agent {name[:40]!r}", f"use one of {known}")
 
 
 def take(look: AgentLook, store: Store, items: Sequence[Item], *, actor: str, now: datetime) -> Taken:

@@ -332,7 +332,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
 @argument("path", metavar="PATH")
 @_of_agent
 def lock(context: Context, path: str, agent: str | None) -> Result:
-    """Lock a file for the calling program, with PATH.lock beside it; if it is locked already, the error says by whom."""
+    """Lock a file for the calling program, with PATH.lock beside it; if it is locked, the error says by whom."""
     store, (inside,) = _of_paths(context, agent, path)
     holder = ops.lock(inside, **_how(context, store))
     return said({"locked": holder.json()}, f"locked {inside}")

@@ -50,6 +50,9 @@ class Form(Dialog, ModalScreen[Values | None]):
         &.-low .form--note {{ margin-bottom: 0; max-height: 1; }}
         .form--error {{ color: $error; display: none; }}
         .form--error.-shown {{ display: block; }}
+        .form--about {{ color: $foreground-muted; height: 1; margin-top: 1; }}
+        .form--about {{ text-wrap: nowrap; text-overflow: ellipsis; }}
+        &.-low .form--about {{ display: none; }}
         KeyHints {{ margin-top: 1; }}
         &.-low KeyHints {{ margin-top: 0; }}
         &.-flat KeyHints {{ display: none; }}
@@ -109,6 +112,21 @@ class Form(Dialog, ModalScreen[Values | None]):
                 yield SafeText("other fields", classes="form--caption")
                 yield from unknown
         yield SafeText(classes="form--error")
+        if any(spec.about for spec in self._fields):
+            yield SafeText(classes="form--about")
+
+    def on_descendant_focus(self) -> None:
+        """Say what the field is for."""
+        self._say_about()
+
+    def _say_about(self) -> None:
+        """Show the sentence of the field that is edited, unless it is the placeholder of the empty field."""
+        for row in self._rows:
+            if row.has_class("-focused"):
+                about, shown = row.spec.about, isinstance(row.editor, SafeInput) and not row.value
+                words = "" if shown and row.spec.placeholder and row.spec.placeholder in about else about
+                for foot in self.query(".form--about").results(SafeText):
+                    foot.say(words, layout=False)
 
     def key_hints(self) -> KeyHints:
         """The keys, and what the mark of a required field means."""
@@ -232,6 +250,7 @@ class Form(Dialog, ModalScreen[Values | None]):
         """Report the typed values so far."""
         event.stop()
         self._follow(event.row)
+        self._say_about()
         if self.is_mounted:
             self.post_message(self.Edited(self, self.values()))
 

@@ -65,6 +65,57 @@ def operation_of(words: str) -> Operation:
     return {one.does: one for verb in verbs for one in operations_of(verb)}[words]
 
 
+LABELS = {
+    "agent tier": "agent's tier",
+    "alerting": "failing only",
+    "already surfaced": "already shown",
+    "at": "time",
+    "attribute": "fact about it",
+    "changes": "other fields",
+    "confidence": "certainty",
+    "core": "core file",
+    "dedupe": "how",
+    "entity": "subject",
+    "extra": "other fields",
+    "fact id": "fact",
+    "filename": "file",
+    "for": "for how long",
+    "idempotency key": "call key",
+    "include already surfaced": "shown ones too",
+    "include memory": "memory events",
+    "include shadowed": "overridden too",
+    "include system": "_system too",
+    "include tool events": "tool events",
+    "limit": "at most",
+    "match": "contains",
+    "max age": "older than",
+    "names": "monitors",
+    "older than hours": "older than (h)",
+    "op": "decision",
+    "query text": "search for",
+    "raw candidates": "per index",
+    "ref": "entry",
+    "remediate": "fix",
+    "role": "speaker",
+    "run id": "run",
+    "session id": "session",
+    "show diff": "line by line",
+    "slug": "name",
+    "source sessions": "from sessions",
+    "superseded by": "replaced by",
+    "threshold": "alert when",
+    "top k": "at most",
+    "turn seq": "turn",
+    "unset": "remove fields",
+    "workspace id": "workspace",
+}
+"""The labels of parameters whose names are not words that a person would use."""
+TYPED = ("may be repeated", "- reads", "@FILE", "--set")
+"""What only concerns the command line in the help of a parameter."""
+OPTIONS = {"none": "add all", "line_hash": "new lines only", "section_replace": "replace sections", "noop": "no change"}
+"""The words for values of choices, in the same way."""
+
+
 class Near(NamedTuple):
     """The files and the time around a form: dates show what they mean, and fields complete from the entries there."""
 
@@ -91,9 +142,10 @@ def fields_of(
 
 def _field(one: Parameter, value: str, near: Near | None, texts: dict[str, str]) -> FieldSpec:
     """Return the field of a parameter; `texts` has the dates as they are typed, for fields that depend on them."""
-    label = (one.name if one.many else one.sent_as).replace("_", " ")
+    name = (one.name if one.many else one.sent_as).replace("_", " ")
+    label = LABELS.get(name, name)
     kind = _kind(one)
-    common: dict[str, Any] = {"required": one.required, "about": one.help}
+    common: dict[str, Any] = {"required": one.required, "about": _about(one, label)}
     if kind not in PLACEHOLDERS or kind in ("date", "cron"):
         words = one.help.partition(";")[0].rstrip(".")
         common["placeholder"] = words.partition(": ")[2] or words if kind in ("date", "cron") else words
@@ -105,16 +157,23 @@ def _field(one: Parameter, value: str, near: Near | None, texts: dict[str, str])
         return recurrence_field(one.name, label, value, due, near.now, near.snapshot.zone, **common)
     options: tuple[str, ...] = ()
     if isinstance(one.kind, Choice):
-        default = str(one.default or "")
-        options = tuple(one.kind.words) if one.required or value or default else ("", *one.kind.words)
+        offered = tuple(OPTIONS.get(word, word) for word in one.kind.words)
+        options = offered if one.required or value or one.default else ("", *offered)
     suggested: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     if isinstance(one.kind, Suggested):
         suggested = tuple(one.kind.words)
     elif near is not None and isinstance(one.kind, Used):
         suggested = partial(_completions, one.kind, near.snapshot)
-    default = "" if one.default in (None, (), False) else str(one.default)
+    default = "" if one.default in (None, (), False) else OPTIONS.get(str(one.default), str(one.default))
     value = value or (NO if kind == "bool" else default)
     return FieldSpec(one.name, label, kind, value, options=options, suggestions=suggested, **common)
+
+
+def _about(one: Parameter, label: str) -> str:
+    """Return the help of a parameter without what concerns the command line; empty where it only repeats the label."""
+    parts = (part for part in one.help.rstrip(".").split("; ") if not any(word in part for word in TYPED))
+    words = "; ".join(parts)
+    return "" if words.casefold() in ("", label, f"the {label}", f"a {label}") else f"{words}."
 
 
 def _noted(field: FieldSpec, texts: dict[str, str], text: str) -> str | None:
@@ -167,7 +226,8 @@ def values_of(operation: Operation, texts: Mapping[str, str], names: Sequence[st
         elif one.many and text:
             given[one.sent_as] = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
         elif text:
-            given[one.sent_as] = text
+            coded = one.kind.words if isinstance(one.kind, Choice) else ()
+            given[one.sent_as] = next((word for word in coded if OPTIONS.get(word) == text), text)
     return operation.read(given)
 
 

@@ -222,7 +222,7 @@ OPERATIONS: tuple[CuratedOperation, ...] = (
         example="s1 --include-tool-events", lines=lines.events,
     ),
     CuratedOperation(
-        "session prune", sessions.prune, (number("older_than_hours", "Hours since it ended.", 1, required=True), DRY_RUN),
+        "session prune", sessions.prune, (number("older_than_hours", "Their age in hours.", 1, required=True), DRY_RUN),
         "POST /api/memory/sessions/prune", tool="agh__memory_sessions_prune", writes=True,
         example="--older-than-hours 720 --dry-run", lines=lines.pruned,
     ),

@@ -195,7 +195,7 @@ def show(context: Context, ref: str) -> Result:
 )
 @argument("title", help="The title.")
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
-@option("--due", type=DUE, metavar="D", help="When: tomorrow 14:00 or 2 Dec; also fri, +2d, eom, 2026-12-01 14:00.")
+@option("--due", type=DUE, metavar="D", help="When due: tomorrow 14:00 or 2 Dec; also fri, +2d, eom, 2026-12-01 14:00.")
 @option(
     "--recurring",
     type=RECURRING,

@@ -26,7 +26,7 @@ async def test_a_bad_value_is_marked_with_its_place() -> None:
     pane = ConfigPane()
     files = Files({"config.md": CONFIG})
     async with showing(pane, files) as (pilot, app):
-        assert "▲ archive completed after days seven" in shown(app)
+        assert "▲ archive tasks after    seven" in shown(app)
         assert "2 problems" in shown(app)
         assert pane.go_to("archiveCompletedAfterDays")
         await settled(pilot, app)
