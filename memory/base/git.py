@@ -56,6 +56,35 @@ def recent_work(root: str | os.PathLike[str], count: int = 5) -> GitWork | None:
     return GitWork(one_line(branch), [one_line(subject)[:200] for _, _, subject in lines])
 
 
+class Since(NamedTuple):
+    """The last tag, the number of commits after it, and their subjects, the newest first."""
+
+    tag: str
+    commits: int
+    subjects: list[str]
+
+
+def since_tag(root: str | os.PathLike[str], without: Sequence[str]) -> Since | None:
+    """Return the commits after the last tag, without merges, bots, and those that change nothing but files `without`.
+
+    These are files, and folders with `/` at the end. None where there is no tag, and no such commit.
+    """
+    tag = (_git(root, "describe", "--tags", "--abbrev=0") or "").strip()
+    if not tag:
+        return None
+    within = ("--no-merges", f"--max-count={_MOST_COMMITS}", "--format=%x01%an%x00%s%x00", "--name-only", "-z")
+    said = _git(root, *_LOG, *within, f"refs/tags/{tag}..HEAD") or ""
+    subjects = []
+    for author, subject, *rest in (one.split("\0") for one in said.split("\x01")[1:]):
+        files = [path.strip() for path in rest if path.strip()]
+        own = files and all(
+            any(path == one or (one[-1] == "/" and path.startswith(one)) for one in without) for path in files
+        )
+        if not own and not re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE):
+            subjects.append(one_line(subject)[:200])
+    return Since(one_line(tag), len(subjects), list(dict.fromkeys(subjects))) if subjects else None
+
+
 def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     """Return the files that most commits of the last days before the last commit changed, the most frequent first."""
     last = (_git(root, *_LOG, "--max-count=1", "--format=%ct") or "").strip()

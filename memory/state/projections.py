@@ -83,11 +83,16 @@ _PURPOSES = {
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
-    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
-    "Engineering facts": re.compile(r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets) "),
-    "Modules": re.compile("Further parts: "),
+    "Commands": re.compile(
+        r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|Before the tests|In `[^`]*` CI runs"
+    ),
+    "Engineering facts": re.compile(
+        r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
+    ),
 }
 """The sections of the map that take notes, each with the beginning of such a note."""
+_BEGIN = re.compile(r"(Not released yet|Since [\w./+@-]{1,60}): (.+)")
+"""A line of the current state that has a section of its own."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -186,7 +191,7 @@ def _project_map(bundle: Bundle) -> list[str]:
         begin.append(_line(path, " ".join(filter(None, said))))
     areas = [_line(one["path"], one["note"]) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
-    tests = [line for line in told if line.endswith(": Tests.")]
+    tests = [line for line in told if ": Tests; " in line]
     files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
     notes: dict[str, list[str]] = {name: [] for name in (*_NOTES, "Notes")}
     for note in parts["architectureNotes"]:
@@ -198,8 +203,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
         *_section("First files to read", begin),
-        *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests,
-                              *notes["Modules"]]),
+        *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests]),
         *_section("Commands", commands), *_section("Notes", notes["Notes"]),
     ]  # fmt: skip
 
@@ -225,14 +229,17 @@ def _commands(bundle: Bundle) -> list[str]:
 
 def _current_focus(bundle: Bundle) -> list[str]:
     focus = bundle["currentFocus"]
-    snapshot, begins = focus["validationSnapshot"], "Not released yet: "
-    coming = [one.removeprefix(begins) for one in focus["currentState"] if one.startswith(begins)]
+    snapshot = focus["validationSnapshot"]
+    sections: dict[str, list[str]] = {}
+    for one in focus["currentState"]:
+        title, text = found.groups() if (found := _BEGIN.fullmatch(one)) else ("Current state", one)
+        sections.setdefault(title, []).append(inline(text))
     run = f"{snapshot['status'].capitalize()} ({snapshot['validatedAt']}): {snapshot['summary']}"
     results = [f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
                for one in snapshot["results"]]  # fmt: skip
     return [
-        "# Current focus", "", inline(focus["summary"]), "", *_section("Not released yet", map(inline, coming)),
-        *_section("Current state", (inline(one) for one in focus["currentState"] if not one.startswith(begins))),
+        "# Current focus", "", inline(focus["summary"]), "",
+        *(line for title, lines in sections.items() for line in _section(inline(title), lines)),
         *_section("Known risks", map(inline, focus["knownRisks"])),
         *_section("Validation commands", _commands(bundle)),
         *_section("Validation snapshot", [*([inline(run)] if snapshot["validatedAt"] else []), *results]),

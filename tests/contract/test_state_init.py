@@ -258,6 +258,35 @@ def test_commands_in_a_folder_are_told_for_the_root(place: Place, source: str) -
     assert f"Set up: `cmake -S . -B build -DTESTS=ON` (from `{source}`)." in bundle["projectMap"]["architectureNotes"]
 
 
+def test_it_says_what_ci_runs_the_tests_on(place: Place) -> None:
+    """Versions, systems and services of the job that runs the tests are told, and what it runs before them."""
+    ci = (
+        "jobs:\n  a:\n    runs-on: ${{ matrix.os }}\n    services:\n      postgres: {image: postgres}\n"
+        "    strategy:\n      matrix:\n        os: [ubuntu-latest, macos-latest]\n        quick: [true]\n"
+        "        include:\n        - python: '3.12'\n        - python: '3.13'\n    steps:\n"
+        "    - run: sudo apt-get update\n    - run: sudo apt-get install -y libclay-dev\n"
+        "    - run: brew install clay\n      if: runner.os == 'macOS'\n"
+        "    - run: pytest -q\n      working-directory: wheel\n    - run: pytest --durations=9\n"
+    )
+    files = {"setup.py": "setup(name='kiln')\n", "kiln.py": "x = 1\n", ".github/workflows/ci.yml": ci}
+    bundle = made(place, files)
+    assert commands(bundle)["Test"] == ["pytest", "--durations=9"]
+    assert bundle["projectMap"]["architectureNotes"][:-1] == [
+        "Single test: `pytest tests/test_file.py -k name` (usual).",
+        "CI tests with os ubuntu-latest, macos-latest; python 3.12, 3.13 (`.github/workflows/ci.yml`).",
+        "Before the tests CI runs `sudo apt-get install -y libclay-dev` (from `.github/workflows/ci.yml`).",
+        "The tests in CI use the services `postgres`.",
+    ]
+
+
+def test_what_ci_runs_in_folders_is_told_where_nothing_runs_at_the_root(place: Place) -> None:
+    """In a repository of many packages the commands in their folders are the ones to know."""
+    ci = "defaults:\n  run:\n    working-directory: pots/kiln\njobs:\n  a:\n    steps:\n    - run: dart test\n"
+    files = {"pots/kiln/pubspec.yaml": "name: kiln\n", "pots/kiln/lib/kiln.dart": "x\n"}
+    notes = made(place, {**files, ".github/workflows/kiln.yml": ci})["projectMap"]["architectureNotes"]
+    assert notes[0] == "In `pots/kiln` CI runs `dart test` (from `.github/workflows/kiln.yml`)."
+
+
 def test_each_gitignore_counts(place: Place) -> None:
     """The rules of a folder leave out what is below it only."""
     files = {"src/a/.gitignore": "made.rs\n", "src/a/made.rs": "//! Makes all.\n", "src/b/made.rs": "//! Makes pots.\n"}
@@ -312,6 +341,23 @@ def test_a_change_log_is_that_of_the_main_package(place: Place, files: dict[str,
     focus = made(place, files)["currentFocus"]
     assert focus["summary"].startswith(f"Work is on the next release: `{path}`")
     assert "Not released yet: Fire two kilns at once." in focus["currentState"]
+
+
+def test_commits_since_the_last_tag_are_the_focus(place: Place) -> None:
+    """Without an unreleased section the subjects after the last tag are quoted: no bots, chores, or memory itself."""
+    git(place.work, "init")
+    for number, subject in enumerate(("First", "Fire two kilns (#12)", "chore: dry", "Fire two kilns (#13)", "Cool")):
+        place.write("kiln.py", f"x = {number}\n")
+        git(place.work, "add", ".", cwd=place.work)
+        git(place.work, "commit", "-m", subject, cwd=place.work)
+        if not number:
+            git(place.work, "tag", "v1.0", cwd=place.work)
+    focus = made(place, {})["currentFocus"]
+    assert focus["summary"] == "4 commits came after the tag `v1.0`."
+    assert focus["currentState"] == ["Since v1.0: Fire two kilns."]
+    git(place.work, "add", ".", cwd=place.work)
+    git(place.work, "commit", "-m", "Add the memory of it", cwd=place.work)
+    assert made(place, {}, "update")["currentFocus"] == focus
 
 
 def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
@@ -426,7 +472,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
         "src/kiln/glaze": "Knows glazes.",
-        "tests": "Tests.",
+        "tests": "Tests; `tests/test_fire.py` is that of `src/kiln/fire/__init__.py`.",
     }
 
 
@@ -489,18 +535,17 @@ def test_paths_that_are_gone_leave_the_bundle(place: Place) -> None:
 
 
 def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
-    """A large folder without words is told by its size, a small one only named; no name is said again as a sentence."""
+    """A folder without words is told by the names that it declares for others; no name is said again as a sentence."""
     files = {
         "composer.json": '{"name": "pots/kiln"}',
         "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
         "src/Pots/HotPot.php": "<?php\n/** Hot pot pots. */\nclass HotPot {}\n",
-        "src/App.php": "<?php\nclass App {}\n",
-        **{f"src/Glaze/Tone{number}.php": "<?php\nenum Tone {}\n" for number in range(12)},
+        "src/App.php": "<?php\nclass App { use Tone7; }\n",
+        **{f"src/Glaze/Tone{number}.php": f"<?php\ntrait Tone{number} {{}}\n" for number in range(12)},
     }
     map_of = made(place, files)["projectMap"]
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {"src/Fire/Burner.php": "Heats a kiln."}
-    assert map_of["denseSourceAreas"] == [{"path": "src/Glaze", "note": "About 10 source files."}]
-    assert "Further parts: `src/Fire`, `src/Pots`." in map_of["architectureNotes"]
+    assert map_of["denseSourceAreas"] == [{"path": "src/Glaze", "note": "Declares `Tone7`."}]
     assert map_of["firstFilesToRead"][0] == "src/App.php"
     page = place.read("docs/agent-memory/project-map.md").decode()
     assert all(page.count(f"`{path}`") == 1 for path in ("src/Fire/Burner.php", "src/App.php", "src/Glaze"))
@@ -550,16 +595,18 @@ def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, pat
         ("- `fire` - Fires *all* pots\n", "src/fire", "Fires all pots."),
         ("```\nsrc/\n├── fire/   # Fires all pots\n```\n", "src/fire", "Fires all pots."),
         ("| **Core** | **FireFs** | Fires all pots |\n", "src/fire.rs", "Fires all pots."),
+        ("| **Core** | **FireDb** | Fires all pots |\n", "src/fire.rs", ""),
         ("- `fire`: see https://example.org for more\n", "src/fire", ""),
         ("Fire: a word of three.\n", "src/fire", ""),
     ],
-    ids=["table", "list", "drawn", "a letter or two more", "address", "prose"],
+    ids=["table", "list", "drawn", "a letter or two more", "another thing", "address", "prose"],
 )
 def test_the_documents_say_what_a_part_is(place: Place, page: str, path: str, said: str) -> None:
     """Tables, lists and drawn trees of the guides tell what a folder or file without words of its own is."""
     file = path if "." in path else f"{path}/a.rs"
-    modules = made(place, {"ARCHITECTURE.md": f"# Parts\n\n{page}", file: "x\n", "src/b.rs": "x\n"})["projectMap"]
-    assert [one["responsibility"] for one in modules["modules"] if one["path"] == path] == [said] * bool(said)
+    files = {"ARCHITECTURE.md": f"# Parts\n\n{page}", file: "struct FireFs {}\n", "src/b.rs": "x\n"}
+    modules = made(place, files)["projectMap"]["modules"]
+    assert [one["responsibility"] for one in modules if one["path"] == path] == [said] * bool(said)
 
 
 def test_the_core_is_on_the_map(place: Place) -> None:
@@ -596,6 +643,21 @@ def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
     ]  # fmt: skip
     assert found[1]["correctPath"] == "Keep pots dry. Always fire twice."
     assert found[1]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."
+
+
+def test_comments_that_warn_are_gotchas(place: Place) -> None:
+    """What has to be changed together, and works only with some version, is quoted from the comment that says it."""
+    ci = "jobs:\n  a:\n    steps:\n    # The oven does not support Clay 9 yet.\n    # Fire it.\n    - run: make\n"
+    files = {
+        ".github/workflows/ci.yml": ci,
+        "src/kiln.c": "/* Heat.\n * If you change this, also change the table in `pots.c`. */\n"
+        "// Clay 9 is broken here.\n/// If you add a pot, the kiln must be hot.\nint main(void) {}\n",
+    }
+    found = made(place, files)["gotchas"]
+    assert [(one["title"], one["cause"]) for one in found] == [
+        ("The oven does not support Clay 9 yet", "Written in `.github/workflows/ci.yml`."),
+        ("If you change this, also change the table in `pots.c`", "Written in `src/kiln.c`."),
+    ]
 
 
 def test_open_plans_are_the_next_steps(place: Place) -> None:

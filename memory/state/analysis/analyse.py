@@ -4,36 +4,42 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from typing import Any
 
-from memory.base.git import is_foreign, most_changed
-from memory.base.safe_text import one_line
-from memory.state.files.model import ENTRY_FILES, NO_FOCUS
+from memory.base.git import is_foreign, most_changed, since_tag
+from memory.base.safe_text import one_line, plural
+from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS
 
-from .commands import ONE_TEST, SET_UP, ci_files, commands_of
+from .ci import ci_files
+from .commands import ONE_TEST, SET_UP, commands_of, tests_in_ci
 from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of, without_praise
 from .manifests import main_package, projects_of, whole_name
-from .modules import Parts, main_folder, parts_of
-from .plans import MOST_CHANGES, gotchas, next_steps, unreleased
+from .modules import is_in, main_folder, parts_of
+from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
+from .uses import Uses
 
 _GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
            "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
-_OF_TOOLS = re.compile(r"\A(?:scripts?|tools?|bin|ci|eng|docs?|hack|util)\Z| example", re.IGNORECASE)
-_ALSO = "Further parts:"
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
 """The first page of a documentation for Swift."""
+_NO_NEWS = re.compile(
+    r"(?:bump|chore|ci|docs?|tests?|style|build|deps|update \S+ (?:to|from|dep)|merge|release|prepare|revert|fixup|wip"
+    r"|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog|update (?:changelog|readme|dep)"
+    r"|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\[(?:skip ci|ci skip)\])",
+    re.IGNORECASE,
+)
+"""Subjects of commits that change nothing for a user, or say nothing."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _THIN = 400, 8, 9
+_SUMMARY, _SHORT, _THIN, _MOST_SINCE, _LITTLE = 400, 8, 9, 600, 0.1
 _POINTER = 60
 """How many characters a guide has that only names another one."""
-_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_PROBLEMS = 12, 16, 6, 8
+_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 8, 5, 8
 
 FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
 NOT_RUN = "The validation commands were not run yet."
@@ -64,7 +70,7 @@ class _Repository:
         self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and len(tree.text(path)) > _POINTER]
         self.commands = commands_of(tree, self.projects)
         self.validation = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
-        self.name = self._name()
+        self.name, self.uses = self._name(), Uses(tree)
 
     def bundle(self) -> dict[str, Any]:
         """Return the bundle."""
@@ -72,7 +78,7 @@ class _Repository:
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
         first = self._first_files(entrypoints)
-        parts = parts_of(tree, self.projects, summary, first)
+        parts = parts_of(tree, self.projects, summary, first, self.uses)
         return {
             "project": {
                 "name": self.name,
@@ -87,7 +93,7 @@ class _Repository:
                 "modules": parts.modules,
                 "entrypoints": entrypoints,
                 "denseSourceAreas": parts.areas,
-                "architectureNotes": self._notes(parts),
+                "architectureNotes": self._notes(),
                 "firstFilesToRead": first,
             },
             "currentFocus": self._focus(steps),
@@ -161,17 +167,13 @@ class _Repository:
         paths = [*filter(None, paths)] or [path for path in tree.files if is_document(path) or tree.is_work(path)]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
-    def _notes(self, parts: Parts) -> list[str]:
-        rest = [one for one in parts.rest if not _OF_TOOLS.search(one)]
-        around = Counter(one.rpartition("/")[0] for one in rest if one in self.tree.folders)
-        rest = [f"{top}/*" if around[top := one.rpartition("/")[0]] > _SHORT and top else one for one in rest]
-        rest = [f"`{one}`" for one in dict.fromkeys(rest) if f"{one}/*" not in rest]
-        found = [f"{_ALSO} {listed(rest, 12)}."] if rest else []
-        found += [version for project in self.projects for version in project.versions]
+    def _notes(self) -> list[str]:
+        found = [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         more = [command for command in self.commands if command not in self.validation[:2]]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
+        found += tests_in_ci(self.tree, self.commands)
         if self.tree.has(hooks := ".pre-commit-config.yaml"):
             found.append(f"Before a commit: `pre-commit run --all-files` (from `{hooks}`; it can rewrite files).")
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
@@ -187,26 +189,31 @@ class _Repository:
         return [*found, f"Continuous integration is {run}."] if run else found
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
-        """Return what to read first: the guides, entry points, the largest sources, and what changed most of late."""
+        """Return what to read first: the guides, entry points, what most builds on, and what changed most of late."""
         tree, main = self.tree, self.main
-        own = tree.sources(self.folder) or tree.sources()
+        packages = [one.folder for project in self.projects for one in project.packages if one.folder]
+        own = [path for path in self.uses.ranked(self.folder) if self.folder or not is_in(path, packages)]
+        own = own or self.uses.ranked()
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the library is none to begin with.
         entries.sort(key=lambda path: path.partition("src/")[2].startswith("bin/"))
-        known = {language_of(path) for path in entries} or {language_of(path) for path in own}
-        work = [path for path in own if language_of(path) in known] or own
-        # What is deeper belongs to a part.
-        folder = main_folder(tree, main, self.projects)
-        stems = {_stem(path) for path in entries}
-        work.sort(key=lambda path: (not path.startswith(folder), _stem(path) not in stems, -tree.files[path]))
-        work.sort(key=lambda path: path.rpartition("/")[0] != folder)
-        work = [one for one in work if not (_is_table(tree.text(one)) or _OF_OLD.search(one))] or work
-        named = {path.rpartition("/")[2]: path for path in reversed(work)}
-        paths = [*self.guides[:2], *entries[:2], *[path for path in work if path in named.values()][:2]]
-        paths += [path for path in most_changed(tree.root) if path in work and path not in paths][:1]
+        known = {language_of(path) for path in entries} or {language_of(path) for path in own[:1]}
+        work = [path for path in own if language_of(path) in known and path not in entries]
+        work = self._spread(work)
+        work = [path for path in work if self.uses.weight(path) >= _LITTLE * self.uses.weight(work[0])]
+        paths = [*self.guides[:2], *entries[:2], *work[: _MOST_OWN - len(entries[:2])]]
+        paths += [path for path in most_changed(tree.root) if path in own and path not in paths][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]
+
+    def _spread(self, paths: list[str]) -> list[str]:
+        """Return one file of each part of the main source folder, where there are many parts, before the others."""
+        folder = main_folder(self.tree, self.main, self.projects)
+        part = {path: path.removeprefix(folder).strip("/").partition("/")[0] for path in paths}
+        first = {part[path]: path for path in reversed(paths)}
+        many = len(first) >= _SHORT and not any(re.search(r"\.|Main\Z", name) for name in list(first)[:_SHORT])
+        return sorted(paths, key=lambda path: first[part[path]] != path) if many else paths
 
     def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:
         """Return the section `currentFocus`: nothing in it changes with each commit."""
@@ -222,6 +229,14 @@ class _Repository:
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
                 state.append(f"Not released yet: More in `{changes.path}`.")
+        elif (
+            since := since_tag(tree.root, (f"{FOLDER}/", f"{PROJECTIONS}/", *ENTRY_FILES))
+        ) and since.commits < _MOST_SINCE:
+            said.append(f"{plural(since.commits, 'commit')} came after the tag `{since.tag}`.")
+            told = [
+                one for one in dict.fromkeys(plain(credited(one)) for one in since.subjects) if not _NO_NEWS.match(one)
+            ]
+            state += [ended(f"Since {since.tag}: {one}") for one in told[:MOST_CHANGES]]
         actions: list[str] = []
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
@@ -248,17 +263,3 @@ class _Repository:
             (not tree.complete, f"The repository is larger than what was looked at: the first {MOST_FILES:,} files."),
         )
         return [words for applies, words in told if applies]
-
-
-_OF_OLD = re.compile(r"deprecated|legacy|compat|polyfill", re.IGNORECASE)
-_ROW = re.compile(r"^[ \t]*[\"'\[{(][^\n]*[,\]})]$", re.MULTILINE)
-
-
-def _is_table(text: str) -> bool:
-    """Return whether most lines of a source file are values, as those of a table are."""
-    return len(_ROW.findall(text)) * 2 > len(text.split("\n"))
-
-
-def _stem(path: str) -> str:
-    """Return the name of a file without its end."""
-    return path.rpartition("/")[2].partition(".")[0]

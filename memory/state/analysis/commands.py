@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from .ci import Job, at_root, ci_files, jobs_of
+from .documents import listed
 from .manifests import Project
 from .tree import Tree, is_test
 
@@ -26,28 +28,6 @@ _GUIDE = re.compile(
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
 _OF_WORK = re.compile(r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+)\b", re.IGNORECASE)
-_MOVED = (("ctest", "ctest --test-dir {}"), ("cmake --build .", "cmake --build {}"), ("cmake ..", "cmake -S . -B {}"))
-"""The beginnings of commands in a folder, each with that at the root."""
-_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
-_MAIN_WORKFLOW = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
-_NO_WORKFLOW = re.compile(
-    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|codspeed|pypi|fuzz|nightly|scorecard|backport)[^/]*\Z",
-    re.IGNORECASE,
-)
-_DEAD = re.compile(
-    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in )?used?|unused|disabled|obsolete)\b",
-    re.IGNORECASE,
-)
-"""A comment at the top of settings that says that they have no effect."""
-_TESTS = re.compile(
-    r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
-    r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc)\b"
-)
-_OTHER_CI = {
-    ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
-    ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
-    "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins", ".ci/run": "a script",
-}  # fmt: skip
 _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
     ("format", r"(?:format|fmt|prettier)[:-]check|check[:-](?:format|fmt)"),
@@ -61,7 +41,7 @@ _TOOLS = (
     (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
              r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]"
              r"|meson setup|autoreconf -"
-             r"|(?:python3? -m )?pip install(?: (?:-e|-r|--group) \S+)+$"),
+             r"|(?:python3? -m )?pip install (?!.*[<>=])(?=.*(?:-e|-r|--group|\.(?:\[[\w,-]+\])?)(?: |$))\S[^&|]*$"),
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
     ("format", r"(?:ruff|mix|dotnet) format --(?:check|verify)[\w-]*|prettier .*--check|cargo fmt.* --check"
@@ -79,8 +59,9 @@ _TOOLS = (
               r"|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
 )  # fmt: skip
 _TOOLS_OF = {
-    "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8", "Rust": "cargo",
-    "Go": r"go (?:test|vet|build)|golangci-lint", "Node.js": r"eslint|prettier|vitest|jest|npm|pnpm|yarn",
+    "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8|pip|uv|poetry|pdm",
+    "Go": r"go (?:test|vet|build)|golangci-lint", "Node.js": r"eslint|prettier|vitest|jest|np[mx]|pnpm|yarn|bun|tsc",
+    "PHP": r"composer|vendor/bin", "Java": r"mvnw?|gradlew?", "C": r"cmake|meson", "Rust": "cargo",
 }  # fmt: skip
 """The tools of an ecosystem."""
 _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
@@ -106,23 +87,22 @@ _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |(?<!clippy)::|--testNamePattern|(?:^| )-run "
     r"|--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktnC] "
     r"|--features|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
-    r"|--target|packages/|-cover|-bench|--release|--profile|-fuzz|nightly"
+    r"|--target|packages/|pytest.* -m |-cover|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _PLAIN = re.compile(r"(?!.*(?<!/)\.\.\.)[\w./:@=,+\-!' \"]{1,160}")
-_ENV = re.compile(r"\$\{\{ *env\.(\w+) *\}\}|\$([A-Z]\w*)")
-_AT_ROOT = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
-_SET_ENV = r"^[ \t]*{}:[ \t]*[\"']?([\w./ -]{{0,40}}?)[\"']?[ \t]*$"
-_STEP = re.compile(r"^[ \t]*-[ \t]+(?=[\w\"'])", re.MULTILINE)
-_RUN = re.compile(
-    r"^([ \t]*)(?:- )?(?:run|script|test_script):[ \t]*([^\n]*)((?:\n(?:\1[ \t]+[^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE
-)
-_KEY = re.compile(r"\n[ \t]*(?:\n|[\w-]+:(?:\s|\Z))")
 _TARGET = re.compile(
     r"^([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])[^\n]*((?:\n[\t ]+[^\n]*)*)", re.MULTILINE
 )
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
+_NO_STEP = re.compile(
+    r"(?:echo|export|git|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which|.*update$"
+    r"|.*--?version$|pip freeze|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
+)
+"""Lines of a script that prepare nothing which a person would have to prepare."""
+_OTHER_BUILDS = ("cmake", "meson")
+_MOST_BEFORE, _MOST_VALUES = 4, 8
 _RUNNERS = {
     "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
     ".justfile": ("just", _TARGET), "taskfile.yml": ("task", _TASK), "taskfile.yaml": ("task", _TASK),
@@ -172,10 +152,9 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     for _, _, names in reversed(runners):
         scripts |= names
-    # A tool of another ecosystem checks something beside the work; a bare `make` may only list its targets.
-    known = {one.ecosystem.name for one in projects}
-    others = "|".join(tools for name, tools in _TOOLS_OF.items() if known and name not in known)
-    beside = re.compile(rf"\b(?:{others})\b" if others else r"\Z\A.")
+    # A tool of an ecosystem that is not there checks something else; a bare `make` may only list its targets.
+    known = [one.ecosystem.name for one in projects]
+    beside, apart = _tools_of_others(known), _tools_of_others(known[:1])
     makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
@@ -184,11 +163,18 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
     found += _conventions(tree, projects)
-    # Those for a part of the work come last, before them those of another package manager than that of the lock file.
+    # Those for a part of the work come last, before them those of another ecosystem or package manager.
     managers = {name.lower() for one in projects for name in one.ecosystem.run}
     managers -= {one.manager.lower() for one in projects}
-    found.sort(key=lambda one: (one.kind != SET_UP and _NARROW.search(one.text) is not None, one.words[0] in managers))
+    found.sort(
+        key=lambda one: (
+            one.kind != SET_UP and _NARROW.search(one.text) is not None,
+            apart.search(one.text) is not None or one.words[0] in managers,
+        )
+    )
     best = {one.kind: one for one in reversed(found)}
+    if "test" in best and best["test"].words[0] == "make" and SET_UP in best and best[SET_UP].words[0] in _OTHER_BUILDS:
+        del best[SET_UP]
     if "test" in best:
         usual = " ".join(one.text for one in _conventions(tree, projects[:1]) if one.kind == "test")
         run = " ".join(scripts.get(word, "") for word in best["test"].words)
@@ -202,6 +188,12 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     return [best[kind] for kind in _PURPOSES if kind in best]
 
 
+def _tools_of_others(known: list[str]) -> re.Pattern[str]:
+    """Return a pattern of the tools of all but some ecosystems; none of it matches where none is known."""
+    others = "|".join(tools for name, tools in _TOOLS_OF.items() if known and name not in known)
+    return re.compile(rf"\b(?:{others})\b" if others else r"\Z\A.")
+
+
 def _with_file(tree: Tree, words: str) -> str:
     """Return the words of a command with the largest test of the repository in the place of `test_file` or its like."""
     found = re.search(r"[^\s=]*\b(test_file|file_test|file_spec)(\.\w+)", words)
@@ -212,27 +204,12 @@ def _with_file(tree: Tree, words: str) -> str:
     return words.replace(found[0], max(tests, key=lambda path: tree.files[path])) if tests else words
 
 
-def ci_files(tree: Tree) -> list[tuple[str, str]]:
-    """Return the settings of continuous integration, each with its service; those that run the tests come first.
-
-    Settings that say of themselves that they have no effect are left out.
-    """
-    workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path)]
-    workflows.sort(key=lambda path: (not _MAIN_WORKFLOW.search(path), "lint" in path, len(path)))
-    tested = [path for path in workflows if any(_TESTS.search(run[0]) for run in _RUN.finditer(tree.text(path)))]
-    work = [path for path in workflows if path in tested or _MAIN_WORKFLOW.search(path)]
-    work = [path for path in work if not _NO_WORKFLOW.search(path)] or workflows
-    found = [(path, "GitHub Actions") for path in work]
-    found += [(path, name) for path, name in _OTHER_CI.items() if tree.has(path)]
-    return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
-
-
 def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yield the lines of code in the guides, the shortest of each guide first."""
     paths = [path for path in tree.files if _GUIDE.fullmatch(path)]
     for path in sorted(paths, key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude")))):
         text = _FENCE.sub("", tree.text(path))
-        found = [line for block in _FENCE.findall(tree.text(path)) for line in _at_root(block)]
+        found = [line for block in _FENCE.findall(tree.text(path)) for line in at_root(block)]
         for line in text.split("\n"):
             found += [line] if line.startswith("    ") else re.findall(r"`([^`\n]{3,120})`", line)
         yield from ((line, path) for line in sorted(found, key=lambda line: len(line.replace("$ ", "", 1).split())))
@@ -243,49 +220,14 @@ def _readme(tree: Tree) -> Iterator[tuple[str, str]]:
     path = tree.readme() or ""
     for title, section in re.findall(r"^#+ ([^\n]*)\n(.*?)(?=^#+ |\Z)", tree.text(path), re.DOTALL | re.MULTILINE):
         for block in _FENCE.findall(section) if _OF_WORK.search(title) else ():
-            yield from ((line, path) for line in _at_root(block))
-
-
-def _at_root(text: str) -> Iterator[str]:
-    """Yield the commands of a script that can be run at the root; those after `cd` take the folder as an option."""
-    folder = ""
-    for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
-        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", line.strip(" -\t"))
-        for part in re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> ")):
-            if part.startswith("cd "):
-                folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
-            elif not folder:
-                yield part
-            else:
-                yield from (
-                    f"{moved.format(folder)}{part[len(words) :]}" for words, moved in _MOVED if part.startswith(words)
-                )
+            yield from ((line, path) for line in at_root(block))
 
 
 def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines that continuous integration runs at the root."""
-    for path, _ in ci_files(tree):
-        text = tree.text(path)
-        steps = () if _NO_WORKFLOW.search(path) else _STEP.split(text)
-        for step in (step for step in steps if "working-directory:" not in step):
-            if "golangci/golangci-lint-action@" in step:
-                yield "golangci-lint run", path
-            for run in _RUN.finditer(step):
-                # After `>` the lines are one.
-                folded = " ".join(_KEY.split(run[3])[0].split()) if run[2].startswith(">") else ""
-                yield from ((_filled(line, text), path) for line in _at_root(folded or run[2] + run[3]))
-
-
-def _filled(line: str, text: str) -> str:
-    """Return a line of a workflow with the values that the workflow sets; "" where a part of a word is not known."""
-
-    def known(name: re.Match[str]) -> str:
-        found = re.search(_SET_ENV.format(name[1] or name[2]), text, re.MULTILINE)
-        return found[1] if found else "" if name[1] else name[0]
-
-    line = _ENV.sub(known, _AT_ROOT.sub(lambda one: "" if one[1] else ".", line))
-    line = re.sub(r" --?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
-    return "" if re.search(r"\S\$\{\{|\}\}[^\s]", line) else re.sub(r"\$\{\{.*?\}\}", "", line)
+    """Yield the lines that continuous integration runs at the root; those told in part are from no file."""
+    lines = [(line.text, job.path if line.whole else "") for path, _ in ci_files(tree) for job in jobs_of(tree, path)
+             for line in job.lines]  # fmt: skip
+    yield from sorted(lines, key=lambda one: not one[1])
 
 
 def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterator[tuple[str, str]]:
@@ -329,7 +271,11 @@ def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
                 words = shlex.split(text)
                 if found := _kind(" ".join(words), scripts):
                     # With words added it is no longer what the file says.
-                    yield Command(found[0], (*words, *found[1]), f"{'usual with' if found[1] else 'from'} `{path}`")
+                    yield Command(found[0], (*words, *found[1]), _source(path, whole=not found[1]))
+
+
+def _source(path: str, *, whole: bool) -> str:
+    return f"{'from' if whole else 'usual with'} `{path}`" if path else "usual"
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -341,6 +287,8 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
     if script is not None and not kind:
         kind = _kind_of_script(name)
+        if {kind} < {_kind_of_script(word) for word in core[script.end() :].split() if word in scripts} | {kind}:
+            return None
         if name in ("check", "checks") and body:
             kind = "lint" if _LINTS.search(body) else kind if re.search("test|spec|verify", body) else ""
         inner = " -r" in core or "--recursive" in core
@@ -352,3 +300,40 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     more = next((word for pattern, word in _ONCE if pattern.search(done)), "")
     dashes = ("--",) if more and script is not None and text.startswith("npm") else ()
     return kind, (*dashes, more) if more else ()
+
+
+def _inside(tree: Tree) -> Iterator[str]:
+    """Yield what continuous integration runs in folders."""
+    for job in (job for path, _ in ci_files(tree) for job in jobs_of(tree, path)):
+        for folder, lines in job.inside.items():
+            said = [f"`{line}`" for line in lines if _PLAIN.fullmatch(line) and not _NO_STEP.match(line)]
+            if said and folder in tree.folders:
+                yield f"In `{folder}` CI runs {', '.join(said[:_MOST_BEFORE])} (from `{job.path}`)."
+
+
+def tests_in_ci(tree: Tree, commands: list[Command]) -> list[str]:
+    """Return what the job that runs the tests needs: what it runs on and before them, and the services it starts."""
+    told = {" ".join(one.words): one.kind for one in commands}
+    if "test" not in told.values():
+        return [*dict.fromkeys(_inside(tree))][:_MOST_VALUES]
+    best: tuple[Job, list[str]] | None = None
+    for job in (job for path, _ in ci_files(tree) for job in jobs_of(tree, path)):
+        kinds = [told.get(line.text) or (_kind(line.text, {}) or ("",))[0] for line in job.lines]
+        if "test" in kinds and (best is None or told.get(job.lines[kinds.index("test")].text) == "test"):
+            best = job, kinds
+            if told.get(job.lines[kinds.index("test")].text) == "test":
+                break
+    if best is None:
+        return []
+    job, kinds = best
+    on = {key: values for key, values in job.runs_on.items() if key != "os" or len(values) > 1}
+    before = [
+        f"`{line.text}`"
+        for line, kind in zip(job.lines[: kinds.index("test")], kinds, strict=False)
+        if line.whole and line.always and kind in ("", SET_UP, "build") and told.get(line.text) is None
+        and _PLAIN.fullmatch(line.text) and not _NO_STEP.match(line.text)
+    ]  # fmt: skip
+    shown = "; ".join(f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items())
+    notes = [f"CI tests with {shown} (`{job.path}`)."] if shown else []
+    notes += [f"Before the tests CI runs {', '.join(before[:_MOST_BEFORE])} (from `{job.path}`)."] if before else []
+    return [*notes, *([f"The tests in CI use the services {', '.join(job.services)}."] if job.services else [])]

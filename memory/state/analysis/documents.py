@@ -247,8 +247,6 @@ _BRANCH = re.compile(r"[\s│├└─|`+\\-]*([\w.@-][\w./@-]*)\s+(?:#|//|←|<
 _RULER = re.compile(r"[|:\s-]*-[|:\s-]*")
 _NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]",
                         re.IGNORECASE)  # fmt: skip
-_NEAR = re.compile(r"(?!s\Z|es|ed|er|d\Z|r\Z)[a-z]{1,2}")
-"""The end of a name that is about the same as one without it; ends of words such as `-ed` are not."""
 _DECORATION = re.compile(r"\A[^\w`(]+|[^\w`)]+\Z")
 """What is no word at the beginning and the end of a title, such as a picture."""
 _PAGES = ("docs", "doc", "documentation", "guides")
@@ -277,9 +275,11 @@ class Sayings:
         name = path.rpartition("/")[2]
         keys = [_key(path[at:]) for at in range(len(path)) if not at or path[at - 1] == "/"]
         stem = _key(name.partition(".")[0])
-        # A file may be called like a thing without its last letters: `memmap` for `MemMapFs`.
-        begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem)]
-        near = [one for one in begun if _NEAR.fullmatch(one.removeprefix(stem))]
+        # A file may be called like a thing that it contains without its last letters: `memmap` for `MemMapFs`.
+        begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem) and one != stem]
+        near = [
+            one for one in begun if re.search(rf"\b(?:class|struct|type) {one}\b", self._tree.text(path), re.IGNORECASE)
+        ]
         return next((self._said[one] for one in (*keys, stem, *near) if one in self._said), "")
 
     def page(self, path: str) -> str:

@@ -203,6 +203,16 @@ ECOSYSTEMS = (
         conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
     ),
     Ecosystem(
+        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),), (_bare("description"),),
+        ((_text(r"^environment:\n(?:[ \t]+[^\n]*\n)*?[ \t]+sdk:[ \t]*[\"']?([^\"'\n]+?)[\"']?[ \t]*$"),
+          "Needs Dart {}."),),
+        entries=(("lib/{name}.dart", "The library `{name}`"), ("bin/*.dart", "The command `{stem}`"),
+                 ("lib/main.dart", "The application")),
+        conventions=(Convention("set up", "dart pub get"), Convention("lint", "dart analyze"),
+                     Convention("format", "dart format --output=none --set-exit-if-changed ."),
+                     Convention("test", "dart test", "test")),
+    ),
+    Ecosystem(
         "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac"), (("", "none"),),
         (_text(r"(?i)^[ \t]*project[ \t]*\([ \t\n]*['\"]?([\w.+-]{1,100})"), _text(r"^AC_INIT\(\[?([\w.+-]{1,100})")),
         (_text(r"(?:\b|PROJECT_)DESCRIPTION\"?\s+\"([^\"]{1,300})\""),),

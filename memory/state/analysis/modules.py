@@ -11,17 +11,17 @@ from typing import NamedTuple
 
 from memory.base.words import content_words, stem
 
-from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
+from .documents import Sayings, capital, ended, first_sentence, is_said, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
 from .tree import SOURCE_FOLDERS, Tree, is_test, language_of
+from .uses import Uses
 
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
-_DIRECT, _FLAT, _PACKAGES, _FEW, _MANY, _EXACT = 3, 9, 10, 5, 5, 10
-"""How many files make a folder a source folder, from how many parts on files are none, how many packages are told where
-there are parts, from how many parts on the rest does not hold the files, how many sources make a folder without words a
-part, and from how many they are told in tens.
+_DIRECT, _FLAT, _PACKAGES = 3, 9, 10
+"""How many files make a folder a source folder, from how many parts on files are none, and how many packages are told
+where there are parts.
 """
 _WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 3, 2, 200_000, 260
 """How many words the description of a declaration has and that of a file, how many characters of a file are read, and
@@ -30,15 +30,14 @@ how long a description may be.
 
 
 class Parts(NamedTuple):
-    """The described parts, large folders without a description, and the paths of what else there is."""
+    """The parts that are described, and the folders of which only the names that they declare are known."""
 
     modules: list[dict[str, str]]
     areas: list[dict[str, str]]
-    rest: list[str]
 
 
-def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]) -> Parts:
-    """Return the parts of a repository, the main one first, and the files to read `first` that are described.
+def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str], uses: Uses) -> Parts:
+    """Return the parts of a repository, the main one first, and the files to read `first`.
 
     First the packages, then the parts of the main source folder, then other folders with sources, then the tests.
     Documentation, samples and test data are no parts. Nothing is said twice, nor what the summary or a name says.
@@ -50,33 +49,40 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main, projects)
-    inner, files, sayings = _folders(tree, source, packages), _files(tree, source, main), Sayings(tree)
+    inner, files, sayings = _folders(tree, source, packages), _files(tree, source, main, uses), Sayings(tree)
     at_root = main is not None and not main.folder
     paths = [source, *inner, *packages] if at_root else [*packages, source, *inner]
     paths += [*(path for path in first if tree.is_work(path)), *files]
     known = [*filter(None, paths), *packages]
-    outer = [one for one in tree.inner("") if tree.sources(one) and not any(_is_in(path, [one]) for path in known)]
+    outer = [one for one in tree.inner("") if tree.sources(one) and not any(is_in(path, [one]) for path in known)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
-    tests = [one for one in tree.inner("") if is_test(f"{one}/")]
-    parts, told = Parts([], [], []), summary
-    for path in dict.fromkeys(filter(None, [*paths, *outer, *tests])):
+    parts, told = Parts([], []), summary
+    for path in dict.fromkeys(filter(None, [*paths, *outer])):
         package, is_file = packages.get(path), tree.has(path)
         said = _said_of(tree, path, package, sayings)
         is_known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
-        if said != "Tests" and (is_known or _repeats(said, path)):
+        if is_known or _repeats(said, path):
             said = "The main package" if package is not None and package is main else ""
         told += f" {said}"
         count = sum(one["path"] not in first for one in parts.modules)
         room = count < (_PACKAGES if package is not None and inner else MOST_MODULES) and (not is_file or count < _FLAT)
-        if said and (room or said == "Tests" or path in first):
-            name = package.name if package is not None else path.rpartition("/")[2]
+        name = package.name if package is not None else path.rpartition("/")[2]
+        declared = uses.declared(path) if path != source else []
+        if said and (room or path in first):
             parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
-        elif path in inner and (many := len(tree.sources(path))) >= _MANY:
-            note = f"{many if many < _EXACT else f'About {round(many, -1)}'} source files."
-            parts.areas.append({"path": path, "note": note})
-        elif path not in (source, *first) and (not is_file or count < _FEW):
-            parts.rest.append(path)
+        elif is_file and declared and (room or path in first):
+            parts.modules.append({"name": name, "path": path, "responsibility": _declares(declared)})
+        elif declared and not is_file and len(parts.areas) < MOST_MODULES:
+            parts.areas.append({"path": path, "note": _declares(declared)})
+    for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
+        if (pair := uses.tested(folder)) is not None:
+            said = f"Tests; `{pair[1]}` is that of `{pair[0]}`."
+            parts.modules.append({"name": folder, "path": folder, "responsibility": said})
     return parts
+
+
+def _declares(names: list[str]) -> str:
+    return f"Declares {listed([f'`{name}`' for name in names], len(names))}."
 
 
 def _repeats(said: str, path: str) -> bool:
@@ -87,7 +93,8 @@ def _repeats(said: str, path: str) -> bool:
     return len(words - known) < (2 if len(known) > 1 else 1)
 
 
-def _is_in(path: str, folders: Iterable[str]) -> bool:
+def is_in(path: str, folders: Iterable[str]) -> bool:
+    """Return whether a path is that of one of some folders, or below one."""
     return any(path == one or path.startswith(f"{one}/") for one in folders)
 
 
@@ -95,8 +102,6 @@ def _said_of(tree: Tree, path: str, package: Package | None, sayings: Sayings) -
     """Return what a part is in the words of its manifest, of itself, or of the documents; "" where nothing says it."""
     if tree.has(path):
         return sayings.of(path) or _of_file(tree, path)
-    if is_test(f"{path}/") and package is None:
-        return "Tests"
     said = capital(first_sentence(plain(package.description), _MOST_SAID)) if package is not None else ""
     return said or sayings.of(path) or _of_folder(tree, path) or sayings.page(path)
 
@@ -115,7 +120,7 @@ def main_folder(tree: Tree, main: Package | None, projects: list[Project]) -> st
     apart = packages if main is not None and not folder else []
 
     def size(folder: str) -> int:
-        return sum(tree.files[path] for path in tree.sources(folder) if not _is_in(path, apart))
+        return sum(tree.files[path] for path in tree.sources(folder) if not is_in(path, apart))
 
     while True:
         inner = [one for one in tree.inner(folder) if tree.sources(one)]
@@ -135,16 +140,16 @@ _SOURCE_SET = re.compile(r"/(?:[a-z]\w*)?[mM]ain\Z")
 def _folders(tree: Tree, source: str, packages: Iterable[str]) -> list[str]:
     """Return the folders with sources in the main source folder, the largest first."""
     inner = [one for one in tree.inner(source) if tree.sources(one) and not _SOURCE_SET.search(one)]
-    inner = [one for one in inner if not any(_is_in(path, [one]) for path in packages)]
+    inner = [one for one in inner if not any(is_in(path, [one]) for path in packages)]
     return sorted(inner, key=lambda one: (-_size(tree, one), one))
 
 
-def _files(tree: Tree, source: str, main: Package | None) -> list[str]:
-    """Return the files of the main source folder, the largest first, without its entry points."""
+def _files(tree: Tree, source: str, main: Package | None, uses: Uses) -> list[str]:
+    """Return the files of the main source folder, those that help most first, without its entry points."""
     files = [path for path in tree.folders.get(source, []) if tree.is_work(path) and not path.endswith(".pyi")]
     entries = main.entries if main is not None else {}
     own = [path for path in files if path.rpartition("/")[2] not in _HEADS and path not in entries]
-    return sorted(own, key=lambda path: (-tree.files[path], path))
+    return sorted(own, key=lambda path: (-uses.weight(path), path))
 
 
 # -- what a folder is ------------------------------------------------------------------------------------------------
@@ -159,7 +164,7 @@ def _of_folder(tree: Tree, folder: str) -> str:
     # In Go any file can hold the comment of the package; elsewhere a file speaks for the folder if it is alone.
     direct = [path for path in tree.folders.get(folder, []) if tree.is_work(path)]
     alone = len(direct) == len(tree.below(folder)) == 1
-    paths += [path for path in direct if alone or path.endswith(".go")][:30]
+    paths += [path for path in direct if path.endswith(".go") or (alone and language_of(path) != "Shell")][:30]
     readme = tree.readme(folder) or ""
     told = next((said for path in paths if tree.has(path) and (said := header(tree, path))), "")
     return told or first_sentence(opening_of(sections_of(tree.text(readme), readme), 200, strict=True))
@@ -308,10 +313,18 @@ def _described(comment: str, least: int) -> str:
         plain, re.split(r"\n[ \t]*(?:\n|[-*] )|(?<=[\w)])\n(?=(?:They|It|This|These|We|You|If|When|The) )", text)
     ):
         if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
-            useless = len(said.split()) < least or "://" in said or _NO_HEADER.match(said)
+            useless = len(said.split()) < least or "://" in said or _NO_HEADER.match(said) or not _is_prose(said)
             first = "" if useless else first_sentence(said)
             return "" if first.endswith((":", "…")) or _REMAINS.search(first) else first
     return ""
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether at least a third of the words are plain ones: in small letters, without signs."""
+    words = text.split()
+    return len(words) <= 3 * sum(
+        re.fullmatch(r"[(\"'‘“]?[a-z][a-z'’-]*[.,;:)\"'’”]*", word) is not None for word in words
+    )
 
 
 def _unlinked(link: re.Match[str]) -> str:

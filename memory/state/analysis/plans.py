@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from memory.base.safe_text import one_line
 from memory.state.files.model import NOT_SAID
 
+from .ci import ci_files
 from .documents import (
     ListItem,
     Section,
@@ -49,6 +51,14 @@ _RULE = re.compile(
     r"|❗|:exclamation:",
     re.IGNORECASE,
 )
+_ADDRESSED = re.compile(
+    r"(?:(?:important|note): )?(?:(?:please|never|always|do not|don['’]t|make sure|ensure|run|use|keep|add|update"
+    r"|create|send|open|before|avoid|write|include|document|follow|put|target|rebase|only|if (?:you|your|the pr)"
+    r"|all|every|each|any|new|your|you (?:must|should)|for the ci|to (?:run|build|test)|larger|changes?|commits?"
+    r"|pull requests?|prs?|tests?|files?)\b|`)",
+    re.IGNORECASE,
+)
+"""The beginnings of what a guide asks of its reader; what it tells of the project is no rule."""
 _SPAN = re.compile(r"`[^`]+`")
 _PARTICULAR = re.compile(
     r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
@@ -64,10 +74,13 @@ _NO_RULE = _words(
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
+_OTHER_WORK = _words(r"releas\w+|publish\w*|maintainers?|commit messages?|issues?|bugs?|ideas?|terminology")
+"""The titles of sections about something else than a change."""
 _INTO = re.compile(r"(?:in all other cases|in any case|otherwise|also|then|finally),? ", re.IGNORECASE)
 """Words at the beginning of a sentence that lead from the one before."""
 _LEANS = re.compile(
-    r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|for example|but|it|this|they|yes)\b",
+    r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|for example|but|it|this|these|they|yes|should"
+    r"|must)\b",
     re.IGNORECASE,
 )
 """The beginnings of sentences that mean nothing without the one before them."""
@@ -99,6 +112,26 @@ _CREDIT = re.compile(
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
+
+
+_TOGETHER = re.compile(
+    r"\b(?:keep \w* ?in sync with|kept in sync|(?:don't|do not) forget to|please also update|must (?:also )?be updated"
+    r"|(?:if|when(?:ever)?) you (?:change|add|modify|update|edit|rename|remove)\b.*"
+    r"\b(?:also|must|please|update|make sure))\b",
+    re.IGNORECASE,
+)
+"""What comments say of things that are changed together."""
+_ONLY = re.compile(
+    rf"{_TOGETHER.pattern}|\b(?:requires|only (?:works|builds|supports|on|with)|(?:n't|not) support(?:ed)?|broken"
+    r"|cannot|can't|prevents|must)\b(?=.*\d)",
+    re.IGNORECASE,
+)
+"""The same, and what works only with a version."""
+_SETTINGS = re.compile(r"(?:makefile|justfile|pyproject\.toml|tox\.ini|setup\.cfg|cargo\.toml|rakefile|cmakelists\.txt"
+                       r"|noxfile\.py|build\.gradle(?:\.kts)?|gemfile|meson\.build)", re.IGNORECASE)  # fmt: skip
+_COMMENT = re.compile(r"(?:^[ \t]*(?://(?![/!])|#|\*|/\*|--)[^\n]*\n)+", re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*(?://+|#+|/?\*+/?|--)[ \t]?|\*/|\b(?:TODO|FIXME|XXX)\b[^\n]*", re.MULTILINE)
+_FEWEST, _MOST_WARNINGS = 6, 4
 
 
 class Unreleased(NamedTuple):
@@ -133,10 +166,15 @@ def unreleased(tree: Tree, packages: list[str], coming: str = "") -> Unreleased 
     return Unreleased(fragments[0].rpartition("/")[0], "", told) if told else None
 
 
+def credited(text: str) -> str:
+    """Return the text of a change without its number and who made it."""
+    return _CREDIT.sub("", text)
+
+
 def _items(sections: list[Section], section: Section, top: str) -> list[str]:
     """Return the items of a section, and of those below the title `top`."""
     inner = [one for one in sections if one is section or top in one.above]
-    return [some_sentences(_CREDIT.sub("", item.text), _TEXT) for one in inner for item in one.items]
+    return [some_sentences(credited(item.text), _TEXT) for one in inner for item in one.items]
 
 
 def next_steps(tree: Tree) -> list[dict[str, str]]:
@@ -176,11 +214,11 @@ def _title(text: str) -> tuple[str, str]:
 
 
 def gotchas(tree: Tree) -> list[dict[str, str]]:
-    """Return the rules for contributors, and the traps in the documents, under headings such as Known issues.
+    """Return the rules for contributors, the warnings in comments, and the traps under headings such as Known issues.
 
     The help for users in a README, in a list of questions, or in a file of troubles is none.
     """
-    found = _rules(tree)
+    found = [*_rules(tree), *_warnings(tree)]
     for path, sections in documents(tree, _GUIDES):
         name = path.rpartition("/")[2]
         for_users = _FOR_USERS.fullmatch(name) is not None
@@ -203,7 +241,7 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for path, sections in documents(tree, _FOR_CONTRIBUTORS):
         for section in sections:
-            if any(map(_NO_RULE.search, section.titles)):
+            if any(_NO_RULE.search(title) or _OTHER_WORK.search(title) for title in section.titles):
                 continue
             guidelines = _GUIDELINES.search(section.title) is not None or "template" in path.lower()
             for block in section.blocks:
@@ -232,10 +270,34 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
     ]
 
 
+def _warnings(tree: Tree) -> list[dict[str, str]]:
+    """Return what comments say has to be changed together, and in settings what works only somewhere."""
+    found: dict[str, str] = {}
+    settings = [
+        *(path for path, _ in ci_files(tree)),
+        *(path for path in tree.folders[""] if _SETTINGS.fullmatch(path)),
+    ]
+    for path in [*settings, *tree.sources()]:
+        pattern = _ONLY if path in settings else _TOGETHER
+        for block in _COMMENT.findall(tree.text(path)) if pattern.search(tree.text(path)) else ():
+            text = one_line(_MARK.sub("", block))
+            for said in sentences(text) if pattern.search(text) else ():
+                plainly = (
+                    len(said) <= _TEXT // 2
+                    and len(said.split()) >= _FEWEST
+                    and said[-1] not in ":?"
+                    and not _LEANS.match(said)
+                )
+                if plainly and pattern.search(said) and not re.search(r"[{};=]|://|@\w", said):
+                    found.setdefault(said, path)
+    return [_rule(path, "", capital(text)) for text, path in list(found.items())[:_MOST_WARNINGS]]
+
+
 def _is_rule(text: str, *, listed: bool) -> bool:
-    """Return whether a text is a hard rule, or a weak or `listed` one that is about this project."""
-    return _HARD.search(text) is not None or (
-        (listed or _RULE.search(text) is not None) and _PARTICULAR.search(text[1:]) is not None
+    """Return whether a text is a hard rule for the reader, or a weak or `listed` one that is about this project."""
+    addressed = listed or _ADDRESSED.match(text) is not None
+    return (addressed and _HARD.search(text) is not None) or (
+        addressed and ((listed or _RULE.search(text) is not None) and _PARTICULAR.search(text[1:]) is not None)
     )
 
 

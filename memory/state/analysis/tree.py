@@ -199,7 +199,7 @@ NOT_OWN = (
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TEST = re.compile(
-    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files"
+    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
     r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|test[_-]helpers?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
@@ -208,7 +208,7 @@ _TEST = re.compile(
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
     r"(?:examples?|samples?|demos?|templates?|snippets|[^/]* examples?|[^/]*playground"
-    r"|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)|fuzz(?:ing)?|docs|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
+    r"|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)|fuzz(?:ing)?|docs?|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""

@@ -1,0 +1,181 @@
+"""Reads the settings of continuous integration: the jobs, what they run at the root, and what they run it on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from memory.document.guarded_yaml import FrontRefused, read_yaml
+
+from .tree import Tree
+
+_WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
+_NO_WORK = re.compile(
+    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|codspeed|pypi|fuzz|nightly|scorecard|backport"
+    r"|lock)[^/]*\Z",
+    re.IGNORECASE,
+)
+_MAIN = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
+_TESTS = re.compile(
+    r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
+    r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc)\b"
+)
+_OTHERS = {
+    ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",
+    ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
+    "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins", ".ci/run": "a script",
+}  # fmt: skip
+_DEAD = re.compile(
+    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in )?used?|unused|disabled|obsolete)\b",
+    re.IGNORECASE,
+)
+"""A comment at the top of settings that says that they have no effect."""
+_SCRIPTS = ("run", "command", "before_install", "install", "before_script", "script", "build_script", "test_script")
+_MOVED = (("ctest", "ctest --test-dir {}"), ("cmake --build .", "cmake --build {}"), ("cmake ..", "cmake -S . -B {}"))
+"""The beginnings of commands in a folder, each with that at the root."""
+_ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
+_WORKSPACE = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
+_ON = re.compile(r".*\d|(?:ubuntu|windows|macos|alpine|stable|beta|nightly|latest|lts|current|gcc|clang|[jo]ruby|pypy)",
+                 re.IGNORECASE)  # fmt: skip
+"""A system, or a version of a tool."""
+
+
+class Line(NamedTuple):
+    """A command of a job, whether it is told as it is written, and whether it runs each time."""
+
+    text: str
+    whole: bool = True
+    always: bool = True
+
+
+class Job(NamedTuple):
+    """A job: its file, its commands at the root in order, what it is run on, the services that it needs, and the
+    commands that it runs in folders.
+    """
+
+    path: str
+    lines: list[Line]
+    runs_on: dict[str, list[str]]
+    services: list[str]
+    inside: dict[str, list[str]]
+
+
+def ci_files(tree: Tree) -> list[tuple[str, str]]:
+    """Return the settings of continuous integration, each with its service; those that run most tests come first.
+
+    Settings that say of themselves that they have no effect are left out.
+    """
+    workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
+    tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
+    work = [path for path in workflows if tests[path] or _MAIN.search(path)]
+    work.sort(key=lambda path: (not tests[path], not _MAIN.search(path), -tests[path], path))
+    found = [(path, "GitHub Actions") for path in work]
+    found += [(path, name) for path, name in _OTHERS.items() if tree.has(path)]
+    return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
+
+
+def _tests(job: Job) -> int:
+    lines = [*(line.text for line in job.lines), *(line for inner in job.inside.values() for line in inner)]
+    return sum(_TESTS.search(line) is not None for line in lines)
+
+
+def jobs_of(tree: Tree, path: str) -> list[Job]:
+    """Return the jobs in a file of settings; none where it cannot be read."""
+    try:
+        settings = {one.key: one.value for one in read_yaml(tree.text(path).removeprefix("---\n"))[0]}
+    except FrontRefused:
+        return []
+    if not _WORKFLOW.fullmatch(path):
+        return [Job(path, [Line(line) for text in _scripts(settings) for line in at_root(text)], {}, [], {})]
+    return [_job(path, one, settings) for one in _table(settings.get("jobs")).values() if isinstance(one, dict)]
+
+
+def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
+    matrix = _table(_table(job.get("strategy")).get("matrix"))
+    runs_on: dict[str, list[str]] = {}
+    for table in (matrix, *map(_table, _list(matrix.get("include")))):
+        for key, value in table.items():
+            if key not in ("include", "exclude"):
+                _add(runs_on, key, value)
+    known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
+    _add(runs_on, "os", job.get("runs-on"))
+    lines: list[Line] = []
+    inside: dict[str, list[str]] = {}
+    for step in map(_table, _list(job.get("steps"))):
+        if "golangci/golangci-lint-action@" in str(step.get("uses", "")):
+            lines.append(Line("golangci-lint run"))
+        for key, value in _table(step.get("with")).items():
+            if key.endswith("-version"):
+                _add(runs_on, key, value)
+        folder, env = "", dict(known)
+        for scope in (settings, job, step):
+            folder = str(_table(_table(scope.get("defaults")).get("run")).get("working-directory", folder))
+            env |= {key: value for key, value in _table(scope.get("env")).items() if isinstance(value, str)}
+        folder, script = str(step.get("working-directory", folder)), str(step.get("run") or "")
+        if (place := folder.strip(" ./")) and "$" not in folder + script:
+            inside.setdefault(place, []).extend(line.strip() for line in script.splitlines())
+        for line in at_root(script, folder):
+            text, whole = _filled(line, env)
+            lines += [Line(text, whole, "if" not in step)] if text else []
+    named = {key: values for key, values in runs_on.items() if all(map(_ON.match, values))}
+    return Job(path, lines, named, [f"`{name}`" for name in _table(job.get("services"))], inside)
+
+
+def _add(runs_on: dict[str, list[str]], key: str, value: object) -> None:
+    """Add the values at a key of a matrix, or the lines of one value, without expressions."""
+    for text in (line for one in _list(value) or [value] if isinstance(one, str) for line in one.split("\n")):
+        if text and "$" not in text and text not in runs_on.setdefault(key, []):
+            runs_on[key].append(text)
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _scripts(value: object) -> Iterator[str]:
+    """Yield the scripts in settings of any service, in order."""
+    for key, one in value.items() if isinstance(value, dict) else ():
+        texts = one if isinstance(one, list) else [one]
+        if key in _SCRIPTS and all(isinstance(text, str) for text in texts):
+            yield from texts
+        else:
+            yield from _scripts(one)
+    for one in value if isinstance(value, list) else ():
+        yield from _scripts(one)
+
+
+def at_root(text: str, folder: str = "") -> Iterator[str]:
+    """Yield the commands of a script that can be run at the root; those in a folder take it as an option.
+
+    The script itself begins in `folder`.
+    """
+    folder = folder.strip(" ./")
+    for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
+        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", line.strip(" -\t"))
+        for part in re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> ")):
+            if part.startswith("cd "):
+                folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
+            elif not folder:
+                yield part
+            else:
+                yield from (
+                    f"{moved.format(folder)}{part[len(words) :]}" for words, moved in _MOVED if part.startswith(words)
+                )
+
+
+def _filled(line: str, env: dict[str, str]) -> tuple[str, bool]:
+    """Return a line of a workflow with the values that it sets, without options that are not known, and whether it is
+    whole; "" where a part of a word is not known.
+    """
+    line = _WORKSPACE.sub(lambda one: "" if one[1] else ".", line)
+    line = _ENV.sub(lambda name: env.get(name[1] or name[2], name[0]), line)
+    bare = re.sub(r" --?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
+    if re.search(r"\S\$\{\{|\}\}[^\s]", bare):
+        return "", False
+    bare = re.sub(r"\s*\$\{\{.*?\}\}", "", bare)
+    return bare.strip(), bare == line
