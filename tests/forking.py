@@ -29,7 +29,7 @@ from tests.patience import PATIENCE
 HOUSE = Path(__file__).parents[1]
 VERBS = """
 import app.cli.run, memory.files.tasks.operations, app.hooks.run
-import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log.log, memory.files.system
+import app.main, memory.maintenance.run, memory.prompts.brief, memory.storage.log, memory.files.system
 import memory.clients.system, memory.curated.sessions, memory.curated.system, memory.facts.system, memory.state.system
 import memory.typed.system, memory.files.versions.diff, memory.prompts.sheet, memory.review.inbox
 import memory.systems.suspects, memory.trust.consent

@@ -20,8 +20,7 @@ from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundE
 from memory.search.records import Record
 from memory.storage import ABSENT, Change, Stored
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.log import KEEP, NOT_KEPT
-from memory.storage.log.rows import time_text
+from memory.storage.records import KEEP, NOT_KEPT, time_text
 from memory.storage.transaction import Transaction
 
 from .index import Gauge, gauge, holds_text, line_for, links_of, with_lines, with_words, without

@@ -12,7 +12,7 @@ from memory.files.snapshot import plain_title
 from memory.files.versions.diff import ChangeView, change_views
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord, RecordedFile, file_name, subject
-from memory.storage.log.log import ChangeLog
+from memory.storage.log import ChangeLog
 
 if TYPE_CHECKING:
     from memory.storage.merging import MergedChange
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 def views_of(history: ChangeLog, record: ChangeRecord) -> tuple[ChangeView, ...]:
     """Return what a change did, entry by entry; empty where its content is no longer kept."""
-    files = [(file_name(file.path), history.regions(record, file)) for file in record.files]
+    known = history.regions_by_file(record)
+    files = [(file_name(path), known.get(path, ())) for path in record.paths]
     return change_views(files, record.actor, record.operation)
 
 

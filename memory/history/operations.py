@@ -15,7 +15,7 @@ from memory.operations.result import Paint, Result, listing, said
 from memory.review.proposals import Proposal
 from memory.storage import Change
 from memory.storage.changes import ChangeRecord
-from memory.storage.log.log import ChangeLog
+from memory.storage.log import ChangeLog
 from memory.storage.own_folders import short_path
 
 from . import logs

@@ -17,8 +17,8 @@ from memory.document.lines import is_blank
 from memory.errors import MemdeckError
 from memory.files.snapshot import plain_title
 from memory.storage.changes import OUTSIDE, ChangeRecord, file_name
-from memory.storage.log.log import KEEP, NOT_KEPT, ChangeLog
-from memory.storage.log.rows import OF_FILE, key, time_text
+from memory.storage.log import ChangeLog
+from memory.storage.records import KEEP, NOT_KEPT, OF_FILE, key, time_text
 from memory.workspace import Workspace
 
 REMINDED = timedelta(days=7)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,9 +18,8 @@ from memory.document.nodes import bare
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError
 from memory.storage import Store
 from memory.storage.changes import OUTSIDE, PERSONS, Change, ChangeRecord, FileChange, RecordedFile
-from memory.storage.log import rows
-from memory.storage.log.log import KEEP
 from memory.storage.merging import FileConflict, MergedChange, Take, merge_change
+from memory.storage.records import KEEP, identity, key
 from memory.storage.store import SharedLog
 
 REVERT, REDO = "revert", "redo"
@@ -145,7 +144,7 @@ def bring_back_in(log: SharedLog, change_id: str, *, actor: str, now: datetime) 
     record = found.record
     if record.actor != OUTSIDE:
         raise ConflictError("change.nothing_removed", f"change {record.id} was made with memdeck", "revert it")
-    removed = [_removed(found, file) for file in record.files]
+    removed = [_removed(found, file, regions) for file, regions in _whole_regions(found)]
     titles = [title for _, names in removed for title in names]
     if not titles:
         said = f"change {record.id} removed no entry"
@@ -196,7 +195,7 @@ def _archived_by(found: FoundChange) -> ChangeRecord | None:
     """Return the change of maintenance that put away what a change touched, None where there is none."""
     record, log = found
     refs = sorted({ref for one in record.touched for ref in (one.ref, one.old_ref) if ref is not None})
-    paths = [rows.key(path) for path in record.paths]
+    paths = [key(path) for path in record.paths]
     entries, files = (", ".join("?" * len(names)) for names in (refs, paths))
     made = log.history.records(
         "seq > ? AND actor = 'maintain' AND undoes IS NULL AND undone_by IS NULL"
@@ -301,24 +300,18 @@ def _merged(found: FoundChange, read: Read, now: datetime, take: Take | None, *,
     modes = {} if gone_by is None else log.history.modes(gone_by)
     with log.glance():
         files = []
-        for file in record.files:
-            left, wanted = _sides(found, file, read(file.path), back=back)
-            files.append(FileChange(file.path, left, wanted, modes.get(file.path)))
+        for file, regions in _whole_regions(found):
+            left, wanted = (file.after, file.before) if back else (file.before, file.after)
+            current = read(file.path)
+            if identity(current) == left:
+                # What other changes did to the file does not matter, not even whether their bytes are kept.
+                turned = inverted(regions) if back else regions
+                sides = current, None if wanted is None else apply(turned, current or b"")
+            else:
+                before, after = _known_versions(found, file)
+                sides = (after, before) if back else (before, after)
+            files.append(FileChange(file.path, *sides, modes.get(file.path)))
         return merge_change(log, files, read, now, take, stamped=False)
-
-
-def _sides(
-    found: FoundChange, file: RecordedFile, current: bytes | None, *, back: bool
-) -> tuple[bytes | None, bytes | None]:
-    """Return a file as one side of a change left it, and as the other is to make it."""
-    left, wanted = (file.after, file.before) if back else (file.before, file.after)
-    regions = _whole_regions(found, file)
-    if rows.identity(current) == left:
-        # What other changes did to the file does not matter, not even whether their bytes are kept.
-        turned = inverted(regions) if back else regions
-        return current, None if wanted is None else apply(turned, current or b"")
-    before, after = _known_versions(found, file)
-    return (after, before) if back else (before, after)
 
 
 def _known_versions(found: FoundChange, file: RecordedFile) -> tuple[bytes | None, bytes | None]:
@@ -329,25 +322,26 @@ def _known_versions(found: FoundChange, file: RecordedFile) -> tuple[bytes | Non
     return versions
 
 
-def _whole_regions(found: FoundChange, file: RecordedFile) -> tuple[Region, ...]:
-    """Return what was different in a file, for taking it back: all of it, or MemdeckError `change.log_failed`."""
-    regions = found.log.history.regions(found.record, file)
-    if sum(region.size for region in regions) != file.kept:
-        # The log failed just now: with a part of a change, or none, nothing must be called done.
-        raise MemdeckError(
-            "change.log_failed",
-            f"what change {found.record.id} did to {file.path} cannot be read from the change log",
-            "see `memdeck doctor`, and try again",
-            id=found.record.id,
-            file=file.path,
-        )
-    return regions
+def _whole_regions(found: FoundChange) -> Iterator[tuple[RecordedFile, Sequence[Region]]]:
+    """Yield the files of a change with all that was different in each, or MemdeckError `change.log_failed`."""
+    known = found.log.history.regions_by_file(found.record)
+    for file in found.record.files:
+        regions = known.get(file.path, ())
+        if sum(region.size for region in regions) != file.kept:
+            # The log failed just now: with a part of a change, or none, nothing must be called done.
+            raise MemdeckError(
+                "change.log_failed",
+                f"what change {found.record.id} did to {file.path} cannot be read from the change log",
+                "see `memdeck doctor`, and try again",
+                id=found.record.id,
+                file=file.path,
+            )
+        yield file, regions
 
 
-def _removed(found: FoundChange, file: RecordedFile) -> tuple[FileChange, Sequence[str]]:
+def _removed(found: FoundChange, file: RecordedFile, regions: Sequence[Region]) -> tuple[FileChange, Sequence[str]]:
     """Return the change that adds what a change removed from a file, and the titles of that."""
     log = found.log
-    regions = _whole_regions(found, file)
     data = _known_versions(found, file)[0] or b""
     if is_lines(file.path):
         gone = log.history.removed_lines(file.path, regions)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memory.errors import MemdeckError
 
 from . import fsio
-from .log.log import ChangeLog
+from .log import ChangeLog
 from .own_folders import PrivateState, WorkFolder
 from .safe_open import names_in
 from .step import KEPT

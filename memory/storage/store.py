@@ -12,7 +12,7 @@ from memory.errors import BusyError, MemdeckError, RefusedError
 
 from .changes import Change, PlainReading
 from .database import Database, DatabaseKind
-from .log.log import ChangeLog
+from .log import ChangeLog
 from .own_folders import PrivateState
 from .protection import LateBytes, late_bytes, probe
 from .store_files import StoreFiles, Stores

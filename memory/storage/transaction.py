@@ -18,7 +18,7 @@ from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_ro
 from . import fsio, safe_open
 from .changes import Change, FileChange, is_agent, new_id
 from .journal import Intent, go_back
-from .log.log import ChangeLog
+from .log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, FileStep, Folders, conflict, digest_of, half_done, label_of, sweep

@@ -33,7 +33,7 @@ HELD = {
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count what is gone or empty at once: nobody can make the time of a change older than it is."""
-    monkeypatch.setattr("memory.storage.log.log.PASSING", 0)
+    monkeypatch.setattr("memory.storage.log.PASSING", 0)
 
 
 def workspace_in(folder: Path) -> Workspace:

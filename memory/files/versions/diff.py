@@ -16,7 +16,7 @@ from memory.document.nodes import bare
 from memory.files.refs import SHORT, RefTrace, tell_apart
 from memory.files.snapshot import plain_title, ref_of
 from memory.storage.changes import ChangeRecord, is_by_place
-from memory.storage.log.log import ChangeLog
+from memory.storage.log import ChangeLog
 
 Kind = Literal["added", "removed", "edited", "moved"]
 FieldChange = tuple[str, "str | None", "str | None"]

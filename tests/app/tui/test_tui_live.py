@@ -168,7 +168,7 @@ async def test_a_removed_file_is_told_when_nothing_else_happens(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log gives a file time to come back; after that the files are read once more, and Changes says it is gone."""
-    monkeypatch.setattr("memory.storage.log.log.PASSING", 0.3)
+    monkeypatch.setattr("memory.storage.log.PASSING", 0.3)
     monkeypatch.setattr("app.tui.app.GIVEN_SECONDS", 0.5)
     path = workspace.memory / "archive" / "journal-2023-12.md"
     path.parent.mkdir(exist_ok=True)

@@ -39,7 +39,7 @@ async def test_the_pane_says_so_and_a_key_brings_it_back(
     """For each of the seven files: a banner, a mark in the sidebar, and `u` puts the very bytes back."""
     if empty:
         # Nobody can make the time of a change older than it is, and a file that was emptied just now is given time.
-        monkeypatch.setattr("memory.storage.log.log.PASSING", 0)
+        monkeypatch.setattr("memory.storage.log.PASSING", 0)
     workspace = make_workspace(tmp_path, {one: sample(one).decode() for one in MEMORY_FILES})
     before = lose(workspace, name, empty=empty)
     app = make_app(workspace)

@@ -16,7 +16,7 @@ import pytest
 from memory.errors import MemdeckError
 from memory.history.undo import revert_in, undo_in
 from memory.storage import Change, PrivateState, Store
-from memory.storage.log.rows import CHANGES
+from memory.storage.records import CHANGES
 from tests.patience import reap
 
 TASKS = "memory/tasks.md"

@@ -15,7 +15,7 @@ import pytest
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.database import Database, Derived
-from memory.storage.log.rows import CHANGES
+from memory.storage.records import CHANGES
 from memory.storage.own_folders import StateFolder
 
 ALONE = """

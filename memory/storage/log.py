@@ -10,40 +10,22 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from memory.document.compare import (
-    Region,
-    apply,
-    compare,
-    compare_lines,
-    inverted,
-    is_lines,
-    lines_of,
-)
+from memory.document.compare import Region, compare, compare_lines, is_lines, lines_of
+from memory.document.lines import encode
 from memory.document.match import units_of
 from memory.errors import MemdeckError
-from memory.storage.changes import (
-    Change,
-    ChangeRecord,
-    FileChange,
-    RecordedFile,
-    Touched,
-    TouchKind,
-    is_by_place,
-    new_id,
-    the_one,
-    touched_in,
-)
-from memory.storage.database import Database
-from memory.storage.own_folders import StateFolder
-from memory.storage.safe_open import FileVersion, Stored, version_of
-from memory.storage.store_files import Stores
 
-from . import rows
+from .changes import Change, FileChange, Touched, TouchKind, is_by_place, new_id, touched_in
+from .own_folders import StateFolder
+from .records import Identity, Records, identity, key, last_look, time_text
+from .safe_open import FileVersion, Stored, version_of
+from .store_files import Stores
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -52,36 +34,35 @@ KEEP_NEWEST = 10
 """How many of the newest changes of each file keep their bytes, of any size."""
 KEEP_REMOVED = timedelta(days=30)
 """How long a whole file that was removed is kept at least."""
-KEEP = "keep"
-"""The operation of a note that a person leaves what another program removed as it is."""
-NOT_KEPT = f"id NOT IN (SELECT undoes FROM change WHERE operation = '{KEEP}' AND undoes IS NOT NULL)"
-"""The condition of changes about which there is no such note."""
 PASSING = 5.0
 """Seconds for which a file may be in the midst of another program's writing."""
+_LONGEST_CHAIN = 1000  # Undos of undos; a longer chain is not one that a person made.
 
 
-class ChangeLog:
+class _NewFile(NamedTuple):
+    """One file of a change to be recorded; `kept` is None where its bytes before the change are not known."""
+
+    path: str
+    before: Identity
+    after: Identity
+    kept: int | None
+    mode: int | None
+    regions: Sequence[Region]
+    touched: Sequence[Touched]
+
+
+class ChangeLog(Records):
     """The log of the changes of some stores; safe to share between threads. All paths are relative to the workspace."""
 
     def __init__(self, stores: Stores[Any], folder: StateFolder) -> None:
         """Nothing is opened yet; the log is in the private `folder`."""
-        self.file = Database(folder, rows.CHANGES)
+        super().__init__(folder)
         self._stores = stores
         self.keep_bytes = KEEP_BYTES
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The errors of the log, or those after a change that was made, since the process began."""
-        return tuple(self.file.warnings)
-
-    def warn(self, text: str) -> None:
-        """Add a sentence to the warnings, once."""
-        if text not in self.file.warnings:
-            self.file.warnings.append(text)
-
-    def close(self) -> None:
-        """Close the log after the work that other threads do in it; the next use opens it again."""
-        self.file.close()
+    def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
+        with self._stores.glance():
+            return self.file.run(work, default)
 
     # -- recording ----------------------------------------------------------------------------------------------
 
@@ -107,10 +88,10 @@ class ChangeLog:
         files = [self._new_file(file, regions.get(file.path), by_place=by_place) for file in change.files]
 
         def work(db: sqlite3.Connection) -> None:
-            rows.add(db, change, files)
+            _add(db, change, files)
             for file in change.files:
-                rows.put_seen(db, file.path, file.after, None)
-            rows.thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
+                _put_seen(db, file.path, file.after, None)
+            _thin(db, self.keep_bytes, KEEP_NEWEST, change.time - KEEP_REMOVED)
 
         self._run(work, None)
 
@@ -120,16 +101,16 @@ class ChangeLog:
         `undoes` is the change that it is about, which is not undone by it.
         """
         change = Change(new_id(now), now, actor, operation, summary, (), undoes=undoes)
-        self._run(lambda db: rows.add(db, change, ()), None)
+        self._run(lambda db: _add(db, change, ()), None)
 
     def _new_file(
         self, file: FileChange, regions: Sequence[Region] | None = None, *, by_place: bool = False
-    ) -> rows.NewFile:
+    ) -> _NewFile:
         regions = self.touched_by(file) if regions is None else regions
-        return rows.NewFile(
+        return _NewFile(
             file.path,
-            rows.identity(file.before),
-            rows.identity(file.after),
+            identity(file.before),
+            identity(file.after),
             sum(region.size for region in regions),
             file.mode,
             regions,
@@ -155,7 +136,7 @@ class ChangeLog:
                         found.append((path, stored, stored.version if settled else None))
 
             def work(db: sqlite3.Connection) -> int:
-                known = rows.versions(db) if found else {}  # Nearly all files are as they were seen last.
+                known = _versions(db) if found else {}  # Nearly all files are as they were seen last.
                 return sum(self._look(db, *one, now) for one in found if known.get(one[0]) != one[1].version)
 
             return self._run(work, 0)
@@ -165,8 +146,8 @@ class ChangeLog:
 
         def work(db: sqlite3.Connection) -> None:
             for path in paths:
-                if rows.get_seen(db, path) is None:
-                    rows.put_seen(db, path, None, None)
+                if last_look(db, path) is None:
+                    _put_seen(db, path, None, None)
 
         self._run(work, None)
 
@@ -188,13 +169,13 @@ class ChangeLog:
         self, db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None, now: datetime
     ) -> bool:
         """Compare bytes with those that were seen last; record the difference as a change from outside."""
-        seen = rows.get_seen(db, path)
-        if seen is None or seen.identity == rows.identity(data):
+        seen = last_look(db, path)
+        if seen is None or seen.identity == identity(data):
             # The first sight is not a change. A file that does not exist has not been seen.
             if (seen is None and data is not None) or (seen is not None and version and version != seen.version):
-                rows.put_seen(db, path, data, version)
+                _put_seen(db, path, data, version)
             return False
-        before = rows.bytes_seen(seen)
+        before = seen.data
         lost = seen.identity is not None and before is None
         file = FileChange(path, before, data)
         new = self._new_file(file, () if lost else None)
@@ -206,8 +187,8 @@ class ChangeLog:
             words = "removed" if data is None else "created"
         writer = self._stores.writer(path)
         change = Change(new_id(now), now, writer, "edit", f"{name}: {words}", (file,))
-        rows.add(db, change, [new])
-        rows.put_seen(db, path, data, version)
+        _add(db, change, [new])
+        _put_seen(db, path, data, version)
         return True
 
     def passing(self, path: str, stored: Stored, within: float) -> bool:
@@ -218,13 +199,13 @@ class ChangeLog:
         return bool(self._read(lambda db: self._is_passing(db, path, stored, within)))
 
     def _is_passing(self, db: sqlite3.Connection, path: str, stored: Stored, within: float) -> bool:
-        seen = rows.get_seen(db, path)
+        seen = last_look(db, path)
         changed = stored.version.mtime_ns if stored.exists else self._folder_time(path)
         size = 0 if seen is None or seen.identity is None else seen.identity[0]
         if len(stored.data) >= size or time.time_ns() - changed > within * 1e9:
             return False
         halved = not stored.exists or len(stored.data) * 2 < size
-        return halved or (rows.bytes_seen(seen) or b"").startswith(stored.data)
+        return halved or ((seen and seen.data) or b"").startswith(stored.data)
 
     def _folder_time(self, path: str) -> int:
         store = self._stores.store_of(path)
@@ -233,15 +214,10 @@ class ChangeLog:
         except OSError:
             return 0
 
-    def seen(self) -> tuple[str, ...]:
-        """Return every file that was ever seen."""
-        return tuple(self._read(rows.seen_paths) or ())
-
     def to_look_at(self) -> tuple[str, ...]:
         """Return the files that existed when they were seen last, and those that were missing then and exist now."""
         with self._stores.glance():
-            seen = self._read(rows.seen_paths) or {}
-            return tuple(path for path, there in seen.items() if there or self._exists(path))
+            return tuple(path for path, there in self.seen().items() if there or self._exists(path))
 
     def _exists(self, path: str) -> bool:
         store = self._stores.store_of(path)
@@ -298,100 +274,95 @@ class ChangeLog:
         gone = [(line, *self._stores.line(path, line)) for one in regions for line in lines_of(one.before)]
         return [(line, title) for line, ref, title in gone if ref is None or ref not in come]
 
-    # -- listing ------------------------------------------------------------------------------------------------
 
-    def list(self, limit: int = 0, **filters: Any) -> tuple[ChangeRecord, ...]:
-        """Return the newest `limit` changes that fit the filters of `rows.conditions`, newest first; 0 for all."""
-        return tuple(self.records(*rows.conditions(**filters), limit))
+# -- writing to the database ------------------------------------------------------------------------------------
 
-    def records(self, where: str, values: Sequence[object], limit: int) -> Sequence[ChangeRecord]:
-        """Return the newest changes of which an SQL condition holds; `limit` 0 is all."""
-        return self._read(lambda db: rows.records(db, where, values, limit)) or ()
 
-    def get(self, change_id: str) -> ChangeRecord:
-        """Return the change of an id, or of its beginning; NotFoundError `change.not_found`, AmbiguousError."""
-        return the_one(self.beginning_with(change_id), change_id, "change")
+def _add(db: sqlite3.Connection, change: Change, files: Iterable[_NewFile]) -> None:
+    """Record a change that was made."""
+    texts = (change.actor, change.operation, change.summary, change.reviewer)
+    actor, operation, summary, reviewer = (None if text is None else _plain_text(text) for text in texts)
+    cursor = db.execute(
+        "INSERT INTO change (id, time, actor, operation, summary, undoes, redoes, reviewer, proposal)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(change.id, time_text(change.time), actor, operation, summary),
+            *(change.undoes, change.redoes, reviewer, change.proposal),
+        ),
+    )
+    seq = cursor.lastrowid
+    for number, file in enumerate(files):
+        mode = file.mode if file.after is None else None
+        row = (seq, number, key(file.path), *(file.before or (None, None)), *(file.after or (None, None)))
+        db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, file.kept, mode))
+        db.executemany(
+            "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (seq, number, k, *one[:4], None if one.section is None else encode(one.section))
+                for k, one in enumerate(file.regions)
+            ],
+        )
+        db.executemany(
+            "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
+            [(seq, number, one.ref, one.old_ref, _plain_text(one.title), one.kind) for one in file.touched],
+        )
+    if not change.files:  # A note is about a change, and does not undo it.
+        return
+    for other, by in ((change.undoes, change.id), (change.redoes, None)):
+        if other is not None:
+            _mark_undone(db, other, by)
 
-    def beginning_with(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return the changes whose ids begin so, newest first, at most 21."""
-        text = change_id.strip().upper()
-        # Every id begins with nothing: an empty one names none, however few there are.
-        return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21)) if text else ()
 
-    def state(self) -> tuple[int, int, int]:
-        """Return the values on which a listing depends: the `seq` of the newest change (0: none), how many changes
-        there are, and how many are undone.
-        """
-        return self._read(rows.state) or (0, 0, 0)
+def _plain_text(text: str) -> str:
+    """Return text that the database can hold; bytes that are not UTF-8 become marks."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
-    def count(self, after: int, others_than: Collection[str], most: int) -> int:
-        """Return how many changes after a `seq` were made by others than these actors, up to `most`."""
-        return self._read(lambda db: rows.count(db, after, others_than, most)) or 0
 
-    def newer_name(self, ref: str) -> str | None:
-        """Return the ref that an entry was renamed to, None where no change gave it another one."""
-        return self._read(lambda db: rows.newer_name(db, ref))
+def _mark_undone(db: sqlite3.Connection, change_id: str, by: str | None) -> None:
+    """Note what undid a change, None where it counts again; what it undid or redid itself turns with it."""
+    for _ in range(_LONGEST_CHAIN):
+        db.execute("UPDATE change SET undone_by = ? WHERE id = ?", (by, change_id))
+        row = db.execute("SELECT undoes, redoes FROM change WHERE id = ?", (change_id,)).fetchone()
+        if row is None or row == (None, None):
+            return
+        change_id, by = (row[1], by) if row[0] is None else (row[0], change_id if by is None else None)
 
-    def last_bytes(self, path: str) -> bytes | None:
-        """Return the bytes of a file as they were seen last; None for no file, or where they are not known."""
-        return self._read(lambda db: rows.bytes_seen(rows.get_seen(db, path)))
 
-    def regions(self, record: ChangeRecord, file: RecordedFile) -> tuple[Region, ...]:
-        """Return the differences in one file of a change; none where the bytes were thinned out."""
-        return self._read(lambda db: rows.regions_of(db, record.seq, file.path)) or ()
+def _versions(db: sqlite3.Connection) -> dict[str, FileVersion]:
+    """Return the version of every file that existed when it was seen last, as far as it was certain."""
+    found = db.execute("SELECT path, dev, ino, size, mtime, ctime FROM seen WHERE size IS NOT NULL AND ino IS NOT NULL")
+    return {os.fsdecode(path): FileVersion(*version) for path, *version in found}
 
-    def before(self, change_id: str, path: str) -> bytes | None:
-        """Return the bytes that a file had before a change; None for no file, or where they are no longer known."""
-        record = self.get(change_id)
-        file = next((file for file in record.files if file.path == path), None)
-        found = None if file is None else self.versions(record, file)
-        return None if found is None else found[0]
 
-    def versions(self, record: ChangeRecord, file: RecordedFile) -> tuple[bytes | None, bytes | None] | None:
-        """Return a file before and after a change (None: no file); None where that is no longer known."""
-        regions = self.regions(record, file)
-        try:
-            if file.kept is None:
-                return None
-            if file.after is None:
-                return apply(inverted(regions), b""), None
-            if file.before is None:
-                return None, apply(regions, b"")
-        except ValueError:  # Rows that do not belong together.
-            return None
-        for one, before, data in self.walk(file.path, self.last_bytes(file.path) or b"", record.seq):
-            if one.seq == record.seq and rows.identity(data) == file.after:
-                return before, data
-        return None
+def _put_seen(db: sqlite3.Connection, path: str, data: bytes | None, version: FileVersion | None) -> None:
+    """Note how a file is now; `version` if it is certain."""
+    stamps: tuple[int | None, ...] = (None, None, None, None)
+    if version is not None and version.exists and max(version.dev, version.ino) < 1 << 63:  # SQLite's are signed.
+        stamps = (version.dev, version.ino, version.mtime_ns, version.ctime_ns)
+    packed = None if data is None else zlib.compress(data, 1)
+    row = (key(path), *(identity(data) or (None, None)), *stamps, packed)
+    db.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    def walk(self, path: str, data: bytes, since: int = 0) -> Iterator[tuple[ChangeRecord, bytes, bytes]]:
-        """Yield the changes of a file, newest first, with its bytes before and after each (empty: no file), from its
-        bytes now back to the change of a `seq`; it ends where they are no longer known.
-        """
-        for record in self.records(f"seq >= ? AND {rows.OF_FILE}", (since, rows.key(path)), 0):
-            file = next(file for file in record.files if file.path == path)
-            if file.kept is None:
-                return
-            try:
-                before = apply(inverted(self.regions(record, file)), data)
-            except ValueError:  # Rows that do not belong together.
-                return
-            yield record, before, data
-            data = before
 
-    def modes(self, change_id: str) -> dict[str, int]:
-        """Return the permission bits of the files that a change removed, as far as they are known."""
-        return self._read(lambda db: rows.modes_of(db, change_id)) or {}
+def _thin(db: sqlite3.Connection, keep_bytes: int, newest_kept: int, removed_since: datetime) -> None:
+    """Forget the oldest bytes while more than `keep_bytes` are kept.
 
-    def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
-        """Return the changes of an operation to a file that are not undone and still have their bytes, newest first."""
-        condition = f"operation = ? AND undone_by IS NULL AND {rows.OF_FILE}"
-        return [record for record in self.records(condition, (operation, rows.key(path)), 0) if record.kept]
-
-    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return the result of a query, None where there is no log or it cannot be read."""
-        return self.file.run(work, None, make=False)
-
-    def _run(self, work: Callable[[sqlite3.Connection], T], default: T) -> T:
-        with self._stores.glance():
-            return self.file.run(work, default)
+    Not those of the newest changes of each file, and not those of files removed since a time; a file that was removed
+    before it and is still gone has nothing that is worth keeping.
+    """
+    excess = db.execute("SELECT COALESCE(SUM(kept), 0) FROM file").fetchone()[0] - keep_bytes
+    if excess <= 0:
+        return
+    later = "(SELECT COUNT(*) FROM file AS later WHERE later.path = file.path AND later.seq > file.seq)"
+    found = db.execute(
+        "SELECT file.seq, file.n, file.kept FROM file JOIN change USING (seq)"
+        " WHERE file.kept > 0 AND NOT (file.after_size IS NULL AND change.time > ?)"
+        f" AND ({later} >= ? OR (file.after_size IS NULL AND {later} = 0)) ORDER BY file.seq",
+        (time_text(removed_since), newest_kept),
+    ).fetchall()
+    for seq, number, kept in found:
+        if excess <= 0:
+            return
+        db.execute("DELETE FROM region WHERE seq = ? AND n = ?", (seq, number))
+        db.execute("UPDATE file SET kept = NULL WHERE seq = ? AND n = ?", (seq, number))
+        excess -= kept
