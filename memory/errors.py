@@ -18,7 +18,8 @@ from __future__ import annotations
 import errno
 import os
 import stat as st
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -157,6 +158,24 @@ def write_failed(error: OSError, path: str) -> MemdeckError:
             errno=_name(error),
         )
     return _io(error, path, "write")
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise an OSError of the block as `read_failed` has it for a path."""
+    try:
+        yield
+    except OSError as error:
+        raise read_failed(error, os.fspath(path)) from error
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise an OSError of the block as `write_failed` has it for a path."""
+    try:
+        yield
+    except OSError as error:
+        raise write_failed(error, os.fspath(path)) from error
 
 
 def link_outside(path: str) -> RefusedError:

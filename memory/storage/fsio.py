@@ -19,12 +19,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from memory.errors import RefusedError, made_anew, not_regular, write_failed
-
-from .safe_open import allow, foreign
+from memory.errors import RefusedError, made_anew, not_regular, read_failed, write_failed, writing
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)
 
 
@@ -44,6 +43,16 @@ def closing(fd: int) -> Iterator[int]:
         yield fd
     finally:
         os.close(fd)
+
+
+@contextmanager
+def closed_on_error(fd: int) -> Iterator[None]:
+    """Close a descriptor if the block fails."""
+    try:
+        yield
+    except BaseException:
+        os.close(fd)
+        raise
 
 
 # Folders
@@ -92,7 +101,7 @@ def private_folder(name: str, parent: int, path: str) -> int:
 
     RefusedError `file.link`, `file.not_folder`, `file.foreign_owner`, `file.read_only`.
     """
-    try:
+    with writing(path):
         with suppress(FileExistsError):
             os.mkdir(name, 0o700, dir_fd=parent)
             sync(parent)
@@ -102,17 +111,12 @@ def private_folder(name: str, parent: int, path: str) -> int:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise made_anew(write_failed(error, path)) from error
             raise
-        try:
+        with closed_on_error(fd):
             found = os.fstat(fd)
             if found.st_uid != os.geteuid():
                 raise foreign(path)
             if st.S_IMODE(found.st_mode) != 0o700:
                 os.fchmod(fd, 0o700)
-        except BaseException:
-            os.close(fd)
-            raise
-    except OSError as error:
-        raise write_failed(error, path) from error
     return fd
 
 
@@ -131,13 +135,13 @@ def remove_folders(paths: Iterable[str | os.PathLike[str]], beneath: str | os.Pa
 
 def make_folder(path: str | os.PathLike[str]) -> None:
     """Make a folder that the user named, and its parents; nothing happens where it exists already."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except FileExistsError as error:
-        shown = os.fspath(path)
-        raise RefusedError("file.not_folder", f"{shown} is not a folder", "move the file away", file=shown) from error
-    except OSError as error:
-        raise write_failed(error, os.fspath(path)) from error
+    shown = os.fspath(path)
+    with writing(path):
+        try:
+            os.makedirs(path, exist_ok=True)
+        except FileExistsError as error:
+            words = f"{shown} is not a folder"
+            raise RefusedError("file.not_folder", words, "move the file away", file=shown) from error
 
 
 def own_folder(home: Path) -> int:
@@ -148,6 +152,61 @@ def own_folder(home: Path) -> int:
 
 
 # Files
+
+
+def open_target(name: str, folder: int, path: str) -> tuple[int, os.stat_result] | None:
+    """Open a file that is about to be replaced; None where there is none. The caller closes the descriptor.
+
+    RefusedError with the reason why it must not be written: `file.link`, `file.not_regular`,
+    `file.hard_link`, `file.foreign_owner`, `file.read_only`, `file.unreadable`.
+    """
+    try:
+        found = os.lstat(name, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    allow(found, path)
+    try:
+        fd = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise (write_failed if error.errno in _NO_LINK else read_failed)(error, path) from error
+    with closed_on_error(fd):
+        opened = os.fstat(fd)
+        # Without a name, it was replaced between the two calls, which the comparison of versions will detect.
+        if opened.st_nlink:
+            allow(opened, path)
+    return fd, opened
+
+
+def allow(found: os.stat_result, path: str) -> None:
+    """Raise RefusedError with the reason unless a file is one that memdeck may replace."""
+    if st.S_ISLNK(found.st_mode):
+        raise RefusedError("file.link", f"{path} is a symbolic link", "edit the file it leads to", file=path)
+    if not st.S_ISREG(found.st_mode):
+        raise not_regular(path, found.st_mode)
+    if found.st_nlink > 1:
+        raise RefusedError(
+            "file.hard_link",
+            f"{path} has {found.st_nlink} names (hard links)",
+            "replace it with a copy of its own",
+            file=path,
+            links=found.st_nlink,
+        )
+    if found.st_uid != os.geteuid():
+        raise foreign(path)
+    if not found.st_mode & st.S_IWUSR:
+        raise RefusedError("file.read_only", f"{path} is read-only", f"chmod u+w {path}", file=path)
+
+
+def foreign(path: str) -> RefusedError:
+    """Return the error for a file or folder of another user."""
+    return RefusedError(
+        "file.foreign_owner",
+        f"{path} belongs to another user",
+        "change its owner, or run as that user",
+        file=path,
+    )
 
 
 def write_new(
@@ -166,17 +225,17 @@ def write_new(
     """
     fd = os.open(name, _NEW, 0o644 if like is None and mode is None else 0o600, dir_fd=folder)
     try:
-        _write(fd, data)
-        if like is not None:
-            mode = st.S_IMODE(like.st_mode)
-            if os.fstat(fd).st_gid != like.st_gid:
-                os.fchown(fd, -1, like.st_gid)
-        if mode is not None:
-            os.fchmod(fd, mode)
-        if durable:
-            sync(fd)
+        with closed_on_error(fd):
+            _write(fd, data)
+            if like is not None:
+                mode = st.S_IMODE(like.st_mode)
+                if os.fstat(fd).st_gid != like.st_gid:
+                    os.fchown(fd, -1, like.st_gid)
+            if mode is not None:
+                os.fchmod(fd, mode)
+            if durable:
+                sync(fd)
     except BaseException:
-        os.close(fd)
         with suppress(OSError):
             os.unlink(name, dir_fd=folder)
         raise
@@ -290,14 +349,11 @@ def open_lock(name: str, folder: int, path: str) -> int:
             raise made_anew(refusal) from error
         refused = write_failed(error, path)
         raise (refused if error.errno not in _NO_LINK else made_anew(refused)) from error
-    try:
-        allow(os.fstat(fd), path)
-    except RefusedError as error:
-        os.close(fd)
-        raise made_anew(error) from error
-    except BaseException:
-        os.close(fd)
-        raise
+    with closed_on_error(fd):
+        try:
+            allow(os.fstat(fd), path)
+        except RefusedError as error:
+            raise made_anew(error) from error
     return fd
 
 

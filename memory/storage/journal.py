@@ -11,13 +11,13 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from memory.errors import MemdeckError, RefusedError, write_failed
+from memory.errors import MemdeckError, RefusedError, writing
 
 from . import fsio
 from .own_folders import STATE, StateFolder
@@ -92,7 +92,7 @@ class Journal:
 
     def begin(self, intent: Intent, *, durable: bool) -> None:
         """Write an intent; from here on a durable one is the commit. MemdeckError `file.io`."""
-        with _io(self.where), self._place.opened() as folder:
+        with writing(self.where), self._place.opened() as folder:
             fsio.put(self._name, folder, intent.encode(), durable=durable)
 
     def end(self, *, durable: bool) -> None:
@@ -100,7 +100,7 @@ class Journal:
 
         It is durable where the intent must not come back after a power cut, when the files have gone on.
         """
-        with _io(self.where), self._place.opened() as folder:
+        with writing(self.where), self._place.opened() as folder:
             fsio.remove(self._name, folder)
             if durable:
                 fsio.sync(folder)
@@ -111,7 +111,7 @@ class Journal:
         What a crash left of an intent that was being written goes. MemdeckError `file.io`, RefusedError for a path that
         no change could have named.
         """
-        with _io(self.where), self._place.opened() as folder:
+        with writing(self.where), self._place.opened() as folder:
             # The lock is that of this system, so another system may be writing its own files.
             for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
                 fsio.remove(name, folder)
@@ -119,11 +119,10 @@ class Journal:
         if intent is None:
             return False
         try:
-            for path in (*[path for path, _, _ in intent.files], *intent.folders):
-                check_path(path)
-            _recover(intent, workspace, stage)
-        except OSError as error:
-            raise write_failed(error, intent.files[0][0] if intent.files else str(workspace)) from error
+            with writing(intent.files[0][0] if intent.files else workspace):
+                for path in (*[path for path, _, _ in intent.files], *intent.folders):
+                    check_path(path)
+                _recover(intent, workspace, stage)
         except RefusedError as error:
             error.details.setdefault("record", self.where)
             error.hint = error.hint or f"an interrupted change waits for it; to give it up, remove {self.where}"
@@ -222,12 +221,3 @@ def _sync(steps: list[Step], stage: int) -> None:
     for folder in {step.folder for step in steps if step.folder >= 0}:
         fsio.sync(folder)
     fsio.sync(stage)
-
-
-@contextmanager
-def _io(path: str) -> Iterator[None]:
-    """Turn an OSError of the block into the MemdeckError that names a path."""
-    try:
-        yield
-    except OSError as error:
-        raise write_failed(error, path) from error

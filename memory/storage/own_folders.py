@@ -21,7 +21,7 @@ from pwd import getpwuid
 from typing import Any, NamedTuple
 
 from memory.base.values import read_object
-from memory.errors import MemdeckError, RefusedError, read_failed, write_failed
+from memory.errors import MemdeckError, RefusedError, reading, writing
 
 from . import fsio
 from .safe_open import parts_of, read
@@ -57,28 +57,15 @@ class WorkFolder(NamedTuple):
         RefusedError where it is a link, no folder, another user's, or cannot be made.
         """
         *parents, name = parts_of(self.path)
-        try:
-            with fsio.closing(fsio.open_folder(parents, self.workspace, made=[])) as parent:
-                folder = fsio.private_folder(name, parent, self.path)
-        except FileNotFoundError as error:
-            raise write_failed(error, str(self.workspace)) from error
-        try:
-            self._ignore(folder)
+        with (
+            writing(self.workspace),
+            fsio.closing(fsio.open_folder(parents, self.workspace, made=[])) as parent,
+        ):
+            folder = fsio.private_folder(name, parent, self.path)
+        with fsio.closed_on_error(folder), writing(f"{self.path}/.gitignore"):
+            with suppress(FileExistsError):  # It keeps the folder out of git.
+                os.close(fsio.write_new(".gitignore", folder, b"*\n"))
             return OpenFolder(folder, fsio.private_folder(STAGE, folder, f"{self.path}/{STAGE}"))
-        except BaseException:
-            os.close(folder)
-            raise
-
-    def _ignore(self, folder: int) -> None:
-        """Keep the folder out of git."""
-        try:
-            os.lstat(".gitignore", dir_fd=folder)
-        except FileNotFoundError:
-            try:
-                with suppress(FileExistsError):
-                    os.close(fsio.write_new(".gitignore", folder, b"*\n"))
-            except OSError as error:
-                raise write_failed(error, f"{self.path}/.gitignore") from error
 
 
 class StateFolder:
@@ -156,11 +143,8 @@ class StateFolder:
         Unless it is `durable`, a power cut may bring an older one back, or none. `owner` is the system whose lock is
         held where several may write it.
         """
-        try:
-            with self.opened(inner) as folder:
-                fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=durable, owner=owner)
-        except OSError as error:
-            raise write_failed(error, str(self.path / inner / name)) from error
+        with writing(self.path / inner / name), self.opened(inner) as folder:
+            fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=durable, owner=owner)
 
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
@@ -204,12 +188,11 @@ class StateFolder:
 
     def _check(self, folder: Path, contained: bool) -> None:
         """Raise RefusedError unless the folder is missing or ours alone."""
-        try:
-            found = os.lstat(folder) if contained else os.stat(folder)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except OSError as error:
-            raise read_failed(error, str(folder)) from error
+        with reading(folder):
+            try:
+                found = os.lstat(folder) if contained else os.stat(folder)
+            except (FileNotFoundError, NotADirectoryError):
+                return
         if found.st_uid != os.geteuid():
             raise RefusedError(
                 "state.foreign_owner",

@@ -6,7 +6,7 @@ import os
 import stat as st
 from pathlib import Path
 
-from memory.errors import ConflictError, RefusedError, not_regular, write_failed
+from memory.errors import ConflictError, RefusedError, not_regular, writing
 from memory.storage import fsio
 from memory.storage.safe_open import read
 
@@ -26,7 +26,7 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
     file now holds something else. A link is followed, and its target replaced. RefusedError `file.not_regular`,
     MemdeckError `file.io`.
     """
-    try:
+    with writing(path):
         path = path.resolve()
         found = path.stat() if path.exists() else None
         if found is not None and not st.S_ISREG(found.st_mode):
@@ -37,8 +37,6 @@ def replace_file(path: Path, data: bytes, *, base: bytes | None) -> None:
             raise RefusedError("file.not_folder", f"{path.parent} is not a folder", file=str(path))
         with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
             fsio.put(path.name, folder, data, like=found, mode=0o644)
-    except OSError as error:
-        raise write_failed(error, str(path)) from error
 
 
 def remove_left_over(path: Path) -> None:
@@ -51,32 +49,22 @@ def remove_left_over(path: Path) -> None:
 def make_parents(path: Path) -> tuple[Path, ...]:
     """Make the parent folders of a file, under the umask; return those that were missing, the outermost first."""
     missing = tuple(reversed([folder for folder in path.parents if not folder.exists()]))
-    try:
-        fsio.make_folder(path.parent)
-    except OSError as error:
-        raise write_failed(error, str(path.parent)) from error
+    fsio.make_folder(path.parent)
     return missing
 
 
 def remove_file(path: Path, *, base: bytes | None = None) -> None:
     """Unlink a file, if there is one. With `base`, ConflictError where the file holds other bytes."""
-    try:
+    with writing(path), fsio.closing(os.open(path.parent, _FOLDER)) as folder:
         if base is not None and path.exists() and path.read_bytes() != base:
             raise _changed(path)
-        with fsio.closing(os.open(path.parent, _FOLDER)) as folder:
-            fsio.remove(path.name, folder)
-    except OSError as error:
-        raise write_failed(error, str(path)) from error
+        fsio.remove(path.name, folder)
 
 
 def allow_replacing(path: Path) -> None:
     """Raise RefusedError `file.read_only` for a read-only file, although it could be replaced."""
-    try:
-        mode = path.resolve().stat().st_mode
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise write_failed(error, str(path)) from error
+    with writing(path):
+        mode = path.resolve().stat().st_mode if path.exists() else 0o222
     if not mode & 0o222:
         raise RefusedError("file.read_only", f"{path} is read-only", "allow writing to it first", file=str(path))
 

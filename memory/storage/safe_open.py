@@ -1,6 +1,4 @@
-"""Opening and reading files in a workspace safely, and checking which of them may be replaced.
-
-Nothing in here changes a file. Only regular files of the current user with one name are replaced.
+"""Opening and reading files in a workspace safely; nothing in here changes a file.
 
 A cloned repository may hold anything under the name of a memory file: a link to `~/.ssh`, a FIFO that never answers, a
 device. So every part of a path is opened by itself, without following links, from the folder before it.
@@ -26,9 +24,10 @@ from memory.errors import (
     file_too_large,
     link_outside,
     not_regular,
-    read_failed,
-    write_failed,
+    reading,
 )
+
+from .fsio import closing
 
 _TOP = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = _TOP | os.O_NOFOLLOW | getattr(os, "O_PATH", 0)
@@ -142,16 +141,12 @@ def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
     """
     parts = parts_of(path)
     for attempt in range(_TRIES):
-        try:
-            fd = _open(parts, os.fspath(beneath), path)
+        with reading(path):
             try:
-                stored = read_open(fd, path)
-            finally:
-                os.close(fd)
-        except FileNotFoundError:
-            return MISSING
-        except OSError as error:
-            raise read_failed(error, path) from error
+                with closing(_open(parts, os.fspath(beneath), path)) as fd:
+                    stored = read_open(fd, path)
+            except FileNotFoundError:
+                return MISSING
         if stored is not None:
             return stored
         time.sleep(0.001 * 2**attempt)
@@ -184,11 +179,8 @@ def open_beneath(path: str, beneath: str | os.PathLike[str]) -> int:
 def read_within(path: str, beneath: str | os.PathLike[str], most: int) -> bytes | None:
     """Return a regular file in a folder; None where it is missing, larger than `most` bytes, or leads out of it."""
     try:
-        fd = open_beneath(path, beneath)
-        try:
+        with closing(open_beneath(path, beneath)) as fd:
             data = os.pread(fd, most + 1, 0) if st.S_ISREG(os.fstat(fd).st_mode) else None
-        finally:
-            os.close(fd)
     except (OSError, ValueError, MemdeckError):
         return None
     return data if data is not None and len(data) <= most else None
@@ -275,66 +267,6 @@ def _relative(target: str, beneath: str, path: str) -> str:
         if target == top or target.startswith(top.rstrip("/") + "/"):
             return target[len(top) :]
     raise link_outside(path)
-
-
-def open_target(name: str, folder: int, path: str) -> tuple[int, os.stat_result] | None:
-    """Open a file that is about to be replaced; None where there is none. The caller closes the descriptor.
-
-    RefusedError with the reason why it must not be written: `file.link`, `file.not_regular`,
-    `file.hard_link`, `file.foreign_owner`, `file.read_only`, `file.unreadable`.
-    """
-    try:
-        found = os.lstat(name, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    allow(found, path)
-    try:
-        fd = os.open(name, _FILE, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise write_failed(error, path) from error
-        raise read_failed(error, path) from error
-    try:
-        opened = os.fstat(fd)
-        # Without a name, it was replaced between the two calls, which the comparison of versions will detect.
-        if opened.st_nlink:
-            allow(opened, path)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd, opened
-
-
-def allow(found: os.stat_result, path: str) -> None:
-    """Raise RefusedError with the reason unless a file is one that memdeck may replace."""
-    if st.S_ISLNK(found.st_mode):
-        raise RefusedError("file.link", f"{path} is a symbolic link", "edit the file it leads to", file=path)
-    if not st.S_ISREG(found.st_mode):
-        raise not_regular(path, found.st_mode)
-    if found.st_nlink > 1:
-        raise RefusedError(
-            "file.hard_link",
-            f"{path} has {found.st_nlink} names (hard links)",
-            "replace it with a copy of its own",
-            file=path,
-            links=found.st_nlink,
-        )
-    if found.st_uid != os.geteuid():
-        raise foreign(path)
-    if not found.st_mode & st.S_IWUSR:
-        raise RefusedError("file.read_only", f"{path} is read-only", f"chmod u+w {path}", file=path)
-
-
-def foreign(path: str) -> RefusedError:
-    """Return the error for a file or folder of another user."""
-    return RefusedError(
-        "file.foreign_owner",
-        f"{path} belongs to another user",
-        "change its owner, or run as that user",
-        file=path,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ import os
 import re
 import stat as st
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from memory.errors import ConflictError, MemdeckError, read_failed, write_failed
+from memory.errors import ConflictError, MemdeckError, reading, write_failed, writing
 
 from . import fsio
 from .changes import FileChange
-from .safe_open import ABSENT, FileVersion, digest, open_target, read_open
+from .safe_open import ABSENT, FileVersion, digest, read_open
 
 KEPT = ".kept"
 """The name suffix of a displaced file with bytes that no other file holds."""
@@ -211,15 +211,12 @@ class FileStep(Step):
         # Root may write everywhere; for other users, a folder that its own owner closed is respected.
         if not os.access(".", os.W_OK | os.X_OK, dir_fd=self.folder, effective_ids=True):
             raise write_failed(PermissionError(13, "folder"), self.path)
-        target = open_target(self.name, self.folder, self.path)
+        target = fsio.open_target(self.name, self.folder, self.path)
         if target is None:
             return self.file.before is None
-        try:
-            with fsio.closing(target[0]) as source:
-                self._found = os.fstat(source)
-                stored = read_open(source, self.path)
-        except OSError as error:
-            raise read_failed(error, self.path) from error
+        with reading(self.path), fsio.closing(target[0]) as source:
+            self._found = os.fstat(source)
+            stored = read_open(source, self.path)
         if stored is None or stored.data != self.file.before:
             return False
         self._seen = stored.version
@@ -229,26 +226,22 @@ class FileStep(Step):
         """Write the new bytes on the target's file system and sync them."""
         if self.file.after is None or self.adds:
             return
-        try:
-            path = self._like or self.path
-            parent, _, name = path.rpartition("/")
+        path = self._like or self.path
+        parent, _, name = path.rpartition("/")
+        new = f"{self.label}.new"  # A torn file must not have the name of a whole one.
+        with writing(self.path), ExitStack() as opened:
             exists = self._like or self._seen.exists
-            target = open_target(name, self._folders.open(parent), path) if exists else None
-            source, found = (-1, None) if target is None else target
-            try:
-                new = f"{self.label}.new"  # A torn file must not have the name of a whole one.
-                staged = fsio.write_new(new, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
-                with fsio.closing(staged):
-                    if target is not None:
-                        fsio.copy_attributes(source, staged)
-                        if self._like:
-                            fsio.keep_time(target[1], staged)
-                    fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
-            finally:
-                if target is not None:
-                    os.close(source)
-        except OSError as error:
-            raise write_failed(error, self.path) from error
+            target = fsio.open_target(name, self._folders.open(parent), path) if exists else None
+            found = None if target is None else target[1]
+            if target is not None:
+                opened.enter_context(fsio.closing(target[0]))
+            staged = fsio.write_new(new, self.stage_folder, self.file.after, like=found, mode=self.file.mode)
+            opened.enter_context(fsio.closing(staged))
+            if target is not None:
+                fsio.copy_attributes(target[0], staged)
+                if self._like:
+                    fsio.keep_time(target[1], staged)
+            fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
 
     def recorded(self) -> FileChange:
         """Return the file for the change log; a removed file with its permission bits."""
@@ -258,29 +251,26 @@ class FileStep(Step):
 
     def apply(self) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
-        if self.adds:
-            self.append()
-            return
-        try:
-            self.enter(self._folders)
-            if not self._unchanged():
-                raise conflict([self.path], crossed=True)
-            self.begun = True
-            self.put()
-        except (FileExistsError, FileNotFoundError) as error:
-            self.begun = False  # The call did nothing: there is nothing to take back.
-            raise conflict([self.path], crossed=True) from error
-        except OSError as error:
-            raise write_failed(error, self.path) from error
+        with writing(self.path):
+            try:
+                if self.adds:
+                    self._append()
+                    return
+                self.enter(self._folders)
+                if not self._unchanged():
+                    raise conflict([self.path], crossed=True)
+                self.begun = True
+                self.put()
+            except (FileExistsError, FileNotFoundError) as error:
+                self.begun = False  # The call did nothing: there is nothing to take back.
+                raise conflict([self.path], crossed=True) from error
 
     def verify(self) -> None:
         """Compare the displaced file: ConflictError unless it has the bytes that were checked."""
         if not self.begun:
             return
-        try:
+        with reading(self.path):
             self.staged = digest_in(self.label, self.stage_folder, self.known)
-        except OSError as error:
-            raise read_failed(error, self.path) from error
         gone = self.staged is None and self.after is not None  # Files cannot be exchanged here.
         if self.before is not None and self.staged != self.before and not gone:
             raise conflict([self.path], crossed=True)
@@ -291,7 +281,7 @@ class FileStep(Step):
         except FileNotFoundError:
             return not self._seen.exists
 
-    def append(self) -> None:
+    def _append(self) -> None:
         """Add the new bytes in one write and a sync, instead of replacing the file.
 
         A crash in the middle leaves a torn last line, which the next addition ends with a newline. ConflictError
@@ -300,18 +290,13 @@ class FileStep(Step):
         after = self.file.after or b""
         start = len(self.file.before or b"")
         added = after[start:]
-        try:
-            with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
-                if FileVersion.of(os.fstat(target)) != self._seen:
-                    raise conflict([self.path], crossed=True)
-                fsio.append(target, added)
-                version = FileVersion.of(os.fstat(target))
-                named = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
-                now = os.pread(target, max(version.size - start, 0) + len(added), start)
-        except FileNotFoundError as error:
-            raise conflict([self.path], crossed=True) from error
-        except OSError as error:
-            raise write_failed(error, self.path) from error
+        with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
+            if FileVersion.of(os.fstat(target)) != self._seen:
+                raise conflict([self.path], crossed=True)
+            fsio.append(target, added)
+            version = FileVersion.of(os.fstat(target))
+            named = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
+            now = os.pread(target, max(version.size - start, 0) + len(added), start)
         whole = now.startswith(added) or b"\n" + added.removeprefix(b"\n") in now
         if (named.dev, named.ino) != (version.dev, version.ino) or not whole:
             raise conflict([self.path], crossed=True)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TypedDict, Unpack
 
 from memory.document.compare import Region
-from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, write_failed
+from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, writing
 
 from . import fsio, safe_open
 from .changes import Change, FileChange, is_agent, new_id
@@ -96,17 +96,14 @@ class Transaction:
         """
         refuse_system(sys.platform)
         store = self._store
-        try:
-            with ExitStack() as stack:
-                self._open = store.place.open()
-                stack.callback(self._open.close)
-                store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
-                stack.callback(store.lock.release)
-                with _room_for_records():
-                    self._recover(self._open)
-                self._entered = stack.pop_all()
-        except OSError as error:
-            raise write_failed(error, store.place.path) from error
+        with writing(store.place.path), ExitStack() as stack:
+            self._open = store.place.open()
+            stack.callback(self._open.close)
+            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
+            stack.callback(store.lock.release)
+            with _room_for_records():
+                self._recover(self._open)
+            self._entered = stack.pop_all()
         return self
 
     def __exit__(
@@ -131,10 +128,7 @@ class Transaction:
         store, journal = self._store, self._journal
         if journal.recover(store.workspace, places.stage, self._check_shown):
             store.let_go()
-        try:
-            sweep(places.stage)
-        except OSError as error:
-            raise write_failed(error, store.place.path) from error
+        sweep(places.stage)
 
     def _check_shown(self, path: str) -> None:
         """Raise RefusedError `file.outside` unless a recorded path is one that this store could have written."""
@@ -275,10 +269,8 @@ class Transaction:
         if planned and proposal is None and is_agent(self.actor):
             self._offer(change)
         if planned or self._folders:
-            try:
+            with writing(self._store.place.path):
                 self._carry_out(change, self._open)
-            except OSError as error:
-                raise write_failed(error, self._store.place.path) from error
         return change
 
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
@@ -416,13 +408,8 @@ class Transaction:
 
 def _sync_file(shown: str, workspace: Path) -> None:
     """Sync a file of another program to the disk; the later comparison detects a missing one."""
-    try:
-        with fsio.closing(safe_open.open_beneath(shown, workspace)) as fd:
-            fsio.sync(fd)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise write_failed(error, shown) from error
+    with writing(shown), suppress(FileNotFoundError), fsio.closing(safe_open.open_beneath(shown, workspace)) as fd:
+        fsio.sync(fd)
 
 
 def _unrecorded(warnings: tuple[str, ...]) -> MemdeckError:

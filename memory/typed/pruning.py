@@ -16,7 +16,8 @@ from typing import Any
 from memory.base.safe_text import plural
 from memory.errors import BlockedError, BusyError, MemdeckError, RefusedError
 from memory.storage import Store
-from memory.storage.safe_open import MOST_BYTES, allow
+from memory.storage.fsio import allow
+from memory.storage.safe_open import MOST_BYTES
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
 from memory.trust.consent import Trust, blocked_json
 

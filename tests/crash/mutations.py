@@ -217,7 +217,7 @@ def _added_anywhere() -> None:
         fsio.sync(target)
         os.close(target)
 
-    _set(FileStep, "append", append)
+    _set(FileStep, "_append", append)
 
 
 def _added_and_not_looked_at() -> None:
@@ -228,7 +228,7 @@ def _added_and_not_looked_at() -> None:
         with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
             fsio.append(target, after[len(before) :])
 
-    _set(FileStep, "append", append)
+    _set(FileStep, "_append", append)
 
 
 def _added_to_a_torn_line() -> None:

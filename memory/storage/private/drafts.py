@@ -11,7 +11,7 @@ from datetime import datetime
 
 import psutil
 
-from memory.errors import MemdeckError, write_failed
+from memory.errors import MemdeckError, writing
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
 
@@ -58,13 +58,9 @@ class Drafts:
 
     def remove(self, draft_id: str) -> None:
         """Remove a draft; one that is gone already is fine. Errors as `put`."""
-        try:
-            if not os.path.lexists(self._folder.path / FOLDER / _name(draft_id)):
-                return
-            with self._folder.opened(FOLDER) as folder:
+        if os.path.lexists(self._folder.path / FOLDER / _name(draft_id)):
+            with writing(self._folder.path / FOLDER), self._folder.opened(FOLDER) as folder:
                 fsio.remove(_name(draft_id), folder)
-        except OSError as error:
-            raise write_failed(error, f"{self._folder.path}/{FOLDER}") from error
 
     def left(self) -> tuple[Draft, ...]:
         """Return the drafts whose process has ended, newest first; damaged ones are left out.

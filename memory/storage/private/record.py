@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from memory.errors import ConfigError, RefusedError, UsageError, file_kind, read_failed, write_failed
+from memory.errors import ConfigError, RefusedError, UsageError, file_kind, reading, writing
 from memory.storage import fsio
 from memory.storage.lock import NAME as LOCK
 from memory.storage.lock import Lock
@@ -61,12 +61,11 @@ class PrivateRecord:
 
         `forbidden` are the permission bits that it must not have.
         """
-        try:
-            found = os.lstat(path)
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise read_failed(error, str(path)) from error
+        with reading(path):
+            try:
+                found = os.lstat(path)
+            except FileNotFoundError:
+                return False
         wrong = None
         if not kind(found.st_mode):
             wrong = f"is {file_kind(found.st_mode)}"
@@ -107,15 +106,12 @@ class PrivateRecord:
         return moved[0] if moved else None
 
     def _locked(self, work: Callable[[int], None], command: str, now: datetime) -> None:
-        try:
-            with self._state.opened(self._folder) as folder:
-                self._lock.acquire(folder, command, now)
-                try:
-                    work(folder)
-                finally:
-                    self._lock.release()
-        except OSError as error:
-            raise write_failed(error, str(self.path)) from error
+        with writing(self.path), self._state.opened(self._folder) as folder:
+            self._lock.acquire(folder, command, now)
+            try:
+                work(folder)
+            finally:
+                self._lock.release()
 
 
 class Settings(NamedTuple, Generic[Value]):

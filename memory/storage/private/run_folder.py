@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from memory.errors import RefusedError, write_failed
+from memory.errors import RefusedError, writing
 from memory.storage.own_folders import StateFolder
 
 NAME = "runs"
@@ -18,10 +18,8 @@ _OLD = 86400.0
 
 def temporary_folder(prefix: str = "memdeck-", above: str | None = None) -> str:
     """Make a new private folder in `above`, or among the machine's temporary files, and return its path."""
-    try:
+    with writing(above or "the folder of temporary files"):
         return tempfile.mkdtemp(prefix=prefix, dir=above)
-    except OSError as error:
-        raise write_failed(error, above or "the folder of temporary files") from error
 
 
 def remove_tree(folder: str) -> None:
@@ -36,20 +34,17 @@ def run_folder(state: StateFolder, in_workspace: Callable[[str], object]) -> Ite
     It is made in the state folder or, where `in_workspace` says that this is inside a workspace, in the system's
     temporary folder. RefusedError `state.inside_workspace` where that is inside one too; errors of the state folder.
     """
-    try:
-        with state.opened(NAME):
-            above = os.path.realpath(state.path / NAME)
+    with writing(state.path / NAME), state.opened(NAME):
+        above = os.path.realpath(state.path / NAME)
+    if in_workspace(above):
+        above = os.path.realpath(tempfile.gettempdir())
         if in_workspace(above):
-            above = os.path.realpath(tempfile.gettempdir())
-            if in_workspace(above):
-                raise RefusedError(
-                    "state.inside_workspace",
-                    f"there is no place outside of a workspace to run commands in: {above} is inside one",
-                    "set XDG_STATE_HOME or TMPDIR to a folder outside it",
-                )
-        folder = temporary_folder(above=above)
-    except OSError as error:
-        raise write_failed(error, str(state.path / NAME)) from error
+            raise RefusedError(
+                "state.inside_workspace",
+                f"there is no place outside of a workspace to run commands in: {above} is inside one",
+                "set XDG_STATE_HOME or TMPDIR to a folder outside it",
+            )
+    folder = temporary_folder(above=above)
     try:
         yield folder
     finally:
