@@ -15,8 +15,8 @@ import pytest
 from memory.errors import MemdeckError
 from memory.storage import fsio
 from memory.storage.database import Database, Derived
-from memory.storage.records import CHANGES
 from memory.storage.own_folders import StateFolder
+from memory.storage.records import CHANGES
 
 ALONE = """
 import sqlite3, sys
