@@ -1,14 +1,16 @@
-"""The contacts pane: channels, message routes and people, each group in its own table."""
+"""The contacts pane: people, channels and message routes, each group in its own table."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.base.clock import format_local
+from memory.base.clock import Moment, format_local
 from memory.files.contacts import Contacts, is_gone
+from memory.files.fields.values import moment_or_none
 from memory.files.snapshot import Snapshot
 from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
@@ -18,9 +20,10 @@ from widgets.pane.base import Badge, Contents, FormPlan, Removal
 from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
+from widgets.text.words import short_moment
 
-GROUPS = (("channel", "Channels"), ("route", "Message Routes"), ("person", "People"))
-"""The kinds of contacts in file order, with the names of their groups."""
+GROUPS = (("person", "People"), ("channel", "Channels"), ("route", "Message Routes"))
+"""The kinds of contacts with the names of their groups."""
 
 ABOUT = {
     "channel": "What agents send and receive messages through.",
@@ -31,12 +34,23 @@ ABOUT = {
 
 SIGN = Column("sign", 1, importance=9)
 ROWS = {
-    "channel": (Column("id", 16, importance=2), Column("type", 9), Column("status", minimum=12)),
-    "route": (Column("project", 17, importance=2), Column("prefix", 11, importance=3), Column("terminal", minimum=6)),
-    "person": (Column("role", 17, importance=2), Column("text")),
+    "person": (
+        Column("role", 10, importance=2),
+        Column("text"),
+        Column("last", 9, "right", importance=4),
+        Column("next", 9, "right", importance=1),
+    ),
+    "channel": (Column("type", 10, importance=3), Column("status", minimum=14), Column("id", 16)),
+    "route": (Column("prefix", 10, importance=3), Column("project", minimum=11), Column("terminal", 9, importance=2)),
 }
 """The columns of each kind behind its name."""
-COLUMNS = {kind: Columns(SIGN, Column("title", 18, importance=9), *columns) for kind, columns in ROWS.items()}
+COLUMNS = {kind: Columns(SIGN, Column("title", 14, importance=9), *columns) for kind, columns in ROWS.items()}
+
+LOOKED = 500
+"""How many of the newest journal entries are searched for the names of people."""
+
+_REACH = re.compile(r"(?:reach|contact)(?:ed)?(?: (?:him|her|them|me))?(?: (?:via|by|on|in|at|through))? ", re.I)
+"""How texts about people begin; their column is called that already."""
 
 LABELS = {"text": "how to reach"}
 """Labels of columns that differ from their field names."""
@@ -72,10 +86,10 @@ class ContactsPane(RecordPane):
     """Three tables; only a channel for notifications that cannot be used is in colour.
 
     The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks; the alert
-    sign means that it is disconnected.
+    sign means that it is disconnected. The last contact is the newest journal entry that names the person, the next
+    one the first open task that is due and does.
     """
 
-    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
@@ -84,7 +98,7 @@ class ContactsPane(RecordPane):
     flat: ClassVar[bool] = True
     empty: ClassVar[str] = (
         "The channels that agents talk through, where messages go, and the people behind them.\n\n"
-        "Press {entry.add|a} to add the first channel."
+        "Press {entry.add|a} to add the first person."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
     item_name: ClassVar[str] = "contact"
@@ -94,6 +108,8 @@ class ContactsPane(RecordPane):
         super().__init__()
         self._addresses = addresses
         self._route = AlertRoute()
+        self._last: Mapping[str, tuple[Moment, str]] = {}
+        self._next: Mapping[str, tuple[Moment, str]] = {}
 
     # Display
 
@@ -103,9 +119,11 @@ class ContactsPane(RecordPane):
         There are none while there is no contact at all.
         """
         contacts = snapshot.contacts
+        self._last, self._next = _named_last(snapshot), _named_next(snapshot)
         for kind, title in GROUPS if contacts.items else ():
             items = _items(contacts, kind)
-            heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in FIELDS[kind]}
+            names = (*FIELDS[kind], "last", "next")
+            heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in names}
             yield Record(
                 f"group:{kind}", title, about="" if items else "none yet", tone="strong", folds=bool(items), group=True,
                 values={"part": kind}, columns=COLUMNS[kind] if items else None, cells=heads if items else {},
@@ -115,7 +133,9 @@ class ContactsPane(RecordPane):
     def _record(self, item: Any) -> Record:
         values = {name: str(getattr(item, name) or "") for name in FIELDS[item.kind]}
         title, *_ = values.values()
-        cells: dict[str, Content] = {**values}
+        cells: dict[str, Content] = {**values, "text": _REACH.sub("", item.text, 1)}
+        for name, found in (("last", self._last.get(title)), ("next", self._next.get(title))):
+            cells[name] = Piece("" if found is None else short_moment(found[0], self._at, self._zone), "muted")
         step, gone, sign = None, False, ""
         if item.kind == "channel":
             step, gone = self._route.channel_of(item), is_gone(item)
@@ -124,7 +144,7 @@ class ContactsPane(RecordPane):
             if step is not None and not step.why:
                 sign = str(self._route.usable.index(step) + 1)[-1:]
             if step is not None and step.why and not gone:
-                cells["status"] = Piece(f"no address ({item.status or 'unknown'})", "warn")
+                cells["status"] = Piece(f"{item.status or 'unknown'}, no address", "warn")
         bad = gone and step is not None
         return Record(
             item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
@@ -135,6 +155,7 @@ class ContactsPane(RecordPane):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows, and find out which channels a notification would use."""
+        self._at, self._zone = now, snapshot.zone
         addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
         self._route = read_route(snapshot, addresses)
         return super().read(snapshot, now)
@@ -169,8 +190,12 @@ class ContactsPane(RecordPane):
             step = self._route.channel_of(contact) if part == "channel" else None
             if step is not None and step.why and not is_gone(contact):
                 told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
+            for name, named in (("last contact", self._last), ("next", self._next)):
+                if item.title in named:
+                    at, title = named[item.title]
+                    told[name] = f"{short_moment(at, self.now, self.zone)}, {title}"
             told["other columns"] = dict(contact.extra)
-        return {**told, "alerts go to": self._notification()}
+        return told if part == "person" else {**told, "alerts go to": self._notification()}
 
     def _notification(self) -> list[DetailLine]:
         """Return the channels that a notification would use now: the first, the fallback, and why not the others."""
@@ -195,8 +220,7 @@ class ContactsPane(RecordPane):
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new contact of the group under the cursor."""
         item = self.current()
-        kind = "channel" if item is None else item.values["part"]
-
+        kind = "person" if item is None else item.values["part"]
         first, *others = self._fields(kind, {})
         return add_form_of("contacts add", f"New {kind}", [replace(first, name="name"), *others], kind=kind)
 
@@ -240,6 +264,37 @@ def _values(contact: Any) -> dict[str, str]:
     """Return the fields of a contact and its further columns as texts."""
     found = {name: getattr(contact, name) for name in FIELDS[contact.kind]} | dict(contact.extra)
     return {name: str(value or "") for name, value in found.items()}
+
+
+def _named_last(snapshot: Snapshot) -> dict[str, tuple[Moment, str]]:
+    """Return when each person was named last in the journal, and in which entry."""
+    left, found = _names(snapshot), dict[str, tuple[Moment, str]]()
+    for entry in snapshot.journal.entries(LOOKED) if left else ():
+        text = entry.entry.text
+        at = moment_or_none(f"{entry.date} {entry.clock}" if entry.clock else entry.date, snapshot.zone)
+        for name in [name for name, named in left.items() if at is not None and named.search(text)]:
+            del left[name]
+            found[name] = (at, entry.title)  # type: ignore[assignment]
+    return found
+
+
+def _named_next(snapshot: Snapshot) -> dict[str, tuple[Moment, str]]:
+    """Return when the first open task that names each person is due, and its title."""
+    due = [(at, task) for task in snapshot.tasks.open if (at := moment_or_none(task.due, snapshot.zone)) is not None]
+    due.sort(key=lambda pair: pair[0].date)
+    found: dict[str, tuple[Moment, str]] = {}
+    for name, named in _names(snapshot).items():
+        for at, task in due:
+            if named.search(f"{task.assigned or ''} {task.title}"):
+                found[name] = (at, task.title)
+                break
+    return found
+
+
+def _names(snapshot: Snapshot) -> dict[str, re.Pattern[str]]:
+    """Return the names of people, each with the pattern that finds it in a text."""
+    names = [one.name for one in snapshot.contacts.people if len(one.name) > 2]
+    return {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I) for name in names}
 
 
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:
