@@ -16,9 +16,11 @@ from widgets.list.rows import Heading, Note
 from widgets.pane.offers import Removal
 from widgets.pane.operation_form import removal_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns, Piece
+from widgets.text.styled_text import Column, Columns, Content, Piece
 
-ROW = Columns(Column("sign", 1, importance=9), Column("title", minimum=20), Column("when", 6, "right", importance=3))
+ROW = Columns(
+    Column("sign", 1, importance=9), Column("title", minimum=40), Column("reason", 30), Column("when", 6, "right", 3)
+)  # fmt: skip
 
 
 class PromptReader(Protocol):
@@ -73,14 +75,20 @@ class PromptPane(RecordPane):
         if found.why:
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
+        groups = (
+            ("Left out" if found.why else "Not sent", "did not fit the budget", prompt.below),
+            ("Muted", "muted by you", prompt.muted),
+            ("Suspicious", "suspicious, until you approve it", prompt.suspicious),
+        )
+        left = [f"{len(blocks)} {note.partition(',')[0]}" for _, note, blocks in groups if blocks]
+        if (told := self._for()) and any(block.included for block in prompt.blocks):
+            yield Note(f"Told {told}")
+        if left:
+            yield Note(f"Left out: {', '.join(left)}")
         yield from self._sent(prompt.blocks)
-        for title, note, blocks in (
-            ("Left out" if found.why else "Not sent", "the budget ends here", prompt.below),
-            ("Muted", "", prompt.muted),
-            ("Suspicious", "not sent until you approve it", prompt.suspicious),
-        ):
+        for title, note, blocks in groups:
             if blocks:
-                yield Heading(title, note, "tokens")
+                yield Heading(title, f"{len(blocks)}  {note}", "tokens")
                 yield from map(_record, blocks)
 
     def _sent(self, blocks: Sequence[PromptBlock]) -> Iterator[Any]:
@@ -89,8 +97,6 @@ class PromptPane(RecordPane):
         for block in blocks:
             if block.included:
                 sections.setdefault(block.section, []).append(block)
-        if sections and (told := self._for()):
-            yield Note(f"Told {told}")
         for title, some in sections.items():
             yield Heading(title, f"{len(some)}", "tokens")
             yield from map(_record, some)
@@ -166,6 +172,7 @@ class PromptPane(RecordPane):
 def _record(block: PromptBlock, tokens: int | None = None, about: str = "") -> Record:
     values = {"system": block.system, "ref": block.ref or "", "reason": block.reason}
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
+    cells: dict[str, Content] = {} if about else {"reason": Piece(block.reason, "muted")}
     return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
-                  thing=block, columns=ROW)  # fmt: skip
+                  thing=block, columns=ROW, cells=cells)  # fmt: skip

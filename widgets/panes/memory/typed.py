@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 KEPT = {"core": "told at the start", "procedural": "kept for 90 days", "episodic": "kept for 7 days"}
 """What happens to the files of a type."""
+ASKED = ("path", "text", "dedupe", "agent")
+"""The parameters that the form asks for."""
 NEARLY = 0.8
 """The share of its time from which a file's age is a warning."""
 BEGINNING = 400
@@ -123,7 +125,8 @@ class TypedPane(RecordPane):
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form that appends a text to a file of an agent, which may be new."""
         item = self.current()
-        return form_of("typed merge", "Add to a file of an agent", {} if item is None else item.values, focus="text")
+        given = {} if item is None else item.values
+        return form_of("typed merge", "Add to a file of an agent", given, focus="text", names=ASKED)
 
 
 def _tokens(status: AgentStatus) -> str:
