@@ -329,6 +329,7 @@ class MemdeckApp(Spine):
             self.settled()
             self.overview.request()
             self.schedule.begin()
+            self.fleet.list_here()
 
     def on_opened(self, message: Opened) -> None:
         """Mark the changes of others as seen where they are listed."""

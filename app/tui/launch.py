@@ -6,19 +6,16 @@ import locale
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from pathlib import Path
 
 from app.cli.failures import say
 from app.cli.marks import client_of
 from memory.base.clock import machine_zone
-from memory.errors import MemdeckError, RefusedError, UsageError
+from memory.errors import RefusedError, UsageError
 from memory.storage.own_folders import config_home, home, state_home
-from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from widgets.panes import all_panes
 from widgets.text.glyphs import glyphs_for
@@ -91,8 +88,7 @@ def run(
         if going is not None:
             setup = replace(setup, pane=going.pane, entry=going.entry, entered=True)
         app = MemdeckApp(workspace, setup)
-        listed = [] if workspace is None or demo else [partial(_list_workspace, workspace, state_home(environ))]
-        code = _show(app, leaving, *listed)
+        code = _show(app, leaving)
         going = app.fleet.destination
         if app.workspace is not None:
             with suppress(Exception):
@@ -100,7 +96,7 @@ def run(
         if going is None or app.failure is not None:
             return code
         try:
-            workspace, demo = Workspace.open(going.root, state_home=state_home(environ), home=home(environ)), False
+            workspace = Workspace.open(going.root, state_home=state_home(environ), home=home(environ))
         except BaseException:
             leaving.restore()
             raise
@@ -117,24 +113,17 @@ def run_fleet(environ: Mapping[str, str]) -> int:
     return _show(MemdeckApp(workspace, replace(_setup(None, workspace, environ), safe=True, only="fleet")), Leaving())
 
 
-def _show(app: MemdeckApp, leaving: Leaving, *last: Callable[[], object]) -> int:
-    """Show the application until the user leaves, then run `last`; return the exit code."""
+def _show(app: MemdeckApp, leaving: Leaving) -> int:
+    """Show the application until the user leaves; return the exit code."""
 
     use_parser()
     app.leaving = leaving
-    leaving.of(app, app.finish, *last)
+    leaving.of(app, app.finish)
     code = app.run() or app.return_code or 0
     leaving.finish()
     if app.failure is not None:
         code = say(app.failure, choices=False).exit_code
     return code
-
-
-def _list_workspace(workspace: Workspace, state: Path) -> None:
-    """List the workspace among the user's, unless the user removed it. Done at the end, when no one waits."""
-
-    with suppress(MemdeckError):
-        WorkspaceList(state).add(Path(os.path.realpath(workspace.root)), datetime.now(UTC), asked=False)
 
 
 def _setup(start: datetime | None, workspace: Workspace | None, environ: Mapping[str, str]) -> Setup:

@@ -93,7 +93,8 @@ class LocalWorkspaces:
 
     def overview(self, workspace: Workspace, now: datetime) -> tuple[WorkspaceOverview, datetime]:
         """Return the status of a workspace, and until when it holds if no file that it depends on changes."""
-        overdue = failing = stale = 0
+        overdue = failing = stale = tasks = 0
+        first = latest = at = ""
         until = now + timedelta(days=7)
         decided = approvals_of(workspace, trust_of(workspace, self.config_home), self.environ)
         if "files" in workspace.system_names():
@@ -101,6 +102,12 @@ class LocalWorkspaces:
             found = brief(snapshot, now).without(resting_in(snapshot, decided))
             overdue, failing = len(found.overdue), len(found.failing)
             stale, until = len(found.stale) + len(late_upkeep(workspace, now)), next_overdue(found)
+            tasks = len(snapshot.tasks.open)
+            urgent = (*found.overdue, *found.due_today, *found.in_progress, *found.due_week)
+            first = urgent[0].title if urgent else ""
+            if found.last_entries:
+                entry = found.last_entries[0]
+                latest, at = entry.title, f"{entry.date or ''} {entry.clock or ''}".strip()
             if any(one.interval for one in snapshot.monitors.items):
                 until = min(until, now + timedelta(seconds=STALE_SECONDS))
         problems = sum(problem.level == "error" for problem in check_all(workspace))
@@ -116,6 +123,10 @@ class LocalWorkspaces:
             stale,
             waiting,
             problems,
+            tasks,
+            first,
+            latest,
+            at,
             _last_maintenance(workspace),
         )
         return overview, until

@@ -21,9 +21,11 @@ Progress = Callable[[int, int], None]
 class WorkspaceOverview:
     """The status of one workspace; with an `error` (code and message) if it cannot be read.
 
-    `overdue`, `failing` and `stale` monitors (also what no longer runs regularly), `waiting` (for approval) and
-    `problems` are counts. `age` is how many seconds ago its host was last heard from, None for this
-    machine; `silent` means that this is too long. One that was never `looked` at has only its place.
+    `overdue`, `failing` and `stale` monitors (also what no longer runs regularly), `waiting` (for approval),
+    `problems` and `open` tasks are counts. `next` is the title of the most urgent task, `latest` that of the newest
+    journal entry, and `latest_at` its time as it is written. `age` is how many seconds ago its host was last heard
+    from, None for this machine; `silent` means that this is too long. One that was never `looked` at has only its
+    place.
     """
 
     path: Path
@@ -34,6 +36,10 @@ class WorkspaceOverview:
     stale: int = 0
     waiting: int = 0
     problems: int = 0
+    open: int = 0
+    next: str = ""
+    latest: str = ""
+    latest_at: str = ""
     last_maintenance: datetime | None = None
     error: Mapping[str, str] | None = None
     age: int | None = None
@@ -55,7 +61,10 @@ class WorkspaceOverview:
             tuple(found.get("systems", ())),
             last_maintenance=None if last is None else datetime.fromisoformat(last),
             error=found.get("error"),
-            **{name: found.get(name, 0) for name in _COUNTS},
+            **{name: found.get(name, 0) for name in (*_COUNTS, "open")},
+            next=found.get("next") or "",
+            latest=found.get("latest") or "",
+            latest_at=found.get("latest_at") or "",
         )
 
     def json(self) -> dict[str, Any]:
@@ -66,7 +75,10 @@ class WorkspaceOverview:
             "host": self.host,
             "systems": list(self.systems),
             "alerts": self.alerts,
-            **{name: getattr(self, name) for name in _COUNTS},
+            **{name: getattr(self, name) for name in (*_COUNTS, "open")},
+            "next": self.next or None,
+            "latest": self.latest or None,
+            "latest_at": self.latest_at or None,
             "last_maintenance": None if last is None else format_utc(last),
             "error": None if self.error is None else dict(self.error),
             "age": self.age,

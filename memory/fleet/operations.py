@@ -240,7 +240,7 @@ def maintain(context: Context, dry_run: bool, database: str | None) -> Result:
 
 
 def _folder(context: Context, folder: str | None) -> Path:
-    return Path(os.path.abspath(folder or context.folder or "."))
+    return Path(os.path.abspath(os.path.expanduser(folder or context.folder or ".")))
 
 
 def _told(context: Context, paths: Sequence[Path], done: str, nothing: str) -> Result:

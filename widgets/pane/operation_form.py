@@ -38,8 +38,11 @@ from widgets.input.fields import NO, PLACEHOLDERS, YES, FieldSpec, Kind
 from .offers import Build, Call, FileBuild, FormPlan, Removal, question
 from .offers import Values as Texts
 
-_SHARED = (VerbName("supersede", "memory.proof.operations:supersede", ""),)
-"""Verbs about the entries of any system that panes offer."""
+_SHARED = (
+    VerbName("supersede", "memory.proof.operations:supersede", ""),
+    VerbName("fleet", "memory.fleet.operations:fleet", ""),
+)
+"""Verbs that are not about one system, and that panes offer."""
 CONFIRMED = ("yes", "dry_run")
 """The flags with which an operation does what it otherwise only shows, or the reverse; no form asks for them."""
 

@@ -1,30 +1,43 @@
-"""The workspaces of a person, or of many hosts, one row each with what needs attention; the switcher of workspaces."""
+"""The workspaces of a person, or of many hosts, with what needs attention in each; the start and the switcher."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, ClassVar, Protocol
 
 from textual.message import Message
 
 from memory.base.clock import say_ago, say_span
+from memory.files.fields.values import moment_or_none
 from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
+from widgets.pane.base import BROAD, FormPlan, Removal
+from widgets.pane.operation_form import form_of, removal_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Piece
+from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
+from widgets.text.words import dated, short_moment
 
 COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
 """What needs attention, by the names of the overview; the row shows it in this order."""
 IS = ("broken", "overdue", "failing", "stale", "waiting", "silent")
 """The values of the filter `is:`."""
+SYSTEMS = {"files": "memory files", "state": "project state", "clients": "memories of clients"}
+"""The names of memory systems that differ from their words."""
+ROW = Columns(
+    Column("sign", 1, importance=9), Column("title", 20, importance=9), Column("needs", minimum=24),
+    Column("next", 34), Column("when", 8, "right", importance=3),
+)  # fmt: skip
 
 
 class Source(Protocol):
-    """Where the workspaces come from; called in threads."""
+    """Where the workspaces come from; the methods are called in threads."""
+
+    may_list: bool
+    """Whether the list can be changed here."""
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
         """Return the last known overview of each workspace; a sentence where they cannot be read."""
@@ -34,14 +47,14 @@ class Source(Protocol):
 
 
 class FleetPane(RecordPane):
-    """All workspaces; Enter opens one in place of the current one."""
+    """All workspaces, those that need the user first; Enter opens one in place of the current one."""
 
-    DEFAULT_CLASSES: ClassVar[str] = "-even"
+    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (
-        "All your workspaces, with overdue tasks, alerts and what needs you.\n\n"
-        "The list is empty. `memdeck fleet scan ~/src` adds all below a folder; opening one adds it, too."
+        "All your workspaces: what is late, failing or waiting in each, and what is next there. Enter opens one.\n\n"
+        "The list is empty. {entry.add|a} adds all below a folder; opening one adds it, too."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
@@ -61,8 +74,8 @@ class FleetPane(RecordPane):
         self.source = source
         self._said = ""
 
-    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
-        """Yield one row for each workspace, by host and path."""
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
+        """Yield one row for each workspace, by host and path: those that need the user, the others, the broken ones."""
         found = () if self.source is None else self.source.rows(now)
         self._said = "cannot be read" if isinstance(found, str) else ""
         if isinstance(found, str):
@@ -71,12 +84,16 @@ class FleetPane(RecordPane):
         if left := sum(not one.looked for one in found):
             self._said = f"{left:,} not read yet"
         hosts = any(one.age is not None for one in found) or len({one.host for one in found}) > 1
-        if found:
-            yield Heading("", right="maintained")
-        for one in found:
-            yield _record(one, here=self.source is not None and self.source.is_open(one), hosts=hosts, now=now)
-        if len(found) == 1:
-            yield from (Note(), Note("  `memdeck fleet scan ~/src` finds more."))
+        for title, ones in (
+            ("NEED YOU", [one for one in found if one.error is None and attention(one)]),
+            ("NOTHING WAITS", [one for one in found if one.error is None and not attention(one)]),
+            ("CANNOT BE READ", [one for one in found if one.error is not None]),
+        ):
+            if ones:
+                yield Heading(title, f"{len(ones):,}", "latest" if ones[0].error is None else "")
+            for one in ones:
+                here = self.source is not None and self.source.is_open(one)
+                yield _record(one, here=here, hosts=hosts, now=now, zone=snapshot.zone)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many workspaces are not read yet, or that they cannot be read."""
@@ -100,34 +117,44 @@ class FleetPane(RecordPane):
         return -int(getattr(one, name, 0))
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return the place, errors, what needs attention, and the maintenance."""
+        """Return what needs attention, what is next and was done last there, and the place."""
         one: WorkspaceOverview = item.thing
         text, home = str(one.path), getattr(self.app, "environ", {}).get("HOME", "").rstrip("/")
-        path = f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text
         heard = "never" if one.age is None else say_ago(one.age)
-        told: dict[str, Any] = {
-            "path": path,
-            "open": "yes, this one" if item.tone == "accent" else "",
+        place = {
+            "path": f"~{text[len(home) :]}" if home and text.startswith(f"{home}/") else text,
             "host": self.place(item),
             "heard": Piece(heard, "alert" if one.silent else "plain") if one.age is not None or one.silent else "",
         }
         if one.error is not None:
-            return {
-                **told,
-                "error": Piece(str(one.error.get("code", "")), "alert"),
-                "": str(one.error.get("message", "")),
-            }
+            return {"": str(one.error.get("message", "")), "error": Piece(str(one.error.get("code", "")), "alert"),
+                    **place}  # fmt: skip
         if not one.looked:
-            return {**told, "": "It is not read yet."}
+            return {"": "It was not read yet.", **place}
         done = one.last_maintenance
-        age = 0 if done is None else max(0, (self.now - done).total_seconds())
-        when = "" if done is None else f"{done.astimezone(self.zone):%Y-%m-%d %H:%M}, {say_ago(age)}"
         return {
-            **told,
-            "systems": ", ".join(one.systems) or "none",
-            **{name: Piece(f"{getattr(one, name):,}", "alert" if getattr(one, name) else "muted") for name in COUNTED},
-            "maintained": when or "never",
+            "needs you": Piece(attention(one), "alert" if item.sign else "warn") if attention(one) else "nothing waits",
+            "next": one.next,
+            "open tasks": one.open or "",
+            "latest": one.latest and f"{one.latest}, {dated(one.latest_at, self.now, self.zone)}",
+            "holds": ", ".join(SYSTEMS.get(name, name) for name in one.systems) or "nothing yet",
+            "maintained": "never" if done is None else dated(done.isoformat(), self.now, self.zone),
+            **place,
         }
+
+    def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
+        """Return the form that lists all workspaces below a folder."""
+        if self.source is None or not self.source.may_list:
+            return None
+        return form_of("fleet scan", "Add the workspaces below a folder", {"folder": "~/src"}, focus="folder")
+
+    def removing(self, items: Sequence[Record]) -> Removal | None:
+        """Take workspaces off the list; their files stay."""
+        if self.source is None or not self.source.may_list:
+            return None
+        values = [{"folder": item.values["path"]} for item in items]
+        asked = removal_of("fleet remove", "workspace", [item.title for item in items], values)
+        return asked._replace(question=f"{asked.question[:-1]} from this list? The files stay.")
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Open the workspace on Enter."""
@@ -151,22 +178,26 @@ def attention(one: WorkspaceOverview) -> str:
     return ", ".join(words)
 
 
-def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime) -> Record:
-    broken = one.error is not None
+def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime, zone: tzinfo) -> Record:
+    broken, needs = one.error is not None, attention(one)
     holds = (broken or one.problems, one.overdue, one.failing, one.stale, one.waiting, one.silent)
     values = {
         "host": one.host, "at": one.host if hosts else "", "path": str(one.path), "system": " ".join(one.systems),
         "is": " ".join(word for word, held in zip(IS, holds, strict=True) if held),
     }  # fmt: skip
-    done = one.last_maintenance
-    kept = "never" if done is None else say_span(max(0, int((now - done).total_seconds()))) or "now"
-    # Without the length of the silence, which grows all the time and must not flash.
-    mark = (attention(replace(one, age=0)), one.systems, done, one.silent, one.looked, here)
+    at = moment_or_none(one.latest_at, zone)
+    tone: Tone = "alert" if broken else "plain" if one.looked else "muted"
     name = (one.path.name or str(one.path)) + (f" on {one.host}" if hosts else "")
+    sign = "alert" if broken or one.overdue or one.alerts or one.silent else ""
+    # Without the length of the silence, which grows all the time and must not flash.
+    mark = (attention(replace(one, age=0)), one.systems, one.latest_at, one.silent, one.looked, here)
+    cells: dict[str, Content] = {
+        "title": line(Piece(name, "accent" if here else tone), Piece("  open" if here else "", "muted")),
+        "needs": Piece(needs or ("" if one.looked else "not read yet"), "alert" if sign and not broken else "muted"),
+        "next": Piece(f"next: {one.next}" if one.next else "", "muted"),
+        "when": Piece("" if at is None else short_moment(at, now, zone), "muted"),
+    }
     return Record(
-        f"{one.host}:{one.path}", name + (" (this one)" if here else ""), attention(one),
-        "" if broken or not one.looked else kept,
-        sign="alert" if broken or one.overdue or one.alerts or one.silent else "",
-        tone="alert" if broken else "accent" if here else "plain" if one.looked else "muted",
-        values=values, thing=one, mark=mark,
+        f"{one.host}:{one.path}", name, needs, sign=sign, tone="accent" if here else tone, values=values,
+        words=f"{one.next} {one.latest}", thing=one, mark=mark, columns=ROW, cells=cells,
     )  # fmt: skip

@@ -187,7 +187,7 @@ def _editing(now: Situation) -> bool:
 
 
 def _removing(now: Situation) -> bool:
-    if now.item is None or now.pane is None:
+    if now.item is None or now.pane is None or not now.may_change:
         return False
     return _offers(type(now.pane), "removing") or _stands_for_other(now)
 
@@ -288,7 +288,10 @@ DOUBT = Condition(
     lambda now: now.pane is not None and now.pane.line_list.cursor in now.pane.doubted,
     "Nothing to settle here.",
 )
-ADDING = Condition(lambda now: _offers(type(now.pane), "adding"), "You cannot add entries in this pane.")  # type: ignore[arg-type]
+ADDING = Condition(
+    lambda now: now.may_change and _offers(type(now.pane), "adding"),  # type: ignore[arg-type]
+    "You cannot add entries in this pane.",
+)
 EDITING = Condition(_editing, "Nothing to edit here.")
 REMOVING = Condition(_removing, "Nothing to remove here.", named=_removal_here)
 SOURCE = Condition(_source, "Nothing to edit in $EDITOR here.", named=_source_here)

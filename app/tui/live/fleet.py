@@ -21,6 +21,7 @@ from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import FleetHit, WorkspaceOverview
 from memory.search.hits import FoundEntry, Hit, SearchAnswer
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
+from memory.storage.private.workspaces import WorkspaceList
 
 PANE = "fleet"
 SHOW_SECONDS = 0.5
@@ -35,7 +36,7 @@ class AllWorkspaces(Part):
         self._made: EmbeddedFleet | CentralFleet | None = None
         self._mutex = threading.Lock()
         self._stopped = threading.Event()
-        self._busy = False
+        self._busy = self._listed = False
         self._found: list[tuple[str, Path]] = []
         self.destination: Destination | None = None
         """What to open after this application ended."""
@@ -65,7 +66,9 @@ class AllWorkspaces(Part):
             for _ in self.fleet.refresh(now, self.goes_on):
                 pass
         try:
-            found, fleet = self.fleet.known(now), self.fleet
+            # Sample workspaces are in temporary folders, which the system removes.
+            known, fleet = self.fleet.known(now), self.fleet
+            found = [one for one in known if one.error is None or not one.path.name.startswith("memdeck-demo-")]
             here = [one for one in found if self.is_open(one)]
             if not isinstance(fleet, EmbeddedFleet) or self.app.state.shows_one_pane or any(one.looked for one in here):
                 return found
@@ -78,6 +81,20 @@ class AllWorkspaces(Part):
         if self.app.state.shows_one_pane or item.host != host_name(self.app.environ):
             return False
         return str(item.path) == os.path.realpath(self.workspace.root)
+
+    @property
+    def may_list(self) -> bool:
+        """Whether the list of workspaces can be changed here: it is that of this machine, and a workspace is open."""
+        return not self.app.state.shows_one_pane and not self.app.environ.get(DATABASE)
+
+    def list_here(self) -> None:
+        """List the open workspace among the user's, once, unless the user removed it."""
+        if self._listed or not (self.app.setup.watches and self.may_list):
+            return
+        self._listed = True
+        listed, root = WorkspaceList(self.workspace.state.folder.home), Path(os.path.realpath(self.workspace.root))
+        # An error of the list is told where the list is shown.
+        self.app.work(lambda: listed.add(root, self.app.clock(), asked=False), None, lambda _: None, group="fleet")
 
     def goes_on(self) -> bool:
         """Return whether to go on: the application still wants results."""
