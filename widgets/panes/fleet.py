@@ -29,7 +29,7 @@ SYSTEMS = {"files": "memory files", "state": "project state", "clients": "memori
 """The names of memory systems that differ from their words."""
 ROW = Columns(
     Column("sign", 1, importance=9), Column("title", 20, importance=9), Column("needs", minimum=24),
-    Column("next", 34), Column("when", 8, "right", importance=3),
+    Column("when", 8, "right", importance=3),
 )  # fmt: skip
 
 
@@ -193,8 +193,10 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime, z
     mark = (attention(replace(one, age=0)), one.systems, one.latest_at, one.silent, one.looked, here)
     cells: dict[str, Content] = {
         "title": line(Piece(name, "accent" if here else tone), Piece("  open" if here else "", "muted")),
-        "needs": Piece(needs or ("" if one.looked else "not read yet"), "alert" if sign and not broken else "muted"),
-        "next": Piece(f"next: {one.next}" if one.next else "", "muted"),
+        "needs": line(
+            Piece(needs or ("" if one.looked else "not read yet"), "alert" if sign and not broken else "muted"),
+            Piece(f"{'  ' if needs else ''}next: {one.next}" if one.next else "", "muted"),
+        ),
         "when": Piece("" if at is None else short_moment(at, now, zone), "muted"),
     }
     return Record(
