@@ -36,7 +36,13 @@ def rows(pane: ContactsPane, width: int = 70) -> list[str]:
 @pytest.mark.parametrize(
     ("keys", "title", "names", "values", "written"),
     [
-        ("jjj", "New channel", ["name", "id", "type", "status"], ["Mail", "channel-3", "mail", "connected"], "channel-3"),
+        (
+            "jjj",
+            "New channel",
+            ["name", "id", "type", "status"],
+            ["Mail", "channel-3", "mail", "connected"],
+            "channel-3",
+        ),
         (
             "G",
             "New route",
