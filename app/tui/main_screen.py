@@ -20,6 +20,7 @@ from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName
+from widgets.text.drawing import LeanCompositor
 
 from .commands.conditions import Situation
 from .commands.table import BY_ID, COMMANDS, PINNED, hint_names
@@ -84,6 +85,7 @@ class MainScreen(Screen[None]):
         `pane` is shown from the first frame on; `names` are the panes of the sidebar.
         """
         super().__init__()
+        self._compositor = LeanCompositor()
         self._ready = ready
         self._path = path
         self._pane = pane

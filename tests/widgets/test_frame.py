@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from textual._compositor import Compositor
 from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.geometry import Region
 from textual.widgets import Input
 
 from tests.widgets.harness import Harness, assert_safe, screen_text
-from widgets.chrome.header import lay_out_header
+from widgets.chrome.frame import Frame
+from widgets.chrome.header import HeaderLine, lay_out_header
 from widgets.chrome.keys import KeyHints
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
 from widgets.input.filter_bar import FilterBar
 from widgets.list.line_list import LineList
+from widgets.text.drawing import LeanCompositor
 from widgets.text.styled_text import Piece, line, line_text, line_width
 
 ALERTS = (line(Piece("2 overdue", "alert")), line(Piece("1 alert", "alert")), line("next: archive 02:00"))
@@ -147,3 +152,21 @@ async def test_the_filter_bar_tells_each_key() -> None:
         await pilot.pause()
         assert bar.text == "\x1b[31m"
         assert_safe(screen_text(app))
+
+
+@pytest.mark.parametrize("crop", [(0, 0, 40, 9), (3, 4, 5, 1), (15, 0, 10, 9), (1, 3, 38, 2), (21, 5, 4, 3)])
+async def test_what_changed_is_drawn_as_textual_draws_it(crop: tuple[int, int, int, int]) -> None:
+    """Each part of a changed region is that of the front widget, whichever widgets are not asked for it."""
+    frames = [Frame(LineList(rows=[f"{name} {row}" for row in range(30)]), name=name) for name in ("left", "right")]
+    app = Harness(lambda: [HeaderLine(), Horizontal(*frames)])
+    async with app.run_test(size=(40, 9)) as pilot:
+        await pilot.pause()
+        lean, changed = LeanCompositor(), Region(*crop)
+        lean.reflow(app.screen, app.screen.size)
+        expected = Compositor._render_chops(lean, changed, lambda y: y != 2)
+        for y, parts in enumerate(lean._render_chops(changed, lambda y: y != 2)):
+            needed = {x: part for x, part in expected[y].items() if part is not None and y in changed.line_range}
+            needed = {x: part for x, part in needed.items() if changed.x - part.cell_length < x < changed.right}
+            assert {x: part.text for x, part in parts.items() if x in needed} == {
+                x: part.text for x, part in needed.items()
+            }

@@ -6,15 +6,18 @@ Here are the mixins that widgets put before their Textual base class, that for t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Self
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.segment import Segment
 from rich.style import Style
+from textual._compositor import Compositor
 from textual.color import Color, ColorParseError
 from textual.events import Blur, Focus
+from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
@@ -123,6 +126,10 @@ class Drawing(Mixin):
         self._tone_styles = None
         super().notify_style_update()
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return the application's filters but that of ANSI colours, which no line here has."""
+        return [one for one in super().get_line_filters() if not isinstance(one, ANSIToTruecolor)]
+
     def draw(self, content: Line, width: int, *states: str) -> Strip:
         """Return a line as a strip of exactly `width` cells, its control characters made visible."""
         return Strip(self.segments(content, width, *states), max(0, width))
@@ -217,6 +224,38 @@ class Scrolling(ScrollView):
     def _follows_content(self) -> bool:
         """Whether this widget or an ancestor is as large as its content."""
         return any(isinstance(node, Widget) and node.styles.auto_dimensions for node in self.ancestors_with_self)
+
+
+class LeanCompositor(Compositor):
+    """Asks each widget only for the lines that changed and are visible.
+
+    Textual asks all widgets around them for all of their lines, also for one row of a list.
+    """
+
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        """Return the parts of each line by where they begin, each from the front widget there."""
+        chops: list[dict[int, Any]] = [dict.fromkeys(cuts[:-1]) for cuts in self.cuts]
+        left, right = crop.column_span
+        missing = {
+            y: [start for start, end in pairwise(self.cuts[y]) if start < right and end > left]
+            for y in crop.line_range
+            if is_rendered_line(y)
+        }
+        for widget, (region, clip) in self.visible_widgets.items():
+            part = region.intersection(clip)
+            wanted = [y for y in part.line_range if any(part.x <= x < part.right for x in missing.get(y, ()))]
+            if not wanted:
+                continue
+            first = wanted[0]
+            place = Region(part.x - region.x, first - region.y, part.width, wanted[-1] + 1 - first)
+            strips = widget.render_lines(place)
+            for y in wanted:
+                starts = [x for x in self.cuts[y] if part.x <= x < part.right]
+                ends = [x - part.x for x in (*starts[1:], part.right)]
+                parts = dict(zip(starts, strips[y - first].divide(ends), strict=False))
+                chops[y] |= {x: parts.pop(x) for x in missing[y] if x in parts}
+                missing[y] = [x for x in missing[y] if chops[y][x] is None]
+        return chops
 
 
 class LateTimers(MessagePump):

@@ -76,6 +76,7 @@ class CardList(PaneList):
     def __init__(self, pane: Pane, board: Board) -> None:
         super().__init__(pane)
         self._board = board
+        self.card_lines = CARD_LINES
 
     def render_row(self, key: Hashable, width: int) -> Line:
         """Return a line of a card: its title; date, progress, priority and assignee; a blank line."""
@@ -89,10 +90,10 @@ class CardList(PaneList):
             return clip_line(titles[number], width)
         return clip_line(self._more(owner.item, width), width) if number == len(titles) else ()
 
-    @property
-    def card_lines(self) -> int:
-        """The lines of a card: in a narrow column its title has a second one."""
-        return CARD_LINES + (self.size.width < NARROW)
+    def fit_cards(self) -> int:
+        """Set and return the lines of a card: in a narrow column its title has a second one."""
+        self.card_lines = CARD_LINES + (self.size.width < NARROW)
+        return self.card_lines
 
     def _title(self, task: Task, width: int) -> Sequence[Line]:
         """Return the lines of the title."""
@@ -193,7 +194,7 @@ class Board(Horizontal):
             if isinstance(key, RowKey):
                 lanes[key.item.section].append(key)
         self._lanes, self._unread = list(lanes.values()), [key for key in keys if isinstance(key, LineRow)]
-        lines = self.lists[0].card_lines + (self._pane.size.height >= ROOMY)
+        lines = max([cards.fit_cards() for cards in self.lists]) + (self._pane.size.height >= ROOMY)
         for number, cards in enumerate(self.lists):
             cards.set_rows(Cards(self._lanes[number], lines, () if number else self._unread), to_top=to_top)
         self._say()
