@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -119,6 +120,8 @@ def _open_at_once(arguments: list[str]) -> int | None:
         return None
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         return None
+    # Until the files are read nothing becomes garbage, and looking for it would delay the first titles.
+    gc.disable()
     from memory.errors import MemdeckError
 
     from .tui.launch import run

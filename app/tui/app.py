@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -326,6 +327,10 @@ class MemdeckApp(Spine):
     def on_rest(self) -> None:
         """Look at the whole workspace while nothing is read, and begin the schedule after the first time."""
         if not self.state.reading:
+            if not gc.isenabled():
+                # What was imported and read stays: no search for garbage goes through it again.
+                gc.freeze()
+                gc.enable()
             self.settled()
             self.overview.request()
             self.schedule.begin()

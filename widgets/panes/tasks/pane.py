@@ -15,7 +15,6 @@ from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.arrangement import REVERSED
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
-from widgets.pane.operation_form import file_removal_of
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
 from widgets.text.words import task_row
@@ -371,6 +370,8 @@ class TasksPane(Pane):
 
     def removing(self, items: Sequence[Task]) -> Removal | None:
         """Remove tasks, all in one change."""
+        from widgets.pane.operation_form import file_removal_of
+
         return file_removal_of("tasks", "task", [item.title for item in items], [item.ref for item in items])
 
     def from_source(self, item: Task, text: str, now: datetime) -> Build | None:  # noqa: ARG002
