@@ -24,6 +24,7 @@ FORMS = "YYYY-MM-DD, YYYY-MM-DD HH:MM or YYYY-MM-DDTHH:MM:SSZ"
 # One day before the calendar's end: every zone can still show it.
 _LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+_MOST_SECONDS = 1000 * 366 * 86400.0
 _COUNTED_HOURS = 6
 """Distances below this many hours are counted; above, the day and time are more useful."""
 
@@ -152,6 +153,31 @@ def aware(now: datetime) -> datetime:
     if now.tzinfo is None:
         raise ValueError("a time without a time zone was given; give one with an offset")
     return now
+
+
+_NAMES_OF_UNITS = {
+    1e-6: "us µs",
+    1e-3: "ms msec millisecond milliseconds",
+    1.0: "s sec secs second seconds",
+    60.0: "m min mins minute minutes",
+    3600.0: "h hour hours",
+    86400.0: "d day days",
+    604800.0: "w week weeks",
+}
+UNITS = {name: seconds for seconds, names in _NAMES_OF_UNITS.items() for name in names.split()}
+"""The units of time, each with its seconds."""
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) *([a-zµ]*)")
+
+
+def read_duration(text: str) -> float | None:
+    """Return the seconds of a duration such as `300ms`, `45 s`, `2h`, `7d` or `90`; None for any other text.
+
+    Seconds are the unit of a number alone. The longest is a thousand years.
+    """
+    found = _DURATION.fullmatch(text.strip().lower())
+    unit = UNITS.get(found[2] or "s") if found else None
+    seconds = float(found[1]) * unit if found and unit else None
+    return seconds if seconds is None or seconds <= _MOST_SECONDS else None
 
 
 def say_span(seconds: float) -> str:

@@ -114,6 +114,15 @@ def whole(value: object, least: int = 0, most: int = MOST, *, name: str, code: s
     return number
 
 
+def say_size(size: float) -> str:
+    """Return a size in bytes for people, in decimal units: `512 B`, `2 KB`, `1.5 MB`."""
+    units = ["B", "KB", "MB", "GB", "TB", "PB"]
+    while len(units) > 1 and abs(size) >= 999.95:
+        size /= 1000
+        del units[0]
+    return f"{size:.1f} {units[0]}".replace(".0 ", " ")
+
+
 def read_object(text: str | bytes | None) -> dict[str, Any]:
     """Return the JSON object in a text; {} where there is no text, no valid JSON, or another JSON value."""
     try:

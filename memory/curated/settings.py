@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from memory.base.clock import read_duration
 from memory.base.toml_text import config_error, read_toml
 from memory.curated.model import ORIGINS, Json
 from memory.monitoring.result import NotInTime, NotUsed
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 FILE = "config.toml"
 _CODE = "memory.config"
-_SPAN = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def _one_line(value: object) -> bool:
@@ -38,7 +36,7 @@ def _share(value: object) -> bool:
 
 
 def _span(value: object) -> bool:
-    return isinstance(value, str) and _SPAN.fullmatch(value) is not None and seconds_of(value) > 0
+    return isinstance(value, str) and bool(read_duration(value))
 
 
 def _origins(value: object) -> bool:
@@ -148,7 +146,7 @@ class CuratedSettings:
 
     def seconds(self, name: str) -> float:
         """Return a span in seconds."""
-        return seconds_of(self.values[name])
+        return read_duration(self.values[name]) or 0.0
 
     @property
     def names_commands(self) -> bool:
@@ -208,14 +206,6 @@ def settings_of(data: bytes, file: str) -> CuratedSettings:
             at = toml.line_of("memory", *name.split("."))
             raise config_error(_CODE, f"the weights of memory.{weights} add up to {total:g}, not to 1", file, at)
     return CuratedSettings(values, lines)
-
-
-def seconds_of(text: str) -> float:
-    """Return a span such as `300ms`, `60s` or `24h` in seconds; ValueError for any other text."""
-    found = _SPAN.fullmatch(text)
-    if found is None:
-        raise ValueError(text)
-    return float(found[1]) * _SECONDS[found[2]]
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Any, Literal, TypeVar
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_utc, read_duration
 from memory.base.problems import Problem
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
@@ -27,7 +27,6 @@ from memory.errors import UsageError
 from memory.files.monitors import PRIORITIES, Monitor
 from memory.monitoring.ledger import read_stamp
 from memory.monitoring.result import plain
-from memory.monitoring.threshold import read_duration
 
 Kind = Literal["alert", "recovered", "reminder"]
 Told = Literal["no", "held", "yes"]
@@ -195,7 +194,7 @@ def _every(text: str) -> timedelta | None:
 def read_span(text: str) -> timedelta | None:
     """Parse a duration such as `90 s`, `2h` or `1d`, at most a year; None unless it is valid and above zero."""
     seconds = read_duration(text)
-    return None if seconds is None or seconds > _LONGEST.total_seconds() else timedelta(seconds=seconds)
+    return None if not seconds or seconds > _LONGEST.total_seconds() else timedelta(seconds=seconds)
 
 
 def silenced(

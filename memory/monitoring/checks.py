@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
+from memory.base.values import say_size
 from memory.errors import MemdeckError
 from memory.files.monitors import Monitor
 from memory.monitoring.command import run_placed
 from memory.monitoring.result import Around, Down, NotApproved, Result, State, allowed_addresses, one_line, safe_detail
 from memory.monitoring.settings import MonitorSettings, read_settings
-from memory.monitoring.threshold import JSON, CutText, Quantity, Value, numbers_in, say_number, say_size, say_time
+from memory.monitoring.threshold import JSON, CutText, Quantity, Value, numbers_in, say_number, say_time
 from memory.trust.addresses import BadSetting, read_target
 from memory.trust.records import ConsentDecision
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory.base.clock import read_duration
 from memory.base.problems import Problem
 from memory.base.values import is_absent
 from memory.document.nodes import field_line
@@ -21,7 +22,6 @@ from memory.monitoring.threshold import (
     BadThreshold,
     Threshold,
     parse_threshold,
-    read_duration,
 )
 from memory.trust.addresses import BadSetting, read_target, unusable_url
 from memory.trust.asks import ANYWHERE, folder_of, target_of, written_kind

@@ -18,23 +18,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from memory.base.clock import UNITS
+from memory.base.values import say_size
 from memory.errors import UsageError
 
 # -- numbers with units: times in seconds, sizes in bytes, shares in percent ----------------------------------------
 
 Dimension = Literal["", "time", "size", "percent"]
 
-_TIMES = {
-    1e-6: "us µs",
-    1e-3: "ms msec millisecond milliseconds",
-    1.0: "s sec secs second seconds",
-    60.0: "m min mins minute minutes",
-    3600.0: "h hour hours",
-    86400.0: "d day days",
-    604800.0: "w week weeks",
-}
 _UNITS: Mapping[str, tuple[Dimension, float]] = {
-    **{word: ("time", factor) for factor, words in _TIMES.items() for word in words.split()},
+    **{word: ("time", seconds) for word, seconds in UNITS.items()},
     **dict.fromkeys(("%", "percent"), ("percent", 1.0)),
     **dict.fromkeys(("b", "byte", "bytes"), ("size", 1.0)),
     **{f"{letter}b": ("size", 1000.0**power) for power, letter in enumerate("kmgtp", 1)},
@@ -123,14 +116,6 @@ def numbers_in(text: str) -> list[Quantity]:
     return found
 
 
-def read_duration(text: str) -> float | None:
-    """Parse a time such as `10s`, `2 h` or `90` (seconds); None unless it is valid and above zero."""
-    found = read_quantity(text)
-    if found is None or found.dimension not in ("", "time") or found.amount <= 0:
-        return None
-    return float(found.amount)
-
-
 def say_time(seconds: float) -> str:
     """Format a time with one number: `120 ms`, `1.2 s`, `45 min`, `3 h`, `13 d`."""
     size = abs(seconds)
@@ -140,15 +125,6 @@ def say_time(seconds: float) -> str:
         if size < limit:
             return f"{_short(seconds / factor)} {unit}"
     return f"{seconds / 86400:.0f} d"
-
-
-def say_size(size: float) -> str:
-    """Format a size in decimal units: `512 B`, `1.5 MB`."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if abs(size) < 1000:
-            return f"{_short(size)} {unit}"
-        size /= 1000
-    return f"{_short(size)} PB"
 
 
 def say_number(number: float) -> str:

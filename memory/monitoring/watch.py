@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
-from memory.base.clock import format_utc, say_span
+from memory.base.clock import format_utc, read_duration, say_span
 from memory.base.safe_text import plural, visible
 from memory.base.values import split_remark
 from memory.errors import MemdeckError
@@ -30,7 +30,6 @@ from memory.monitoring.ledger import JournalNote, Message, MonitorLedger, key_of
 from memory.monitoring.messages import Addresses, AlertRoute, Delivery, Messenger, Send, read_route, send_message
 from memory.monitoring.result import Around, Result, plain
 from memory.monitoring.settings import LONGEST, USUAL
-from memory.monitoring.threshold import read_duration
 from memory.storage.own_folders import host_name
 from memory.trust.asks import Ask, by_name, monitor_asks
 from memory.trust.consent import Trust, blocked_json

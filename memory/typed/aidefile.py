@@ -14,16 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memory.base.clock import say_span
+from memory.base.clock import read_duration, say_span
 from memory.base.problems import Problem
 from memory.base.toml_text import Toml, config_error, read_toml
 from memory.errors import ConfigError, MemdeckError
 
 _SIZE = re.compile(r"([0-9][0-9_]*)\s*([km]?)", re.IGNORECASE | re.ASCII)
-_AGE = re.compile(r"([0-9]+)\s*(s|m|h|d|w)?", re.IGNORECASE | re.ASCII)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_MOST_SECONDS = 1000 * 366 * 86400
 BYTES_PER_TOKEN = 4
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FARTHEST = 1900 * 365 * 86400 * 1_000_000
@@ -45,16 +42,13 @@ def read_size(value: object) -> int:
     return number
 
 
-def read_age(value: object) -> timedelta:
+def read_age(value: timedelta | float | str) -> timedelta:
     """Return an age written as `7d`, `12h`, `30m`, `45s`, `2w`, or as a number of seconds; ValueError for others."""
-    if isinstance(value, timedelta) and value >= timedelta(0):
-        return value
-    seconds = -1.0
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        seconds = float(value)
-    elif isinstance(value, str) and len(value) <= 20 and (found := _AGE.fullmatch(value.strip())):
-        seconds = int(found[1]) * _SECONDS[(found[2] or "s").lower()]
-    if not 0 <= seconds <= _MOST_SECONDS:
+    if isinstance(value, timedelta):
+        seconds: float | None = value.total_seconds()
+    else:
+        seconds = read_duration(str(value))
+    if seconds is None or seconds < 0:
         raise ValueError(f"{value!r} is not an age")
     return timedelta(seconds=seconds)
 
@@ -65,18 +59,6 @@ def moment_of(nanoseconds: int) -> datetime:
     It is rounded down to microseconds, so that it is before a time of a whole microsecond exactly where the change is.
     """
     return _EPOCH + timedelta(microseconds=max(-_FARTHEST, min(nanoseconds // 1000, _FARTHEST)))
-
-
-def bytes_text(size: int) -> str:
-    """Return a size for people: `812 B`, `4.0 KB`, `1.2 MB`."""
-    if size < 1000:
-        return f"{size} B"
-    for unit in ("KB", "MB", "GB"):
-        amount = size / 1000
-        if amount < 999.95 or unit == "GB":
-            return f"{amount:,.1f} {unit}"
-        size //= 1000
-    raise AssertionError("the last unit returns")
 
 
 def age_text(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.base.safe_text import plural
 from memory.base.secrets import find_secrets
+from memory.base.values import say_size
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.operations import Choice, Context, Group, Input, Whole, argument, option
 from memory.operations.result import SHOWN, Paint, Result, first, listing, more, said
@@ -17,7 +18,7 @@ from memory.storage import Change, Store
 from memory.storage.own_folders import home, state_home
 
 from . import ops
-from .aidefile import NAME, age_text, bytes_text
+from .aidefile import NAME, age_text
 from .files import TYPES, aidefile_of, look_at
 from .ops import How
 from .pruning import AgentPrune, AgentStatus, status_of
@@ -116,7 +117,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
             (
                 kind,
                 plural(len(look.of(kind)), "file"),
-                bytes_text(look.size(kind)),
+                say_size(look.size(kind)),
                 "" if oldest is None else f"oldest {age_text(oldest)}",
             )
             for kind, oldest in ages
@@ -128,7 +129,7 @@ def _status_lines(paint: Paint, found: list[AgentStatus]) -> Iterator[str]:
         if one.prune.error is not None:
             yield paint.notice(paint.line(one.prune.error.message, "  "))
         if one.prune.deleted:
-            yield f"  the next prune takes {plural(len(one.prune.deleted), 'file')}, {bytes_text(one.prune.freed)}"
+            yield f"  the next prune takes {plural(len(one.prune.deleted), 'file')}, {say_size(one.prune.freed)}"
 
 
 @typed.change("prune", "--dry-run", "", "--agent ada")
@@ -171,7 +172,7 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
         verb = "would delete" if dry_run else "deleted"
         counts = {"kept": one.kept, "skipped": len(one.skipped), "errors": len(one.errors)}
         rest = "".join(f", {name} {count:,}" for name, count in counts.items() if count)
-        size = f" ({bytes_text(one.freed)})" if one.deleted else ""
+        size = f" ({say_size(one.freed)})" if one.deleted else ""
         yield paint.line(f"{one.agent.name}: {verb} {plural(len(one.deleted), 'file')}{size}{rest}")
         if dry_run:
             yield from first(one.deleted, lambda file: paint.line(f"{file.type}  {file.path}", "    "))

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.base.items import Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
+from memory.base.values import say_size
 from memory.errors import BlockedError, MemdeckError
 from memory.search.records import Record, derived_ref
 from memory.storage import Store
 from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Workspace
 
-from .aidefile import NAME, bytes_text
+from .aidefile import NAME
 from .files import AgentLook, look_at
 from .pruning import AgentPrune, AgentStatus, ask_of, not_approved, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
@@ -203,7 +204,7 @@ class TypedMemory(System):
             if look.error is not None:
                 yield BriefLine(self.name, f"{name}:", name, look.error.message, "in trouble")
                 continue
-            words = f"{plural(len(look.files), 'file')}, {bytes_text(look.size())}"
+            words = f"{plural(len(look.files), 'file')}, {say_size(look.size())}"
             due = f"{len(gone):,} due for pruning" if gone else ""
             if isinstance(status.prune.error, BlockedError):
                 due = "pruning needs approval"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.base.clock import BadMoment, UnknownZone, find_zone, read_moment
+from memory.base.clock import BadMoment, UnknownZone, find_zone, read_duration, read_moment
 from memory.base.cron import BadCron, next_runs
 from memory.base.dates import parse_when
 from memory.errors import MemdeckError
@@ -19,7 +19,7 @@ from memory.facts.model import read_settings as fact_settings
 from memory.files.plans.model import read_plan_json
 from memory.monitoring.alerts import parse_windows
 from memory.monitoring.checks import read_json, value_at
-from memory.monitoring.threshold import numbers_in, parse_threshold, read_duration, read_quantity
+from memory.monitoring.threshold import numbers_in, parse_threshold, read_quantity
 from memory.storage.journal import Intent
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason

@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 
-from memory.base.clock import format_utc
+from memory.base.clock import format_utc, read_duration
 from memory.base.secrets import mask
 from memory.curated.curated import Curated
 from memory.curated.files import check_session
 from memory.curated.model import DEFAULT_SCOPE, TYPES, Json, OperationCall
 from memory.curated.providers import ask
-from memory.curated.settings import ModelError, read_value, seconds_of
+from memory.curated.settings import ModelError, read_value
 from memory.curated.sides import Side
 from memory.errors import MemdeckError, NotFoundError, UsageError
 
@@ -255,10 +255,10 @@ def replay(curated: Curated, args: Json, call: OperationCall) -> Json:
 def drain(curated: Curated, args: Json, call: OperationCall) -> Json:
     """Process all turns and suggestions that wait."""
     refuse_disabled(curated)
-    try:
-        end = time.monotonic() + seconds_of(args.get("timeout", "60s"))
-    except ValueError:
-        raise UsageError("memory.validation", "the timeout is not a span", "such as 60s", field="timeout") from None
+    seconds = read_duration(args.get("timeout", "60s"))
+    if seconds is None:
+        raise UsageError("memory.validation", "the timeout is not a span", "such as 60s", field="timeout")
+    end = time.monotonic() + seconds
     wanted = args.get("session_id")
     candidates, why = extract_all(curated, list(queued(curated, wanted)), call, end)
     done = consume(curated, call, session=wanted, seconds=max(0.0, end - time.monotonic()))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 
-from memory.base.clock import format_utc, read_utc
+from memory.base.clock import format_utc, read_duration, read_utc
 from memory.base.scan import rejecting
 from memory.curated.control.decision import Candidate, first_line
 from memory.curated.control.propose import propose
@@ -16,7 +16,6 @@ from memory.curated.files import slug as slug_of
 from memory.curated.model import DEFAULT_SCOPE, Header, Json, Memory, OperationCall, Provenance, Root
 from memory.curated.recall.recall import RecallOptions, banner, mod_time, recall
 from memory.curated.records import milliseconds, time_of, utc_day
-from memory.curated.settings import seconds_of
 from memory.curated.sides import check_selector
 from memory.errors import MemdeckError, NotFoundError, UsageError
 from memory.files.refs import short
@@ -302,11 +301,8 @@ def when(text: str, now: datetime) -> int:
 
     UsageError `memory.validation`.
     """
-    try:
-        return round((now.timestamp() - seconds_of(text)) * 1000)
-    except ValueError:
-        pass
-    moment = read_utc(text)
+    seconds = None if text.strip().isdigit() else read_duration(text)
+    moment = read_utc(text) if seconds is None else now - timedelta(seconds=seconds)
     if moment is None:
         raise UsageError("memory.validation", f"{text[:40]!r} is not a time", "a time, or a span such as 24h")
     return milliseconds(moment)

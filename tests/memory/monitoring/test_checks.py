@@ -114,9 +114,9 @@ def file_monitor(path: str, threshold: str = "") -> str:
 @pytest.mark.parametrize(
     ("path", "threshold", "state", "summary"),
     [
-        ("backup.tar", "", "healthy", "2 kB, 3 h old"),
+        ("backup.tar", "", "healthy", "2 KB, 3 h old"),
         ("backup.tar", "missing or age > 2h", "failing", "age 3 h"),
-        ("backup.tar", "size < 1MB", "failing", "size 2 kB"),
+        ("backup.tar", "size < 1MB", "failing", "size 2 KB"),
         ("backup.tar", "exists", "failing", "exists"),
         ("folder", "", "healthy", "3 h old"),
         ("folder", "size > 1MB", "error", "no value for size"),
@@ -124,7 +124,7 @@ def file_monitor(path: str, threshold: str = "") -> str:
         ("gone", "age > 2h", "failing", "missing"),
         ("gone", "exists", "healthy", "missing"),
         ("backup.tar/x", "", "failing", "missing"),
-        ("inside", "", "healthy", "2 kB, 3 h old"),
+        ("inside", "", "healthy", "2 KB, 3 h old"),
         ("outside", "", "error", "path is a link that leads out of the workspace"),
         ("../secret", "", "blocked", "the path leads out of the workspace"),
         ("folder/../../secret", "", "blocked", "the path leads out of the workspace"),

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.base.clock import read_duration
+from memory.base.values import say_size
 from memory.monitoring.threshold import (
     Quantity,
     numbers_in,
-    read_duration,
     read_quantity,
     say_number,
-    say_size,
     say_time,
 )
 
@@ -102,10 +102,10 @@ def test_long_digits_are_no_danger() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("30s", 30), ("2h", 7200), ("90", 90), ("0", None), ("-5s", None), ("5MB", None), ("", None)]
+    ("text", "seconds"), [("30s", 30), ("2h", 7200), ("90", 90), ("0", 0), ("-5s", None), ("5MB", None), ("", None)]
 )
 def test_durations(text: str, seconds: float | None) -> None:
-    """A time of a setting is above zero, in seconds where it names no unit."""
+    """A duration is in seconds where it names no unit."""
     assert read_duration(text) == seconds
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.safe_text import plural
+from memory.base.values import say_size
 from memory.errors import BlockedError
 from memory.files.snapshot import Snapshot
-from memory.typed.aidefile import age_text, bytes_text
+from memory.typed.aidefile import age_text
 from memory.typed.files import MAX_AGE, TYPES
 from memory.typed.reading import FILE as FAILURES
 from memory.typed.reading import preview, read_text
@@ -110,7 +111,7 @@ class TypedPane(RecordPane):
         return {
             "agent": "" if status.look.limit is None else f"{status.look.agent.name}, {_tokens(status)}",
             "type": f"{file.type}, {KEPT[file.type]}",
-            "size": bytes_text(file.size),
+            "size": say_size(file.size),
             "changed": f"{age_text(seconds)} ago" if seconds >= 60 else "just now",
             "too old": "never" if limit is None else f"in {age_text(max(left, 60))}" if left > 0 else
             Piece("yes, the next prune deletes it" if file in status.prune.deleted else "yes", "warn"),
