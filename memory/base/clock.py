@@ -160,9 +160,9 @@ _NAMES_OF_UNITS = {
     1e-3: "ms msec millisecond milliseconds",
     1.0: "s sec secs second seconds",
     60.0: "m min mins minute minutes",
-    3600.0: "h hour hours",
+    3600.0: "h hr hrs hour hours",
     86400.0: "d day days",
-    604800.0: "w week weeks",
+    604800.0: "w wk week weeks",
 }
 UNITS = {name: seconds for seconds, names in _NAMES_OF_UNITS.items() for name in names.split()}
 """The units of time, each with its seconds."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from .clock import FORM, BadMoment, aware, format_exact, read_moment
+from .clock import FORM, UNITS, BadMoment, aware, format_exact, read_moment
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _YEAR_OF_MONTHS = "january february march april may june july august september october november december"
@@ -25,12 +25,8 @@ _NAMED = {"today": 0, "tomorrow": 1, "tom": 1, "tom.": 1, "yesterday": -1}
 _TONIGHT = time(20)
 _ENDS = {"eod": "day", "eow": "week", "eom": "month", "eoy": "year"}
 
-# How long a unit is: in minutes, in days, or in months of the calendar.
-_MINUTES = {
-    **dict.fromkeys(("min", "mins", "minute", "minutes", "m"), 1),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 60),
-}
-_DAYS = {**dict.fromkeys(("d", "day", "days"), 1), **dict.fromkeys(("w", "wk", "week", "weeks"), 7)}
+_MINUTE, _DAY = 60.0, 86400.0
+# How many months of the calendar a longer unit has.
 _LONG = {**dict.fromkeys(("mo", "month", "months"), 1), **dict.fromkeys(("y", "yr", "year", "years"), 12)}
 
 _SHIFT = re.compile(
@@ -154,12 +150,11 @@ class _Reader:
         sign = -1 if side.startswith("-") or found["ago"] or (self.past and not side) else 1
         number = sign * (int(found["count"]) if found["count"] else _NUMBERS[found["word"]])
         unit, rest = found["unit"], words[found.end() :].strip()
-        if unit in _MINUTES:
-            if rest:
-                return None
-            return format_exact(self.now + timedelta(minutes=number * _MINUTES[unit]), self.zone)
-        if unit in _DAYS:
-            return self._with_clock(self.today + timedelta(days=number * _DAYS[unit]), rest)
+        length = timedelta(seconds=number * UNITS.get(unit, 0.0))
+        if UNITS.get(unit, 0.0) >= _DAY:
+            return self._with_clock(self.today + length, rest)
+        if UNITS.get(unit, 0.0) >= _MINUTE:
+            return None if rest else format_exact(self.now + length, self.zone)
         if unit in _LONG:
             return self._with_clock(_months_on(self.today, number * _LONG[unit]), rest)
         return None

@@ -20,9 +20,6 @@ _BYTE = re.compile(r"(?<!\\)((?:\\\\)*)\\udc([89a-f][0-9a-f])")
 """A byte as `repr` writes it, not after an escaped backslash."""
 
 
-_MAKE = tuple.__new__
-
-
 class _Finding(NamedTuple):
     level: Level
     file: str
@@ -44,8 +41,7 @@ class Problem(_Finding):
         """Show bytes of a quoted text that are not UTF-8 as the application does: `\\xe9`, not `\\udce9`."""
         if "\\udc" in message:
             message = _BYTE.sub(r"\1\\x\2", message)
-        # A file may have a hundred thousand findings: the tuple is made directly, without calls of the base classes.
-        return _MAKE(cls, (level, file, line, code, message))
+        return super().__new__(cls, level, file, line, code, message)
 
     @property
     def place(self) -> str:

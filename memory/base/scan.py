@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -115,13 +114,9 @@ _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u0456\u043e\u0440\u0441\u0443\u0445\u0455\u0458\u0501\u051b\u051d\u04bb\u03bf\u03b1\u03b9\u03bd\u03c1\u0131\u0261\u0442\u043c\u043d\u043a\u0432",
     "aeiopcyxsjdqwhoaivpigtmhkb",
 )
+_ANYWHERE = re.IGNORECASE | re.MULTILINE
 _APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x2BC), "'")
 _PICTURE = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]")
-
-
-@cache
-def _regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
 def rejecting(texts: tuple[str, ...], profile: str = "standard") -> list[str]:
@@ -143,10 +138,10 @@ def scan(texts: tuple[str, ...], profile: str = "standard") -> tuple[ScanHit, ..
         for rule, category, size in _rejected(text, plain, plain_words=profile == "strict"):
             hit(rule, category, "reject", size)
         for rule, pattern in _POLICIES:
-            match = _regex(pattern).search(plain)
+            match = re.search(pattern, plain, _ANYWHERE)
             if match is not None:
                 hit(rule, POLICY, soft, len(match[0].encode("utf-8", "replace")))
-        match = _regex(_TIMES).search(plain)
+        match = re.search(_TIMES, plain, _ANYWHERE)
         if match is not None:
             hit("annotation_relative_time", TIME, "annotate", len(match[0]))
     return tuple(found.values())
@@ -170,7 +165,7 @@ def _rejected(text: str, plain: str, *, plain_words: bool) -> Iterator[tuple[str
         lower = " ".join(words_of.lower().split())
         for rule, words, pattern in _THREATS:
             if rule not in seen and any(word in lower for word in words.split("|")):
-                match = _regex(pattern).search(words_of)
+                match = re.search(pattern, words_of, _ANYWHERE)
                 if match is not None:
                     seen.add(rule)
                     yield rule, THREAT, len(match[0].encode("utf-8", "replace"))
@@ -183,8 +178,8 @@ def _readable(text: str) -> str:
     """Return a text as a reader takes it: hidden characters do not break up words, and wide letters are letters."""
     if text.isascii():
         return text
-    shown = _regex(f"[{_MARKS}]").sub("", _INVISIBLE.sub("", text))
-    return unicodedata.normalize("NFKC", _regex(f"[{_BLANKS}]").sub(" ", shown)).translate(_APOSTROPHES)
+    shown = re.sub(f"[{_MARKS}]", "", _INVISIBLE.sub("", text))
+    return unicodedata.normalize("NFKC", re.sub(f"[{_BLANKS}]", " ", shown)).translate(_APOSTROPHES)
 
 
 def _bare(plain: str) -> str:

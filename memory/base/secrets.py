@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
-from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -25,66 +23,40 @@ class FoundSecret(NamedTuple):
     end: int
 
 
-@cache
-def _regex(pattern: str, flags: int = re.ASCII) -> re.Pattern[str]:
-    """Return a compiled pattern: most texts need none of them, and compiling all takes longer than a scan."""
-    return re.compile(pattern, flags)
-
-
 _KEY = r"(?:[A-Z]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-# Kind, prefixes (quick to search), and whole pattern. A match does not begin inside a word.
+# Kind, the texts with which it begins (quick to search), and the pattern of the rest. It does not begin inside a word.
 _SHAPES: tuple[tuple[str, str, str], ...] = (
-    ("private key", "-----BEGIN ", rf"-----BEGIN {_KEY}(?s:.*?-----END {_KEY}|.*)"),
-    ("API key", "sk-", r"sk-(?!learn)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,256}"),
-    (
-        "Stripe key",
-        "sk_live_ rk_live_ pk_live_ sk_test_ rk_test_ pk_test_",
-        r"[srp]k_(?:live|test)_[A-Za-z0-9]{10,256}",
-    ),
-    ("Stripe secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,256}"),
-    ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{6,255}"),
-    ("GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{20,255}"),
+    ("private key", "-----BEGIN", rf" {_KEY}(?s:.*?-----END {_KEY}|.*)"),
+    ("API key", "sk-", r"(?!learn)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,256}"),
+    ("Stripe key", "sk_live_ rk_live_ pk_live_ sk_test_ rk_test_ pk_test_", r"[A-Za-z0-9]{10,256}"),
+    ("Stripe secret", "whsec_", r"[A-Za-z0-9+/=]{16,256}"),
+    ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9]{6,255}"),
+    ("GitHub token", "github_pat_", r"[A-Za-z0-9_]{20,255}"),
     (
         "GitLab token",
         "glpat- gldt- glft- glrt- glsoat- glagent- glimt- glcbt- glptt-",
-        r"gl[a-z]{2,5}-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,255}",
+        r"(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{6,255}",
     ),
-    (
-        "Slack token",
-        "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-",
-        r"xox[abeoprs]-(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{6,255}",
-    ),
-    ("Slack token", "xapp-", r"xapp-[0-9]-[A-Za-z0-9-]{10,255}"),
-    ("Slack webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{16,255}"),
-    (
-        "Discord webhook",
-        "discord.com/ discordapp.com/",
-        r"discord(?:app)?\.com/api/webhooks/[0-9]{10,25}/[\w-]{20,255}",
-    ),
-    ("AWS key", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
-    ("Google key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-    ("Google token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,1024}"),
-    ("Google secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,64}"),
-    ("JSON web token", "eyJ", r"eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}(?:\.[\w-]{0,2048})?"),
-    ("npm token", "npm_", r"npm_[A-Za-z0-9]{30,64}"),
-    ("PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{40,512}"),
-    ("Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,64}"),
-    ("SendGrid key", "SG.", r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
-    ("Twilio key", "SK", r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
-    ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
-    ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
-    ("age key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    (
-        "bearer token",
-        "bearer\t Bearer\t BEARER\t",
-        r"[A-Za-z]{6} (?=[A-Za-z._~+/-]{0,500}[0-9])[A-Za-z0-9._~+/-]{6,2048}=*",
-    ),
+    ("Slack token", "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-", r"(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{6,255}"),
+    ("Slack token", "xapp-", r"[0-9]-[A-Za-z0-9-]{10,255}"),
+    ("Slack webhook", "hooks.slack.com/", r"(?:services|workflows)/[A-Za-z0-9/_-]{16,255}"),
+    ("Discord webhook", "discord.com/ discordapp.com/", r"api/webhooks/[0-9]{10,25}/[\w-]{20,255}"),
+    ("AWS key", "AKIA ASIA ABIA ACCA", r"[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    ("Google key", "AIza", r"[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    ("Google token", "ya29.", r"[A-Za-z0-9_-]{20,1024}"),
+    ("Google secret", "GOCSPX-", r"[A-Za-z0-9_-]{20,64}"),
+    ("JSON web token", "eyJ", r"[\w-]{8,4096}\.eyJ[\w-]{8,8192}(?:\.[\w-]{0,2048})?"),
+    ("npm token", "npm_", r"[A-Za-z0-9]{30,64}"),
+    ("PyPI token", "pypi-", r"[A-Za-z0-9_-]{40,512}"),
+    ("Hugging Face token", "hf_", r"[A-Za-z0-9]{30,64}"),
+    ("SendGrid key", "SG.", r"[\w-]{16,32}\.[\w-]{30,64}"),
+    ("Twilio key", "SK", r"[0-9a-f]{32}(?![A-Za-z0-9])"),
+    ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{64}"),
+    ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
+    ("age key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
+    ("bearer token", "bearer Bearer BEARER", r" (?=[A-Za-z._~+/-]{0,500}[0-9])[A-Za-z0-9._~+/-]{6,2048}=*"),
 )
-_BEGINS: tuple[tuple[bytes, str, str], ...] = tuple(
-    (begin.replace("\t", " ").encode(), kind, whole)
-    for kind, begins, whole in _SHAPES
-    for begin in ([begins] if begins.endswith(" ") else begins.split(" "))
-)
+_BEGINS = tuple((begin, kind, rest) for kind, begins, rest in _SHAPES for begin in begins.split())
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _BOT = r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"
 _ANY_CASE = int(re.ASCII | re.IGNORECASE)
@@ -153,9 +125,6 @@ _DIGEST = r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})\Z"  # as in the address o
 _PARTS = r"[/_+=-]+"
 _MARK = r"[^A-Za-z0-9_./:-]"
 _ODD = r"[^a-z_./:-]"
-_DIGITS = "[0-9]+"
-_LOWER, _UPPER = "[a-z]", "[A-Z]"
-_START = methodcaller("start")
 
 
 def find_secrets(text: str, *, plain_words: bool = False) -> tuple[FoundSecret, ...]:
@@ -231,25 +200,24 @@ def secret_lines(text: str) -> tuple[tuple[int, str], ...]:
 
 def _shapes(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield the texts with the form of a service's key."""
-    for begin, kind, whole in _BEGINS:
-        if begin not in data:  # Most texts hold none, and to look takes less than to compile a pattern.
-            continue
+    for begin, kind, rest in _BEGINS:
         end = 0
-        for start in map(_START, re.finditer(re.escape(begin), data)):
-            inside_word = start > 0 and data[start - 1] in _WORD and not begin.startswith(b"-")
-            match = None if start < end or inside_word else _regex(whole).match(text, start)
+        for found in re.finditer(re.escape(begin), text) if begin in text else ():
+            start = found.start()
+            inside_word = start > 0 and data[start - 1] in _WORD and not begin.startswith("-")
+            match = None if start < end or inside_word else re.compile(rest, re.ASCII).match(text, found.end())
             if match is not None:
                 end = match.end()
                 yield FoundSecret(kind, start, end)
     if b":AA" in data:
-        for match in _regex(_BOT).finditer(text):
+        for match in re.finditer(_BOT, text, re.ASCII):
             yield FoundSecret("Telegram token", match.start(), match.end())
 
 
 def _logins(text: str, data: bytes) -> Iterator[FoundSecret]:
     """Yield addresses that carry a password."""
-    for match in _regex(_LOGIN).finditer(text) if b"://" in data and b"@" in data else ():
-        if not _regex(_STANDS_FOR, re.IGNORECASE).match(match[1]):
+    for match in re.finditer(_LOGIN, text, re.ASCII) if b"://" in data and b"@" in data else ():
+        if not re.match(_STANDS_FOR, match[1], re.IGNORECASE):
             yield FoundSecret("URL with a password", match.start(1), match.end(1))
 
 
@@ -257,12 +225,12 @@ def _options(text: str, data: bytes, lower: bytes) -> Iterator[FoundSecret]:
     """Yield the passwords in options of commands: `curl -u name:password`, `--user name:password`."""
     if b":" not in data or not any(option in lower for option in _OPTIONS):
         return
-    for match in _regex(_OPTION).finditer(text):
+    for match in re.finditer(_OPTION, text, re.ASCII):
         group = next(name for name in ("double", "single", "bare") if match[name] is not None)
         value, known = match[group], _takes_login(lower, match.start())
         if not match["gap"] and not (known and match[0][:2] in ("-u", "-U")):
             continue
-        if not _regex(_BLANK, re.IGNORECASE).match(value) and (known or _is_value(value, pin=False)):
+        if not re.match(_BLANK, value, re.IGNORECASE) and (known or _is_value(value, pin=False)):
             yield FoundSecret("login of a command", match.start(group), match.end(group))
 
 
@@ -278,7 +246,7 @@ def _headers(text: str, lower: bytes) -> Iterator[FoundSecret]:
     for match in _matches_of(text, lower, _HEADER, (b"authorization",)):
         value = match["value"]
         elided = "..." in value or text.startswith("\u2026", match.end())
-        known = value.lower().strip(".-") in PROSE_WORDS or _regex(_STANDS_FOR, re.IGNORECASE).match(value)
+        known = value.lower().strip(".-") in PROSE_WORDS or re.match(_STANDS_FOR, value, re.IGNORECASE)
         if not elided and not known:
             yield FoundSecret("authorization header", match.start("value"), match.end("value"))
 
@@ -289,21 +257,21 @@ def _named(text: str, lower: bytes) -> Iterator[FoundSecret]:
         return
     for needle in _NAMES:
         end = 0
-        for start in map(_START, re.finditer(needle, lower)) if needle in lower else ():
+        for start in [found.start() for found in re.finditer(needle, lower)] if needle in lower else ():
             # A name inside a value was checked with that value.
             if start < end or (
                 needle == b"key" and not lower[max(0, start - 12) : start].rstrip(b"_- ").endswith(_BEFORE_KEY)
             ):
                 continue
-            name = _regex(_NAME, _ANY_CASE).match(text, start)
-            if name is None or (name[1] and _regex(_ABOUT, _ANY_CASE).match(name[1])):
+            name = re.compile(_NAME, _ANY_CASE).match(text, start)
+            if name is None or (name[1] and re.match(_ABOUT, name[1], _ANY_CASE)):
                 continue
-            value = _regex(_VALUE).match(text, name.end())
+            value = re.compile(_VALUE, re.ASCII).match(text, name.end())
             if value is None:
                 continue
             end = value.end()
             word, pin = value[0].rstrip(".!?)]}*"), needle.startswith(b"p")
-            if _regex(_ODD).search(word) and (_is_value(word, pin=pin) or _is_value(_last(word), pin=pin)):
+            if re.search(_ODD, word) and (_is_value(word, pin=pin) or _is_value(_last(word), pin=pin)):
                 yield FoundSecret("password or token", value.start(), value.start() + len(word))
 
 
@@ -320,7 +288,7 @@ def _plain_words(text: str, lower: bytes) -> Iterator[FoundSecret]:
 
 def _matches_of(text: str, lower: bytes, pattern: str, needles: tuple[bytes, ...]) -> Iterator[re.Match[str]]:
     """Return the matches of a pattern that contains one of some words, which are quicker to look for."""
-    return _regex(pattern, _ANY_CASE).finditer(text) if any(needle in lower for needle in needles) else iter(())
+    return re.finditer(pattern, text, _ANY_CASE) if any(needle in lower for needle in needles) else iter(())
 
 
 def _is_plain_value(word: str, *, pin: bool) -> bool:
@@ -332,8 +300,8 @@ def _is_plain_value(word: str, *, pin: bool) -> bool:
         len(lower) >= 3
         and lower not in PROSE_WORDS
         and any(map(str.isalpha, word))
-        and not _regex(_HARMLESS, _ANY_CASE).match(word)
-        and not _regex(_STANDS_FOR, re.IGNORECASE).match(word)
+        and not re.match(_HARMLESS, word, _ANY_CASE)
+        and not re.match(_STANDS_FOR, word, re.IGNORECASE)
     )
 
 
@@ -349,15 +317,13 @@ def _is_value(word: str, *, pin: bool) -> bool:
         return 4 <= len(word) <= 12
     if len(word) < _SECRET_LENGTH or not word.isascii():
         return False
-    letters = _regex(_LOWER).search(word) is not None or _regex(_UPPER).search(word) is not None
-    if _regex(_DIGITS).search(word) is None:
-        mixed = _regex(_LOWER).search(word[1:]) is not None and _regex(_UPPER).search(word[1:]) is not None
-        marks = _regex(_MARK).search(word) is not None
-        if len(word) < 8 or not ((mixed and _regex(_CAMEL).match(word) is None) or (marks and letters)):
+    letters = any(map(str.isalpha, word))
+    if not any(map(str.isdigit, word)):
+        mixed = word[1:].lower() != word[1:] != word[1:].upper()
+        marks = re.search(_MARK, word) is not None
+        if len(word) < 8 or not ((mixed and re.match(_CAMEL, word) is None) or (marks and letters)):
             return False
-    return (
-        letters and not _regex(_HARMLESS, _ANY_CASE).match(word) and not _regex(_STANDS_FOR, re.IGNORECASE).match(word)
-    )
+    return letters and not re.match(_HARMLESS, word, _ANY_CASE) and not re.match(_STANDS_FOR, word, re.IGNORECASE)
 
 
 def _runs(text: str, data: bytes) -> Iterator[FoundSecret]:
@@ -375,16 +341,16 @@ def _runs(text: str, data: bytes) -> Iterator[FoundSecret]:
 def _is_random(run: str) -> bool:
     if run.startswith(("sha256-", "sha384-", "sha512-")):
         return False
-    if not (_regex(_LOWER).search(run) and _regex(_UPPER).search(run) and _regex(_DIGITS).search(run)):
+    if run.lower() == run or run.upper() == run or not any(map(str.isdigit, run)):
         return False
-    parts = [part for part in _regex(_PARTS).split(run) if part]
-    strange = [part for part in parts if not _regex(_CAMEL).match(part) and not _regex(_DIGEST).match(part)]
+    parts = [part for part in re.split(_PARTS, run) if part]
+    strange = [part for part in parts if not re.match(_CAMEL, part) and not re.match(_DIGEST, part)]
     if not strange:
         return False
     if max(map(len, strange)) >= _RUN:
         return True
     # With separators, more is needed to distinguish a key from a path: digits throughout, and parts that are not words.
-    return sum(map(len, strange)) * 2 >= len(run) and len(_regex(_DIGITS).findall(run)) >= 3
+    return sum(map(len, strange)) * 2 >= len(run) and len(re.findall("[0-9]+", run)) >= 3
 
 
 _PROSE = """
