@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memory.base.safe_text import visible
 from memory.base.values import folded
@@ -28,8 +27,7 @@ _NAMES = frozenset({"text", "name", "channel", "key"})
 _ABSENT: tuple[Any, ...] = (None, "", [], {}, ())
 
 
-@dataclass(frozen=True, slots=True)
-class EntryItem:
+class EntryItem(NamedTuple):
     """One entry of any system; `fields` has no absent ones, `text` is its source, unchanged from the file."""
 
     ref: str
@@ -42,24 +40,15 @@ class EntryItem:
 
     def json(self, *, text: bool = True) -> Json:
         """Return the entry for programs; without `text` that key is empty."""
-        return {
-            "ref": self.ref,
-            "hash": self.hash,
-            "kind": self.kind,
-            "title": self.title,
-            "file": self.file,
-            "fields": dict(self.fields),
-            "text": self.text if text else "",
-        }
+        return {**self._asdict(), "fields": dict(self.fields), "text": self.text if text else ""}
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """The changes of an edit: `set` and `unset` fields, replace the whole `text`, or `append` to what an entry says;
     the values are text, or JSON if a kind says so.
     """
 
-    set: Mapping[str, Any] = field(default_factory=dict)
+    set: Mapping[str, Any] = {}
     unset: tuple[str, ...] = ()
     text: str | None = None
     append: str | None = None
@@ -70,8 +59,7 @@ class Changes:
         return {**self.set, **dict.fromkeys(self.unset)}
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """The result of a change: the new entry (None: it was removed), and the change's id, None if nothing had to be
     written.
     """
@@ -157,8 +145,7 @@ def differences(before: EntryItem, after: EntryItem) -> list[Json]:
 # -- a kind of entries -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class EntryCall:
+class EntryCall(NamedTuple):
     """The context of a call: workspace, actor and time; `now` is aware.
 
     `reason` is for the change log; empty if none was given.

@@ -48,12 +48,11 @@ def search(context: Context, query: tuple[str, ...], places: str | None, limit: 
     started = time.monotonic()
     asked = _read(context, query).within(kinds_of(places))
     searcher = context.opened(searcher_of(context.workspace))
-    coverage = searcher.coverage() if explain else 0.0
     answer = searcher.search(asked, limit, patience=lambda: time.monotonic() - started < _UPDATE_SECONDS)
     notes = [
         *answer.notes,
         *(f"{error.code}: {error.message}; it was not searched" for error in searcher.refused.values()),
-        *(_explained(answer, coverage, time.monotonic() - started) if explain else ()),
+        *(_explained(answer, time.monotonic() - started) if explain else ()),
     ]
     return listing("results", lambda: map(as_json, answer.every), lambda paint: _lines(paint, answer), notes)
 
@@ -106,8 +105,8 @@ def _lines(paint: Paint, answer: SearchAnswer) -> Iterator[str]:
             yield paint.marked(hit.snippet, hit.marks, indent="    ")
 
 
-def _explained(answer: SearchAnswer, coverage: float, seconds: float) -> Iterator[str]:
-    yield f"searched in {seconds * 1000:.0f} ms; {coverage:.0%} of the files were indexed before"
+def _explained(answer: SearchAnswer, seconds: float) -> Iterator[str]:
+    yield f"searched in {seconds * 1000:.0f} ms"
     yield from answer.explained
     for number, hit in enumerate(answer.every, 1):
         why = "; ".join(f"{term!r} in the {where}" for term, where in hit.why)

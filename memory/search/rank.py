@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import NamedTuple
@@ -132,26 +131,8 @@ class Evidence(NamedTuple):
         return self.fits_all or (self.share >= FLOOR and self.telling >= TELLING)
 
 
-@dataclass(slots=True)
-class _Seen:
-    """What an entry has of one need: where in words, how well it is served at best, and in which parts."""
-
-    places: list[int]
-    served: float = 0.0
-    in_title: bool = False
-    in_text: bool = False
-
-    def add(self, place: int, served: float, in_title: bool) -> None:
-        """Note one more word that serves the need."""
-        self.places.append(place)
-        self.served = max(self.served, served)
-        self.in_title |= in_title
-        self.in_text |= not in_title
-
-    @property
-    def where(self) -> str:
-        """The parts in words."""
-        return "title and text" if self.in_title and self.in_text else "title" if self.in_title else "text"
+_Seen = dict[int, list[tuple[int, float, bool]]]
+"""For each need what serves it in an entry: the place in words, how well, and whether it is in the title."""
 
 
 class Weigher:
@@ -177,20 +158,22 @@ class Weigher:
         lines = [terms(line) for line in entry.text[:LONGEST].splitlines()]
         text = [word for line in lines for word in line]
         line_of = [at for at, line in enumerate(lines) for _ in line]
-        seen: dict[int, _Seen] = {}
+        seen: _Seen = {}
         by_line: dict[int, dict[int, float]] = {}
         for words, in_title, start in ((title, True, 0), (text, False, len(title) + _BEFORE_TEXT)):
             for place, at, served in self._occurrences(words):
-                one = seen.setdefault(at, _Seen([]))
-                one.add(start + place, served, in_title)
+                seen.setdefault(at, []).append((start + place, served, in_title))
                 line = by_line.setdefault(-1 if in_title else line_of[place], {})
                 line[at] = max(line.get(at, 0.0), served)
         norm = _OFTEN * (1 - _LENGTH_SHARE + _LENGTH_SHARE * (len(title) + len(text)) / _USUAL_LENGTH)
         points = worth = 0.0
-        for at, one in seen.items():
-            mine = self.needs[at].worth * one.served
-            often = len(one.places)
-            points += (_TITLE if one.in_title else 1.0) * mine * (1 + _OFTEN) * often / (often + norm)
+        found: dict[int, str] = {}
+        for at, places in seen.items():
+            mine = self.needs[at].worth * max(served for _, served, _ in places)
+            parts = {in_title for *_, in_title in places}
+            found[at] = "title and text" if len(parts) > 1 else "title" if True in parts else "text"
+            often = len(places)
+            points += (_TITLE if True in parts else 1.0) * mine * (1 + _OFTEN) * often / (often + norm)
             worth += mine
         share = worth / self._total
         points = (points + self._nearness(seen)) / self._total * (1 - _COVERAGE_SHARE + _COVERAGE_SHARE * share)
@@ -198,7 +181,6 @@ class Weigher:
         passage_share = _PASSAGE_SHARE * len(text) / (len(text) + _SHORT_ENTRY)
         points += passage_share * (max(passages.values(), default=0.0) - points)
         best_line = max(sorted(passages), key=lambda one: (one >= 0, passages[one]), default=-1)
-        found = {at: one.where for at, one in seen.items()}
         fits = self._wanted <= found.keys()
         score = points * self._standing(entry)
         return Evidence(entry.number, score, share, worth / self._unique, found, fits, best_line)
@@ -228,11 +210,11 @@ class Weigher:
                     found.append((place, at, worth))
         return found
 
-    def _nearness(self, seen: dict[int, _Seen]) -> float:
+    def _nearness(self, seen: _Seen) -> float:
         """Return the points for words that are near each other in both the query and the entry."""
         points = 0.0
         for one, other in pairwise(sorted(seen)):
-            here, there = seen[one].places[:8], seen[other].places[:8]
+            here, there = ([place for place, *_ in seen[at][:8]] for at in (one, other))
             far = min((abs(b - a) for a in here for b in there if a != b), default=_NEAR + 1)
             if far <= _NEAR:
                 points += _NEAR_SHARE * min(self.needs[one].worth, self.needs[other].worth) * min(1.0, _NEXT / far)

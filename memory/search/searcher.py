@@ -85,16 +85,6 @@ class Searcher:
         """Return the answer of the index as it is, None if there is none."""
         return self._database.look(lambda index: index.ask(query, limit))
 
-    def coverage(self) -> float:
-        """Return the share of the files that the index holds as they are now, from 0 to 1; a few `stat` calls."""
-        stamps = self._database.look(lambda index: index.stamps())
-        if stamps is None:
-            return 0.0
-        now = {source.file: source.stamp for source in self._by_file({})}
-        good = sum(bool(stamp) and stamps.get(name) == stamp for name, stamp in now.items())
-        every = len(now.keys() | stamps.keys())
-        return good / every if every else 1.0
-
     def update(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Index what changed in the files; False if `go_on` stopped it early, or another program writes the index."""
         refused: dict[str, MemdeckError] = {}

@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime
 from importlib import import_module
 from itertools import chain, islice
@@ -483,7 +482,7 @@ class EntryAccess:
             if named == "state":
                 named = "gotchas" if ref.startswith("state#gotcha") else "next-steps"
             sent = plain_fields(named, changes.set)
-            changes = replace(changes, set=sent, unset=tuple(plain_field(named, key) for key in unset))
+            changes = changes._replace(set=sent, unset=tuple(plain_field(named, key) for key in unset))
             check = self._check(wanted)
 
             def checked(item: EntryItem) -> None:
