@@ -10,10 +10,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from memory.base.safe_text import cell_width, clip
+from memory.base.safe_text import cell_width
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
-from widgets.text.styled_text import EMPTY, Line, Piece, cut_text, line, line_text, wrap_line
+from widgets.text.styled_text import EMPTY, Line, Piece, cut_text, line, wrap_line
 
 from .dialogs import DIALOG_CSS, Dialog
 
@@ -24,7 +24,9 @@ APPROVE, DENY = "approve", "deny"
 """What the screen returns; None when the person left."""
 _BAR = "│ "
 
-LINES, LOW_LINES = 4, 2
+NARROW = 46
+"""Cells below which the values follow their labels closely."""
+LINES, LOW_LINES = 4, 3
 """The most lines of a question, in a terminal of usual height and in a low one."""
 
 
@@ -53,7 +55,7 @@ class ConsentLines(LineView):
         return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
 
     def ask(self, question: str) -> None:
-        """Set the whole question as the first lines, where the title shows only its beginning; empty: none needed."""
+        """Set the question as the first lines, where it is too long for the title; empty: none needed."""
         if question != self._question:
             self._question = question
             self.lay_out_again(top=False)
@@ -70,10 +72,10 @@ def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
         yield from wrap_line(line(Piece(f"! {warning}", "warn")), width, indent=2)
     if view.warnings or not view.approvable:
         yield EMPTY
-    for label, value in view.facts:
-        yield from wrap_line(line(Piece(f"{label:<14}", "muted"), value), width, indent=14)
-    for path, said in view.files:
-        yield from wrap_line(line(Piece(f"{'file':<14}", "muted"), path, Piece(f"  {said}", "muted")), width, indent=14)
+    column = 14 if width >= NARROW else 9
+    files = [("file", line(path, Piece(f"  {said}", "muted"))) for path, said in view.files]
+    for label, value in (*((label, line(value)) for label, value in view.facts), *files):
+        yield from wrap_line(line(Piece(f"{label:<{column - 1}} ", "muted"), *value), width, indent=column)
     if view.diff:
         yield EMPTY
         yield line(Piece("CHANGED SINCE IT WAS APPROVED", "heading"))
@@ -114,7 +116,8 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         """`place` is the number of this question among all, shown after the question; it `follows` another one."""
         super().__init__()
         self._view = view
-        self.heading = view.question + (f"  ({place})" if place else "")
+        number = f"  ({place})" if place else ""
+        self.heading, self._short = f"{view.question}{number}", f"Needs your approval{number}"
         self.deaf_until = math.inf
         self._begun = not follows
 
@@ -135,7 +138,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         note.set_class(bool(words), "-said")
 
     def on_resize(self) -> None:
-        """Fit the question into a few lines: a name of a hundred words would leave none for the approved text."""
+        """Keep the question in sight if it takes a few lines; a name of a hundred words leaves none for the text."""
         self.call_after_refresh(self._say_question)
 
     def _say_question(self) -> None:
@@ -143,14 +146,9 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         width = title.content_size.width
         rows = wrap_line(line(self.heading), width) if width else []
         most = LOW_LINES if self.has_class("-low") else LINES
-        if len(rows) > most:
-            rest = "".join(line_text(row) + " " for row in rows[most - 1 :]).rstrip()
-            rows[most - 1 :] = [line(clip(rest, width))]
-            title.say("\n".join(line_text(row).rstrip() for row in rows))
-            self.query_one(ConsentLines).ask(self.heading)
-        else:
-            title.say(self.heading)
-            self.query_one(ConsentLines).ask("")
+        fits = len(rows) <= most
+        title.say(self.heading if fits else self._short)
+        self.query_one(ConsentLines).ask("" if fits else self.heading)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Hide the keys to approve and deny before the question begins and where approval is impossible, and to deny
