@@ -75,7 +75,11 @@ def _finish(app: Spine, tasks: list[Task], *, follow: bool = False) -> None:
             return _apply(app, "done", tasks, finish, follow=True)
         return _pass_on(app, "done", tasks, finish)
 
-    return app.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)"), answered)
+    def hint(text: str) -> str:
+        # What is typed before the question is seen ends here, too.
+        return ("This text becomes the outcome. " if text else "") + "Enter finishes, Esc leaves it open."
+
+    return app.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)", hint=hint), answered)
 
 
 def reopen(app: Spine) -> None:
