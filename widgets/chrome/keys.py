@@ -289,7 +289,7 @@ class KeyHints(Drawing, Widget):
         x = sum(part.cell_length for part in parts)
         for start, _, hint in self._places:
             if start > x:
-                sign = self.glyphs.ellipsis if self._more >= 0 else ""
+                sign = ("…" if self._more >= 0 else "").ljust(start - x)
                 parts.append(self.draw((Piece(sign, "muted"),), start - x))
             parts.append(self._draw(hint.keys, hint.description))
             x = start + parts[-1].cell_length

@@ -30,7 +30,6 @@ class Glyphs:
     closed: str = "▸"
     rule: str = "─"
     separator: str = "│"
-    ellipsis: str = "…"
     bar_full: str = "━"
     bar_empty: str = "─"
     chosen: str = "◆"
@@ -45,9 +44,9 @@ UNICODE = Glyphs()
 """The signs for terminals whose locale is UTF-8."""
 
 ASCII = Glyphs(
-    name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="~", alert="!",
-    diamond="%", recurring="@", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
-    separator="|", ellipsis="~", bar_full="#", bar_empty=".", chosen="@", heat=".:+*#", spark="_.-=+*#@",
+    name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="%", alert="!",
+    diamond="=", recurring="&", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
+    separator="|", bar_full="#", bar_empty=".", chosen="X", heat=".:+*#", spark="_.-=+*#@",
 )  # fmt: skip
 """The signs for every other locale."""
 
