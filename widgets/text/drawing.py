@@ -115,8 +115,8 @@ class Drawing(Mixin):
         colour = variables.get(TONE_VARIABLES.get(tone, ""), "")
         if self.app.no_color:
             bare = BARE_STYLES.get(tone, Style.null())
-            # On a row that is reversed as a whole, an urgent piece is not reversed.
-            style += Style(bold=True, reverse=False) if bare.reverse and style.reverse else bare
+            # On a row that is reversed as a whole, another reverse would look like a hole.
+            style += Style(bold=True, underline=True) if bare.reverse and style.reverse else bare
         elif few:
             style += STYLES_16.get(tone, Style.null())
         return style + _tone(tone, colour, variables.get("background", "#000000"))

@@ -52,7 +52,7 @@ ASCII = Glyphs(
 
 
 CONSOLE = replace(
-    ASCII, name="console", dot="·", left="←", right="→", up="↑", down="↓", rule="─", separator="│", bar_full="█",
+    ASCII, name="console", dot="·", left="←", right="→", up="↑", down="↓", rule="─", separator="│", bar_full="=",
     bar_empty="·",
 )  # fmt: skip
 """The signs for the console of Linux, whose fonts have at most 512 signs."""

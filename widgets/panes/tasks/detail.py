@@ -51,11 +51,11 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
     if moment is not None:
         overdue = task.due_state(now, zone) == "overdue"
         words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else beside(moment, now, zone)}"
-        first.append(Piece(f"  {glyphs.alert} {words}" if overdue else f"  {words}", "alert" if overdue else "plain"))
+        first += [Piece("  "), Piece(f"{glyphs.alert} {words}", "alert") if overdue else Piece(words)]
     elif task.due:
         wrong = task.section != "completed" and _when(task.due, now, zone) == task.due
         words = f"{glyphs.alert} due {task.due}, no date" if wrong else f"due {task.due}"
-        first.append(Piece(f"  {words}", "alert" if wrong else "plain"))
+        first += [Piece("  "), Piece(words, "alert" if wrong else "plain")]
     lines: list[Line] = [tuple(first)]
     if task.heading is not None:
         where = f"under {task.heading.strip()!r}" if task.heading.strip() else "above the first section"
