@@ -69,7 +69,7 @@ def since_tag(root: str | os.PathLike[str], without: Sequence[str]) -> Since | N
 
     These are files, and folders with `/` at the end. None where there is no tag, and no such commit.
     """
-    tag = (_git(root, "describe", "--tags", "--abbrev=0") or "").strip()
+    tag = (_git(root, "describe", "--tags", "--abbrev=0", "--match=*[0-9]*") or "").strip()
     if not tag:
         return None
     within = ("--no-merges", f"--max-count={_MOST_COMMITS}", "--format=%x01%an%x00%s%x00", "--name-only", "-z")

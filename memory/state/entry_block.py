@@ -79,8 +79,9 @@ def put_block(data: bytes, block: str) -> bytes:
     """Return a Markdown file with the block in it, with the line ends of the file.
 
     The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
-    level 1 (`# `) outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
-    the same block twice changes nothing. Of several blocks only the first is touched; of one without an end marker, the
+    level 1 (`# `) outside code, with a blank line on each side; where another heading comes before that, it is put at
+    the end of the file, and without one at the top, after a BOM and front matter. Putting the same block twice changes
+    nothing. Of several blocks only the first is touched; of one without an end marker, the
     start marker alone.
     """
     newline = newline_of(data)
@@ -105,7 +106,7 @@ def put_block(data: bytes, block: str) -> bytes:
 
 
 def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
-    """Return the blocks, the end of the line of the first heading of level 1, and the position of the top."""
+    """Return the blocks, the place after the title, and the position of the top."""
     bom = len(BOM) if data.startswith(BOM) else 0
     top = front_end(data, bom)
     # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
@@ -117,8 +118,12 @@ def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
     outline = scan(bytes(probe), top)
     headings = dict(zip(outline.starts, outline.levels, strict=True))
     blocks = _pair(data, [mark for start, mark in marks.items() if start in headings])
-    first = next((start for start, level in headings.items() if level == 1 and start not in marks), None)
-    return blocks, None if first is None else _line_end(data, first), top
+    own = {start: level for start, level in headings.items() if start not in marks}
+    first = next((start for start, level in own.items() if level == 1), None)
+    if first is None:
+        return blocks, None, top
+    # A later `# License` is not the title of the file.
+    return blocks, _line_end(data, first) if first == next(iter(own)) else len(data), top
 
 
 def _line_end(data: bytes, start: int) -> int:

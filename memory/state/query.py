@@ -60,7 +60,7 @@ _NOTES = (
     ("Continuous integration", "which CI, which CI is used, continuous integration, pipeline, workflow"),
     ("Uses [A-Z].* and ", "which languages, ecosystems"),
     ("CI tests with", "which versions, platforms, systems are tested, matrix"),
-    ("Before the tests", "what is needed before the tests, dependencies, system packages"),
+    ("Before the tests:", "what is needed before the tests, dependencies, system packages"),
     ("The tests in CI use", "which services, database"),
     ("In `", "which packages are tested, how in a folder"),
     ("Before a commit", "which hooks, pre-commit, before a commit"),

@@ -137,7 +137,8 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
         ({"go.mod": "module example.org/kiln\n", "a.go": "package a\n", "Makefile": "all:\n\ttrue\n",
           ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: make\n    - run: rubocop\n"},
          {"Lint": ["go", "vet", "./..."], "Build": None}),
-        ({"configure.ac": "AC_INIT([kiln],[1.0])\n", "src/main.c": "int main() {}\n"}, {"Test": ["make", "check"]}),
+        ({"configure.ac": "AC_INIT([kiln],[1.0])\n", "Makefile.am": "TESTS = a\n",
+          "src/main.c": "int main() {}\n"}, {"Test": ["make", "check"]}),
         ({"composer.json": '{"name": "kiln/kiln", "scripts": {"test": ["@php artisan test"], "lint": ["pint"]}}',
           "phpunit.xml": "<phpunit/>\n", "app/A.php": "<?php\n"},
          {"Test": ["composer", "run-script", "test"], "Lint": ["composer", "run-script", "lint"]}),
@@ -274,8 +275,8 @@ def test_it_says_what_ci_runs_the_tests_on(place: Place) -> None:
     assert bundle["projectMap"]["architectureNotes"][:-1] == [
         "Single test: `pytest tests/test_file.py -k name` (usual).",
         "CI tests with os ubuntu-latest, macos-latest; python 3.12, 3.13 (`.github/workflows/ci.yml`).",
-        "Before the tests CI runs `sudo apt-get install -y libclay-dev` (from `.github/workflows/ci.yml`).",
         "The tests in CI use the services `postgres`.",
+        "Before the tests: `sudo apt-get install -y libclay-dev` (from `.github/workflows/ci.yml`).",
     ]
 
 
@@ -284,12 +285,16 @@ def test_what_ci_runs_in_folders_is_told_where_nothing_runs_at_the_root(place: P
     ci = "defaults:\n  run:\n    working-directory: pots/kiln\njobs:\n  a:\n    steps:\n    - run: dart test\n"
     files = {"pots/kiln/pubspec.yaml": "name: kiln\n", "pots/kiln/lib/kiln.dart": "x\n"}
     notes = made(place, {**files, ".github/workflows/kiln.yml": ci})["projectMap"]["architectureNotes"]
-    assert notes[0] == "In `pots/kiln` CI runs `dart test` (from `.github/workflows/kiln.yml`)."
+    assert notes[0] == "In `pots/kiln`: `dart test` (from `.github/workflows/kiln.yml`)."
 
 
 def test_each_gitignore_counts(place: Place) -> None:
     """The rules of a folder leave out what is below it only."""
-    files = {"src/a/.gitignore": "made.rs\n", "src/a/made.rs": "//! Makes all.\n", "src/b/made.rs": "//! Makes pots.\n"}
+    files = {
+        "src/a/.gitignore": "made.rs\n",
+        "src/a/made.rs": "//! Makes all.\n",
+        "src/b/made.rs": "//! Makes all pots.\n",
+    }
     assert {one["path"] for one in made(place, files)["projectMap"]["modules"]} == {"src/b"}
 
 
@@ -472,7 +477,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
         "src/kiln/glaze": "Knows glazes.",
-        "tests": "Tests; `tests/test_fire.py` is that of `src/kiln/fire/__init__.py`.",
+        "tests": "Tests; `tests/test_fire.py` tests `src/kiln/fire/__init__.py`.",
     }
 
 

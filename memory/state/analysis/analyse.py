@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from typing import Any
 
 from memory.base.git import is_foreign, most_changed, since_tag
@@ -11,7 +12,7 @@ from memory.base.safe_text import one_line, plural
 from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS
 
 from .ci import ci_files
-from .commands import ONE_TEST, SET_UP, commands_of, tests_in_ci
+from .commands import ONE_TEST, SET_UP, around_tests, commands_of
 from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of, without_praise
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
@@ -36,7 +37,7 @@ _NO_NEWS = re.compile(
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _THIN, _MOST_SINCE, _LITTLE = 400, 8, 9, 600, 0.1
+_SUMMARY, _SHORT, _THIN, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 8, 9, 600, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 8, 5, 8
@@ -156,7 +157,8 @@ class _Repository:
         for package in sorted(packages, key=lambda one: one is not self.main):
             programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
             for path, role in (programs | package.entries if package is self.main else programs).items():
-                if role not in roles.values() and "fixture" not in path:
+                stub = path.endswith(("__init__.py", "__main__.py")) and self.uses.size(path) < _STUB
+                if role not in roles.values() and "fixture" not in path and not stub:
                     roles.setdefault(path, role)
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
 
@@ -173,7 +175,7 @@ class _Repository:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         more = [command for command in self.commands if command not in self.validation[:2]]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
-        found += tests_in_ci(self.tree, self.commands)
+        found += around_tests(self.tree, self.commands, self.folder)
         if self.tree.has(hooks := ".pre-commit-config.yaml"):
             found.append(f"Before a commit: `pre-commit run --all-files` (from `{hooks}`; it can rewrite files).")
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
@@ -197,12 +199,21 @@ class _Repository:
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the library is none to begin with.
         entries.sort(key=lambda path: path.partition("src/")[2].startswith("bin/"))
-        known = {language_of(path) for path in entries} or {language_of(path) for path in own[:1]}
+        found = Counter(language_of(path) for path in own)
+        known = {language for language in found if found[language] * _FEW >= len(own)}
         work = [path for path in own if language_of(path) in known and path not in entries]
         work = self._spread(work)
         work = [path for path in work if self.uses.weight(path) >= _LITTLE * self.uses.weight(work[0])]
-        paths = [*self.guides[:2], *entries[:2], *work[: _MOST_OWN - len(entries[:2])]]
-        paths += [path for path in most_changed(tree.root) if path in own and path not in paths][:1]
+        paths = [
+            *(path for path in self.guides if path != self.readme),
+            *entries[:2],
+            *work[: _MOST_OWN - len(entries[:2])],
+        ]
+        paths += [
+            path
+            for path in most_changed(tree.root)
+            if path in own and path not in paths and not path.endswith("__init__.py")
+        ][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memory.document.guarded_yaml import FrontRefused, read_yaml
@@ -32,7 +34,14 @@ _DEAD = re.compile(
 )
 """A comment at the top of settings that says that they have no effect."""
 _SCRIPTS = ("run", "command", "before_install", "install", "before_script", "script", "build_script", "test_script")
-_MOVED = (("ctest", "ctest --test-dir {}"), ("cmake --build .", "cmake --build {}"), ("cmake ..", "cmake -S . -B {}"))
+_MOVED = (
+    ("meson setup ..", "meson setup {}"),
+    ("meson ..", "meson setup {}"),
+    ("ninja", "ninja -C {}"),
+    ("ctest", "ctest --test-dir {}"),
+    ("cmake --build .", "cmake --build {}"),
+    ("cmake ..", "cmake -S . -B {}"),
+)
 """The beginnings of commands in a folder, each with that at the root."""
 _ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
 _WORKSPACE = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
@@ -42,23 +51,21 @@ _ON = re.compile(r".*\d|(?:ubuntu|windows|macos|alpine|stable|beta|nightly|lates
 
 
 class Line(NamedTuple):
-    """A command of a job, whether it is told as it is written, and whether it runs each time."""
+    """A command: its folder ("" is the root), whether it is told as it is written, and whether it runs each time."""
 
     text: str
+    folder: str = ""
     whole: bool = True
     always: bool = True
 
 
 class Job(NamedTuple):
-    """A job: its file, its commands at the root in order, what it is run on, the services that it needs, and the
-    commands that it runs in folders.
-    """
+    """A script, or a job: its file, its commands in order, what it is run on, and the services that it needs."""
 
     path: str
     lines: list[Line]
-    runs_on: dict[str, list[str]]
-    services: list[str]
-    inside: dict[str, list[str]]
+    runs_on: Mapping[str, list[str]] = MappingProxyType({})
+    services: Sequence[str] = ()
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
@@ -76,32 +83,34 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
 
 
 def _tests(job: Job) -> int:
-    lines = [*(line.text for line in job.lines), *(line for inner in job.inside.values() for line in inner)]
-    return sum(_TESTS.search(line) is not None for line in lines)
+    return sum(_TESTS.search(line.text) is not None for line in job.lines)
 
 
 def jobs_of(tree: Tree, path: str) -> list[Job]:
     """Return the jobs in a file of settings; none where it cannot be read."""
+    return _jobs(path, tree.text(path))
+
+
+@lru_cache(maxsize=64)
+def _jobs(path: str, text: str) -> list[Job]:
     try:
-        settings = {one.key: one.value for one in read_yaml(tree.text(path).removeprefix("---\n"))[0]}
+        settings = {one.key: one.value for one in read_yaml(text.removeprefix("---\n"))[0]}
     except FrontRefused:
         return []
     if not _WORKFLOW.fullmatch(path):
-        return [Job(path, [Line(line) for text in _scripts(settings) for line in at_root(text)], {}, [], {})]
+        return [Job(path, [line for script in _scripts(settings) for line in lines_of(script)])]
     return [_job(path, one, settings) for one in _table(settings.get("jobs")).values() if isinstance(one, dict)]
 
 
 def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
     matrix = _table(_table(job.get("strategy")).get("matrix"))
     runs_on: dict[str, list[str]] = {}
-    for table in (matrix, *map(_table, _list(matrix.get("include")))):
+    for table in (matrix, *(one for value in matrix.values() for one in map(_table, _list(value)))):
         for key, value in table.items():
-            if key not in ("include", "exclude"):
-                _add(runs_on, key, value)
+            _add(runs_on, key, value)
     known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
     _add(runs_on, "os", job.get("runs-on"))
     lines: list[Line] = []
-    inside: dict[str, list[str]] = {}
     for step in map(_table, _list(job.get("steps"))):
         if "golangci/golangci-lint-action@" in str(step.get("uses", "")):
             lines.append(Line("golangci-lint run"))
@@ -112,14 +121,12 @@ def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
         for scope in (settings, job, step):
             folder = str(_table(_table(scope.get("defaults")).get("run")).get("working-directory", folder))
             env |= {key: value for key, value in _table(scope.get("env")).items() if isinstance(value, str)}
-        folder, script = str(step.get("working-directory", folder)), str(step.get("run") or "")
-        if (place := folder.strip(" ./")) and "$" not in folder + script:
-            inside.setdefault(place, []).extend(line.strip() for line in script.splitlines())
-        for line in at_root(script, folder):
-            text, whole = _filled(line, env)
-            lines += [Line(text, whole, "if" not in step)] if text else []
+        folder = str(step.get("working-directory", folder))
+        for line in lines_of(str(step.get("run") or ""), folder):
+            text, whole = _filled(line.text, env)
+            lines += [Line(text, line.folder, whole, "if" not in step)] if text else []
     named = {key: values for key, values in runs_on.items() if all(map(_ON.match, values))}
-    return Job(path, lines, named, [f"`{name}`" for name in _table(job.get("services"))], inside)
+    return Job(path, lines, named, [f"`{name}`" for name in _table(job.get("services"))])
 
 
 def _add(runs_on: dict[str, list[str]], key: str, value: object) -> None:
@@ -149,23 +156,19 @@ def _scripts(value: object) -> Iterator[str]:
         yield from _scripts(one)
 
 
-def at_root(text: str, folder: str = "") -> Iterator[str]:
-    """Yield the commands of a script that can be run at the root; those in a folder take it as an option.
-
-    The script itself begins in `folder`.
-    """
+def lines_of(text: str, folder: str = "") -> Iterator[Line]:
+    """Yield the commands of a script that begins in `folder`; those that take a folder as an option are at the root."""
     folder = folder.strip(" ./")
     for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
-        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", line.strip(" -\t"))
-        for part in re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> ")):
+        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*", "", line).strip(" -\t"))
+        for part in filter(None, re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> "))):
+            moved = next((one for one in _MOVED if folder and re.match(rf"{re.escape(one[0])}(?![\w-])", part)), None)
             if part.startswith("cd "):
                 folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
-            elif not folder:
-                yield part
+            elif moved is not None:
+                yield Line(f"{moved[1].format(folder)}{part[len(moved[0]) :]}")
             else:
-                yield from (
-                    f"{moved.format(folder)}{part[len(words) :]}" for words, moved in _MOVED if part.startswith(words)
-                )
+                yield Line(part, folder)
 
 
 def _filled(line: str, env: dict[str, str]) -> tuple[str, bool]:

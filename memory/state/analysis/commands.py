@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from .ci import Job, at_root, ci_files, jobs_of
+from .ci import Job, ci_files, jobs_of, lines_of
 from .documents import listed
 from .manifests import Project
-from .tree import Tree, is_test
+from .tree import Tree, is_aside, is_test
 
 SET_UP, ONE_TEST = "set up", "single test"
 _PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "Runs one of them",
@@ -27,6 +27,8 @@ _GUIDE = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
+_SECTION = re.compile(r"^(#+) ?([^\n]*)\n(.*?)(?=^#+ |\Z)", re.DOTALL | re.MULTILINE)
+_INDENTED = re.compile(r"(?:^(?: {4}|\t)[^\n]*\n?)+", re.MULTILINE)
 _OF_WORK = re.compile(r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+)\b", re.IGNORECASE)
 _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
@@ -85,9 +87,10 @@ _ONCE = ((re.compile(r"(?:^|\s)vitest(?=\s|$)(?! (?:run|list|bench|--run))(?!.*-
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |(?<!clippy)::|--testNamePattern|(?:^| )-run "
-    r"|--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktnC] "
+    r"|--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktn] "
     r"|--features|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
-    r"|--target|packages/|pytest.* -m |-cover|-bench|--release|--profile|-fuzz|nightly"
+    r"|--target|packages/|pytest.* -m |phpunit.* -c |cover|:cov|:ci\b|go test.* \./\w"
+    r"|meson \w+ (?:-C )?(?!build\b(?!-))\w|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
@@ -97,12 +100,13 @@ _TARGET = re.compile(
 )
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
 _NO_STEP = re.compile(
-    r"(?:echo|export|git|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which|.*update$"
-    r"|.*--?version$|pip freeze|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
+    r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
+    r"|brew|choco|.*\bclean|-\w|.*update$|.*--?version$|pip freeze|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
 )
 """Lines of a script that prepare nothing which a person would have to prepare."""
+_IS_WORK = re.compile(r"\b(?:test|check|build|verify|analyze|lint)\b")
 _OTHER_BUILDS = ("cmake", "meson")
-_MOST_BEFORE, _MOST_VALUES = 4, 8
+_MOST_BEFORE, _MOST_VALUES, _MOST_KEYS = 5, 8, 4
 _RUNNERS = {
     "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
     ".justfile": ("just", _TARGET), "taskfile.yml": ("task", _TASK), "taskfile.yaml": ("task", _TASK),
@@ -158,7 +162,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
-        for line, path in (*_guides(tree), *_ci(tree), *_readme(tree), *_named(tree, runners))
+        for line, path in (*_lines(tree), *_named(tree, runners))
         for one in _read(line, path, scripts)
         if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
@@ -168,7 +172,8 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     managers -= {one.manager.lower() for one in projects}
     found.sort(
         key=lambda one: (
-            one.kind != SET_UP and _NARROW.search(one.text) is not None,
+            _NARROW.search(one.text) is not None and (one.kind != SET_UP or one.words[0] == "meson"),
+            one.source.startswith("usual with") and "from" not in one.source,
             apart.search(one.text) is not None or one.words[0] in managers,
         )
     )
@@ -204,30 +209,34 @@ def _with_file(tree: Tree, words: str) -> str:
     return words.replace(found[0], max(tests, key=lambda path: tree.files[path])) if tests else words
 
 
-def _guides(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines of code in the guides, the shortest of each guide first."""
-    paths = [path for path in tree.files if _GUIDE.fullmatch(path)]
-    for path in sorted(paths, key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude")))):
-        text = _FENCE.sub("", tree.text(path))
-        found = [line for block in _FENCE.findall(tree.text(path)) for line in at_root(block)]
-        for line in text.split("\n"):
-            found += [line] if line.startswith("    ") else re.findall(r"`([^`\n]{3,120})`", line)
-        yield from ((line, path) for line in sorted(found, key=lambda line: len(line.replace("$ ", "", 1).split())))
+def _scripts(tree: Tree) -> list[Job]:
+    """Return the scripts in which the project itself says how it is worked on, the guides first, then README and CI."""
+    guides = [path for path in tree.files if _GUIDE.fullmatch(path)]
+    guides.sort(key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude"))))
+    found = [one for path in guides for one in _told(tree, path)]
+    found += _told(tree, tree.readme() or "", _OF_WORK)
+    return [*found, *(job for path, _ in ci_files(tree) for job in jobs_of(tree, path))]
 
 
-def _readme(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines of code in the sections of the README about building, tests and work on the project."""
-    path = tree.readme() or ""
-    for title, section in re.findall(r"^#+ ([^\n]*)\n(.*?)(?=^#+ |\Z)", tree.text(path), re.DOTALL | re.MULTILINE):
-        for block in _FENCE.findall(section) if _OF_WORK.search(title) else ():
-            yield from ((line, path) for line in at_root(block))
+def _lines(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the scripts, each with its file; those told in part come last, and are from none."""
+    lines = [(line, job.path) for job in _scripts(tree) for line in job.lines if not line.folder]
+    yield from ((line.text, path) for line, path in lines if line.whole)
+    yield from ((line.text, "") for line, _ in lines if not line.whole)
 
 
-def _ci(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines that continuous integration runs at the root; those told in part are from no file."""
-    lines = [(line.text, job.path if line.whole else "") for path, _ in ci_files(tree) for job in jobs_of(tree, path)
-             for line in job.lines]  # fmt: skip
-    yield from sorted(lines, key=lambda one: not one[1])
+def _told(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> list[Job]:
+    """Return the code in a document, that of one command first; only in sections `about` something, if given."""
+    found: list[str] = []
+    titles: dict[int, str] = {}
+    for marks, title, text in _SECTION.findall(f"# \n{tree.text(path)}"):
+        titles = {level: one for level, one in titles.items() if level < len(marks)} | {len(marks): title}
+        if about is None or any(map(about.search, titles.values())):
+            bare = _FENCE.sub("", text)
+            found += [*_FENCE.findall(text), *_INDENTED.findall(bare)]
+            found += re.findall(r"`([^`\n]+ [^`\n]+|tox|nox)`", _INDENTED.sub("", bare)) if about is None else []
+    jobs = [Job(path, [*lines_of(text)]) for text in found]
+    return sorted(jobs, key=lambda job: min((len(line.text.split()) for line in job.lines), default=0))
 
 
 def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterator[tuple[str, str]]:
@@ -247,7 +256,13 @@ def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
     tested = "\n".join([tree.text(path) for path in tree.files if path.endswith(".py") and is_test(path)][:50])
     for project in projects:
         top = project.manifests[0].rpartition("/")[0]
-        texts = "\n".join(tree.text(path) for path in project.manifests)
+        names = {path.rpartition("/")[2] for path in project.manifests} | {"Makefile.am"}
+        inner = (
+            project.manifests
+            if project.ecosystem.nested
+            else [path for path in tree.files if path.rpartition("/")[2] in names]
+        )
+        texts = "\n".join(map(tree.text, inner))
         run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
         for kind, words, file, text in project.ecosystem.conventions:
             path = f"{top}/{file}" if top else file
@@ -284,7 +299,7 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     script = _RUN_SCRIPT.match(core)
     name = script["name"] if script is not None else core.partition(" ")[0].removeprefix("./")
     body = scripts.get(name, "")
-    kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:-])", core)), "")
+    kind = next((kind for kind, tool in _TOOLS if re.match(rf"(?:{tool})(?![\w:.-])", core)), "")
     if script is not None and not kind:
         kind = _kind_of_script(name)
         if {kind} < {_kind_of_script(word) for word in core[script.end() :].split() if word in scripts} | {kind}:
@@ -303,37 +318,57 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
 
 
 def _inside(tree: Tree) -> Iterator[str]:
-    """Yield what continuous integration runs in folders."""
-    for job in (job for path, _ in ci_files(tree) for job in jobs_of(tree, path)):
-        for folder, lines in job.inside.items():
-            said = [f"`{line}`" for line in lines if _PLAIN.fullmatch(line) and not _NO_STEP.match(line)]
-            if said and folder in tree.folders:
-                yield f"In `{folder}` CI runs {', '.join(said[:_MOST_BEFORE])} (from `{job.path}`)."
+    """Yield what is run in folders, where nothing is told for the root."""
+    for job in _scripts(tree):
+        folders = dict.fromkeys(line.folder for line in job.lines)
+        for folder in (one for one in folders if one and one in tree.folders and not is_aside(f"{one}/")):
+            said = [f"`{line.text}`" for line in job.lines if line.folder == folder and _is_step(line.text)]
+            if said and any(map(_IS_WORK.search, said)):
+                yield f"In `{folder}`: {', '.join(said[:_MOST_BEFORE])} (from `{job.path}`)."
 
 
-def tests_in_ci(tree: Tree, commands: list[Command]) -> list[str]:
-    """Return what the job that runs the tests needs: what it runs on and before them, and the services it starts."""
+def _is_step(text: str) -> bool:
+    return _PLAIN.fullmatch(text) is not None and _NO_STEP.match(text) is None
+
+
+def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
+    """Return what belongs to the tests: what is run before them, where they are told or in CI, what CI runs them on,
+    the services it starts, and what is run in the `folder` of the main package; in all where there is no test at the
+    root.
+    """
     told = {" ".join(one.words): one.kind for one in commands}
+    inside = [*dict.fromkeys(_inside(tree))]
     if "test" not in told.values():
-        return [*dict.fromkeys(_inside(tree))][:_MOST_VALUES]
-    best: tuple[Job, list[str]] | None = None
-    for job in (job for path, _ in ci_files(tree) for job in jobs_of(tree, path)):
-        kinds = [told.get(line.text) or (_kind(line.text, {}) or ("",))[0] for line in job.lines]
-        if "test" in kinds and (best is None or told.get(job.lines[kinds.index("test")].text) == "test"):
-            best = job, kinds
-            if told.get(job.lines[kinds.index("test")].text) == "test":
-                break
-    if best is None:
-        return []
-    job, kinds = best
-    on = {key: values for key, values in job.runs_on.items() if key != "os" or len(values) > 1}
-    before = [
-        f"`{line.text}`"
-        for line, kind in zip(job.lines[: kinds.index("test")], kinds, strict=False)
-        if line.whole and line.always and kind in ("", SET_UP, "build") and told.get(line.text) is None
-        and _PLAIN.fullmatch(line.text) and not _NO_STEP.match(line.text)
-    ]  # fmt: skip
-    shown = "; ".join(f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items())
-    notes = [f"CI tests with {shown} (`{job.path}`)."] if shown else []
-    notes += [f"Before the tests CI runs {', '.join(before[:_MOST_BEFORE])} (from `{job.path}`)."] if before else []
-    return [*notes, *([f"The tests in CI use the services {', '.join(job.services)}."] if job.services else [])]
+        return inside[:_MOST_VALUES]
+    tests: list[tuple[str, Job, list[str]]] = []
+    for job in _scripts(tree):
+        lines = [line for line in job.lines if not line.folder]
+        kinds = [told.get(line.text) or (_kind(line.text, {}) or ("",))[0] for line in lines]
+        if "test" in kinds:
+            at = kinds.index("test")
+            before = [
+                f"`{line.text}`"
+                for line, kind in zip(lines[:at], kinds, strict=False)
+                if line.whole and line.always and kind in ("", SET_UP, "build") and _is_step(line.text)
+            ]
+            tests.append((lines[at].text, job, before))
+    test = next(words for words, kind in told.items() if kind == "test")
+    notes = [one for one in inside if folder and one.startswith(f"In `{folder}`:")][:1]
+    alike = [job for text, job, _ in tests if text.split()[:2] == test.split()[:2]] or [job for _, job, _ in tests]
+    if alike := [job for job in alike if job.runs_on]:
+        on: dict[str, list[str]] = {}
+        for job in (job for job in alike if job.path == alike[0].path):
+            for key, values in job.runs_on.items():
+                on[key] = [*dict.fromkeys([*on.get(key, []), *values])]
+        plain = len(on) <= _MOST_KEYS
+        said = [f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items()
+                if (key == "os" and len(values) > 1) or (key != "os" and (plain or "version" in key))]  # fmt: skip
+        notes += [f"CI tests with {'; '.join(said)} (`{alike[0].path}`)."] if said else []
+    services = dict.fromkeys(one for _, job, _ in tests for one in job.services)
+    notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
+    known = [f"`{one.text}`" for one in commands]
+    for text, job, before in tests:
+        elsewhere = re.match(r"(?i)macos|windows", (job.runs_on.get("os") or [""])[0])
+        if text == test and not elsewhere and not set(before) <= set(known):
+            return [*notes, f"Before the tests: {', '.join(before[:_MOST_BEFORE])} (from `{job.path}`)."]
+    return notes

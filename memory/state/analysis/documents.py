@@ -285,12 +285,14 @@ class Sayings:
     def page(self, path: str) -> str:
         """Return the page of documentation with the name of a folder, after its title; "" without one."""
         key = _key(path.rpartition("/")[2])
+        if key == _key(self._tree.root.rpartition("/")[2]):
+            return ""
         page = self._pages.get(key, "")
         sections = sections_of(self._tree.text(page), page) if page else []
         title = next((_DECORATION.sub("", one.title) for one in sections if one.title), "")
         if not page:
             return ""
-        return f"{title} (`{page}`)" if 1 < len(title.split()) < 9 else f"Explained in `{page}`"
+        return f"{title} (`{page}`)" if 1 < len(title.split()) < 9 and not title.isupper() else f"Explained in `{page}`"
 
 
 def _key(name: str) -> str:

@@ -13,7 +13,7 @@ from memory.base.words import content_words, stem
 
 from .documents import Sayings, capital, ended, first_sentence, is_said, listed, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import SOURCE_FOLDERS, Tree, is_test, language_of
+from .tree import HASHED, SOURCE_FOLDERS, Tree, is_test, language_of
 from .uses import Uses
 
 MOST_MODULES = 12
@@ -54,7 +54,13 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
     paths = [source, *inner, *packages] if at_root else [*packages, source, *inner]
     paths += [*(path for path in first if tree.is_work(path)), *files]
     known = [*filter(None, paths), *packages]
-    outer = [one for one in tree.inner("") if tree.sources(one) and not any(is_in(path, [one]) for path in known)]
+    known_to = {language for project in projects for language in project.ecosystem.languages}
+    outer = [
+        one
+        for one in tree.inner("")
+        if any(language_of(path) in known_to or not projects for path in tree.sources(one))
+    ]
+    outer = [one for one in outer if not any(is_in(path, [one]) for path in known)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     parts, told = Parts([], []), summary
     for path in dict.fromkeys(filter(None, [*paths, *outer])):
@@ -62,8 +68,11 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         said = _said_of(tree, path, package, sayings)
         is_known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
         if is_known or _repeats(said, path):
-            said = "The main package" if package is not None and package is main else ""
+            whole = packages.keys() - {path} and all(is_in(one, [path]) for one in packages)
+            said = "The main package" if package is not None and package is main and not whole else ""
         told += f" {said}"
+        if is_file and not uses.weight(path):
+            continue
         count = sum(one["path"] not in first for one in parts.modules)
         room = count < (_PACKAGES if package is not None and inner else MOST_MODULES) and (not is_file or count < _FLAT)
         name = package.name if package is not None else path.rpartition("/")[2]
@@ -76,7 +85,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
             parts.areas.append({"path": path, "note": _declares(declared)})
     for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
         if (pair := uses.tested(folder)) is not None:
-            said = f"Tests; `{pair[1]}` is that of `{pair[0]}`."
+            said = f"Tests; `{pair[1]}` tests `{pair[0]}`."
             parts.modules.append({"name": folder, "path": folder, "responsibility": said})
     return parts
 
@@ -147,6 +156,8 @@ def _folders(tree: Tree, source: str, packages: Iterable[str]) -> list[str]:
 def _files(tree: Tree, source: str, main: Package | None, uses: Uses) -> list[str]:
     """Return the files of the main source folder, those that help most first, without its entry points."""
     files = [path for path in tree.folders.get(source, []) if tree.is_work(path) and not path.endswith(".pyi")]
+    languages = tree.languages()[:2]
+    files = [path for path in files if language_of(path) in languages or path.endswith(".h")]
     entries = main.entries if main is not None else {}
     own = [path for path in files if path.rpartition("/")[2] not in _HEADS and path not in entries]
     return sorted(own, key=lambda path: (-uses.weight(path), path))
@@ -181,8 +192,6 @@ _MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:false|(?:~S)?\"\"\"(.{1,20000}?)\"\
 _MODULES = re.compile(r"^([ \t]*)def(?:module|protocol) ([\w.]+)", re.MULTILINE)
 _STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
-_HASHED = {"Python", "Ruby", "Shell", "Elixir", "PHP", "Perl", "R", "Julia", "Nim", "PowerShell", "Terraform"}
-"""The languages in which a number sign begins a comment."""
 _ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
 """What follows line comments about the file; those directly above other code are about that code."""
 _BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
@@ -213,7 +222,7 @@ _LEGAL = re.compile(
 )
 _NO_HEADER = re.compile(
     r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace)\b|[^()]*\(sounds"
-    r"|.*\bVersion \d|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
+    r"|.*\bVersion \d|.*\b(?:so|that) we\b|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,
 )
 
@@ -259,6 +268,7 @@ _DECLARED = re.compile(
     r"|partial) )*(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule"
     r"|defprotocol|module"
     r"|func|fun|fn|function|const|def) ([A-Za-z][\w.]*)"
+    r"(?![\w.]|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|protected) ")
@@ -266,7 +276,7 @@ _VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|pro
 
 def _comments(text: str, path: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of code of a source file, each with the comment above it; a blank line ends a comment, too."""
-    begins = _HASH if language_of(path) in _HASHED else _SLASHES
+    begins = _HASH if language_of(path) in HASHED else _SLASHES
     comment: list[str] = []
     block = False
     for line in [*text[:_MOST_TEXT].split("\n"), ""]:
@@ -292,7 +302,7 @@ def header(tree: Tree, path: str) -> str:
         doc = _MODULEDOC.match(f"@moduledoc{inside}")
         return _described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""
     for comment, code in _comments(text, path) if language_of(path) is not None else ():
-        if said := _described(comment, _FEWEST):
+        if said := _described(comment, _WORDS):
             about_file = comment.startswith("/*") and not (_DECLARED.match(code) or _VALUE.match(code))
             if code.startswith("namespace") and not code.endswith(";"):
                 return ""

@@ -21,7 +21,7 @@ from .documents import (
     sentences,
     some_sentences,
 )
-from .tree import Tree
+from .tree import HASHED, Tree, language_of
 
 MOST_STEPS, MOST_GOTCHAS, MOST_CHANGES, _MOST_RULES = 10, 12, 6, 6
 _TITLE, _TEXT = 100, 400
@@ -55,7 +55,7 @@ _ADDRESSED = re.compile(
     r"(?:(?:important|note): )?(?:(?:please|never|always|do not|don['’]t|make sure|ensure|run|use|keep|add|update"
     r"|create|send|open|before|avoid|write|include|document|follow|put|target|rebase|only|if (?:you|your|the pr)"
     r"|all|every|each|any|new|your|you (?:must|should)|for the ci|to (?:run|build|test)|larger|changes?|commits?"
-    r"|pull requests?|prs?|tests?|files?)\b|`)",
+    r"|pull requests?|prs?|tests?|files?)\b)",
     re.IGNORECASE,
 )
 """The beginnings of what a guide asks of its reader; what it tells of the project is no rule."""
@@ -74,7 +74,7 @@ _NO_RULE = _words(
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
-_OTHER_WORK = _words(r"releas\w+|publish\w*|maintainers?|commit messages?|issues?|bugs?|ideas?|terminology")
+_OTHER_WORK = _words(r"releas\w+|publish\w*|maintainers?|commit messages?|issues?|bugs?|ideas?|terminology|ai")
 """The titles of sections about something else than a change."""
 _INTO = re.compile(r"(?:in all other cases|in any case|otherwise|also|then|finally),? ", re.IGNORECASE)
 """Words at the beginning of a sentence that lead from the one before."""
@@ -101,7 +101,7 @@ _UNRELEASED = re.compile(
 )
 _STILL = re.compile(r"\W*(?:unreleased|TB[DA]|not (?:yet )?released|release date: (?:tbd|unreleased))\b", re.IGNORECASE)
 _FRAGMENTS = re.compile(
-    r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/]+)(?<!readme\.md)",
+    r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/.][^/]*)(?<!readme\.md)",
     re.IGNORECASE,
 )
 _CREDIT = re.compile(
@@ -226,7 +226,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
         for section in sections:
             if not whole and not any(map(_TRAPS.search, section.titles)):
                 continue
-            if for_users and any(map(_HELP.search, section.titles)):
+            if section.title.lower().endswith("help") or (for_users and any(map(_HELP.search, section.titles))):
                 continue
             if not section.title or _TRAPS.search(section.title) or section.level <= whole:
                 found += [_gotcha(path, section.title, *_title(item.text)) for item in section.items]
@@ -280,7 +280,9 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
     for path in [*settings, *tree.sources()]:
         pattern = _ONLY if path in settings else _TOGETHER
         for block in _COMMENT.findall(tree.text(path)) if pattern.search(tree.text(path)) else ():
-            text = one_line(_MARK.sub("", block))
+            # In C a number sign begins no comment.
+            bare = block if path in settings or language_of(path) in HASHED else re.sub(r"(?m)^[ \t]*#.*\n", "", block)
+            text = one_line(_MARK.sub("", bare))
             for said in sentences(text) if pattern.search(text) else ():
                 plainly = (
                     len(said) <= _TEXT // 2

@@ -185,6 +185,8 @@ LANGUAGES = {
     }.items()
     for suffix in suffixes.split()
 }  # fmt: skip
+HASHED = {"Python", "Ruby", "Shell", "Elixir", "PHP", "Perl", "R", "Julia", "Nim", "PowerShell", "Terraform"}
+"""The languages in which a number sign begins a comment."""
 DOCUMENTS = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "txt", "mdx", "tex", "org"))
 
 _TRACKED = ("!/.github/", "!/.circleci/", "!/.travis.yml")

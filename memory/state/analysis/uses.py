@@ -13,27 +13,29 @@ _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"
 """Comments on lines of their own, and docstrings: what they contain is no use."""
 _TYPE = re.compile(
     r"^[ \t]{0,4}(?:[a-z]+(?:\([a-z]+\))? )*?(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol"
-    r"|actor|module|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)?([A-Z][\w.]{3,60})(?![\w.])",
+    r"|actor|module|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)?([A-Z][\w.]{3,60})"
+    r"(?![\w.]|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])",
     re.MULTILINE,
 )
 _FUNCTION = re.compile(
-    r"^(?:(?:export|default|pub(?:\([a-z]+\))?|public|internal|async|unsafe|const|static|inline|open|local) )*"
+    r"^(?:(?:export|default|pub(?:\([a-z]+\))?|public|internal|async|unsafe|static|inline|open|local) )*"
     r"(?:(?:func|fun|fn|function\*?|def|sub|macro_rules!) ([A-Za-z_]\w{3,60})(?![\w.])"
-    r"|(?:const|let|val) ([A-Za-z_]\w{3,60})(?= ?[=:]))"
-    r"|^(?:[a-z_][\w \t*]*?[ \t*])?([a-z_]\w{3,60})\((?!.*;[ \t]*$)",
+    r"|val ([A-Za-z_]\w{3,60})(?= ?[=:])"
+    r"|(?<=export )const ([A-Za-z_]\w{3,60})|const ([A-Za-z_]\w{3,60})(?= = (?:async )?(?:function\b|class\b|\()))"
+    r"|^(?:(?!static |return |else )[a-z_][\w \t*]*?[ \t*])?((?:[a-z]+[_A-Z0-9]|_)\w{3,60})\((?!.*;[ \t]*$)",
     re.MULTILINE,
 )
 """Declarations of functions and values that are not inside of anything; the last form is that of C."""
-_GONE = re.compile(r"@?\bdeprecated\b", re.IGNORECASE)
+_GONE = re.compile(r"\bdeprecated\b|\bthe author of this software is\b|\bvendored\b|\bsingle-header\b", re.IGNORECASE)
+"""What the beginning of a file says that is old, or from elsewhere."""
 
 
 _BY_PATH = {"Go", "JavaScript", "TypeScript", "Python", "Rust", "Dart", "Vue", "Svelte"}
 """The languages in which a name of another folder is used only with the path of that."""
 
 
-_NO_TEST = re.compile(r"\Atests?|(?:tests?|specs?)\Z")
-
-
+_TEST = re.compile(r"(?:tests?[_-](.+?)|(.+?)(?:[._-]?(?:[tT]ests?|[sS]pecs?)))(?:\.[\w-]+)+")
+"""The name of a test file around that of what it tests."""
 _WHOLE = ("__init__", "mod", "index")
 """The names of files that are their folder."""
 
@@ -53,13 +55,13 @@ class Uses:
         of_one = {name: next(iter(paths)) for name, paths in declaring.items() if len(paths) == 1}
         self._code = {path: len(text) for path, text in texts.items()}
         self._users: dict[str, set[str]] = {path: set() for path in words}
-        self._names: dict[str, Counter[str]] = {path: Counter() for path in words}
+        self._names: dict[str, dict[str, set[str]]] = {path: {} for path in words}
         for user, used in words.items():
             for name in used & of_one.keys():
                 path = of_one[name]
                 if path != user and self._reaches(user, used, path):
                     self._users[path].add(user)
-                    self._names[path][name] += 1
+                    self._names[path].setdefault(name, set()).add(user)
 
     def _reaches(self, user: str, used: set[str], path: str) -> bool:
         """Return whether a file names another one or its folder, where names alone do not reach into other files."""
@@ -67,47 +69,63 @@ class Uses:
         near = user.rpartition("/")[0] == folder or language_of(path) not in _BY_PATH
         return near or not used.isdisjoint((name.partition(".")[0], folder.rpartition("/")[2]))
 
+    def size(self, path: str) -> int:
+        """Return the number of characters of code in a file, without comments."""
+        return self._code.get(path, 0)
+
     def weight(self, path: str) -> float:
         """Return how much it helps to know a file: the more others build on it, and the more code it has, the more."""
         old = _GONE.search(self._tree.text(path)[:2000]) is not None
-        return 0 if old else (1 + len(self._users.get(path, ()))) ** _OTHERS * self._code.get(path, 0)
+        return 0 if old else (1 + len(self._users.get(path, ()))) ** _OTHERS * self.size(path)
 
     def ranked(self, folder: str = "") -> list[str]:
         """Return the sources below a folder, those that help most to know first."""
         return sorted(self._tree.sources(folder), key=lambda path: (-self.weight(path), path))
 
     def declared(self, path: str) -> list[str]:
-        """Return the names that a file declares and most other files use; of a folder those of its main files."""
-        if path in self._names:
-            found = self._names[path]
-            names = sorted(found, key=lambda name: (-found[name], name))
-            named = [name for name in names if name[0] != "_" and name.lower() not in ("main", _stem(path))]
-            return named[:_MOST_SHOWN]
-        return [name for one in self.ranked(path) for name in self._main(one)][:_MOST_SHOWN] if path else []
-
-    def _main(self, path: str) -> list[str]:
-        """Return the name that a file is about: that which most other files use."""
-        found = self._names.get(path, Counter())
-        return [name for name in sorted(found, key=lambda name: (-found[name], name)) if name[0] != "_"][:1]
+        """Return the names that a file or folder declares and most files outside of it use."""
+        inside = f"{path}/"
+        found = {
+            name: len([one for one in users if not one.startswith(inside)])
+            for one in ([path] if path in self._names else self._tree.sources(path))
+            for name, users in self._names.get(one, {}).items()
+            # A common word may be another thing, and a file's own name says nothing new.
+            if re.search(r"[A-Z_]|.{9}", name) and name[0] != "_" and _folded(name.rpartition(".")[2]) != _stem(path)
+        }
+        return sorted((name for name in found if found[name]), key=lambda name: (-found[name], name))[:_MOST_SHOWN]
 
     def tested(self, folder: str = "") -> tuple[str, str] | None:
-        """Return the most useful source file whose test, below a folder, is named after it, and that test."""
-        tests = {path: _NO_TEST.sub("", _stem(path)) for path in self._tree.below(folder) if is_test(path)}
-        tests = {path: name for path, name in tests.items() if name != _stem(path) and language_of(path) is not None}
+        """Return the most useful source file with one test below a folder that is named after it, and that test."""
+        tests: dict[str, list[str]] = {}
+        for path in self._tree.below(folder):
+            if is_test(path) and language_of(path) and (found := _TEST.fullmatch(path.rpartition("/")[2])):
+                tests.setdefault(_folded(found[1] or found[2]), []).append(path)
+        stems = Counter(map(_stem, self._code))
         for path in self.ranked():
             stem = _stem(path)
-            for test, name in tests.items():
-                if len(stem) > 2 and (name == stem or name == f"{_stem(path.rpartition('/')[0])}{stem}"):
-                    return path, test
+            near = [one for one in tests.get(stem, []) if len(stem) > 2 and _is_beside(path, one)]
+            if stems[stem] == 1 and len(near) == 1:
+                return path, near[0]
         return None
 
 
+def _is_beside(path: str, test: str) -> bool:
+    """Return whether a test is in a folder of tests, in one with the name of that of the source file, or beside it."""
+    around, own = (one.rpartition("/")[0].rpartition("/")[2] for one in (test, path))
+    return is_test(f"{around}/") or _folded(around) == _folded(own)
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
 def _stem(path: str) -> str:
+    """Return the name of a file without its end; of one that stands for its folder the name of that."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
-    return re.sub(r"[\W_]", "", folder.rpartition("/")[2] if stem in _WHOLE else stem).lower()
+    return _folded(folder.rpartition("/")[2] if stem in _WHOLE else stem)
 
 
 def _names(text: str) -> set[str]:
     found = {one[1] for one in _TYPE.finditer(text)}
-    return found | {one[1] or one[2] or one[3] for one in _FUNCTION.finditer(text)}
+    return found | {next(filter(None, one)) for one in _FUNCTION.findall(text)}

@@ -24,6 +24,7 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
         ("# Title", "# Title\n\nBLOCK"),
         ("Text\n", "BLOCK\nText\n"),
         ("## Only two\n", "BLOCK\n## Only two\n"),
+        ("Text\n\n## Use\n\n# License\n\nMIT\n", "Text\n\n## Use\n\n# License\n\nMIT\n\nBLOCK"),
         ("```\n# no\n```\n# yes\n", "```\n# no\n```\n# yes\n\nBLOCK"),
         ("~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\nx",
          "~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\n\nBLOCK\nx"),
@@ -45,7 +46,7 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
     ],
 )  # fmt: skip
 def test_where_the_block_goes(before: str, after: str | None) -> None:
-    """The block is replaced in place, else put behind the first heading, else on top; quotations stay."""
+    """The block is replaced in place, else put behind the title, else at the end or on top; quotations stay."""
     made = put_block(before.encode(), BLOCK)
     if after is None:
         # What is left of a comment that a quoted marker ended early is text; a block in it is one.
