@@ -2,7 +2,7 @@
 
     rule       = all { "or" all }
     all        = one { "and" one }
-    one        = { "not" } ( flag | name sign literal )
+    one        = [ "not" ] ( flag | name sign literal )
     sign       = "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "not contains"
     literal    = number [ unit ] | "text" | 'text' | word
 
@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from memory.base.clock import UNITS
 from memory.base.values import say_size
@@ -192,18 +192,15 @@ _ORDERS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_TOKEN = re.compile(
-    rf"""\s*(?:
-    (?P<number>[-+]?{NUMBER}(?:\s*(?:%|(?!(?:and|or|not)\b)[a-zµ]+))?)
-  | (?P<sign>(?:not\s+)?contains\b|[=!<>]=|[=<>])
-  | (?P<join>(?:and|or|not)\b)
-  | (?P<word>exit\s+code\b|[^\W\d][\w.\-]*(?:\[\d{{1,4}}\][\w.\-]*)*)
-  | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    )""",
+_NAME = re.compile(r"\s*(?P<not>not\b\s*)?(?P<name>exit\s+code\b|[^\W\d][\w.\-]*(?:\[\d{1,4}\][\w.\-]*)*)", re.I)
+_SIGN = re.compile(r"\s*(?P<sign>(?:not\s+)?contains\b|[=!<>]=|[=<>])", re.I)
+_JOIN = re.compile(r"\s*(and|or)\b", re.I)
+_LITERAL = re.compile(
+    rf"""\s*(?:(?P<number>[-+]?{NUMBER})\s*(?P<unit>%|(?!(?:and|or)\b)[a-zµ]+|)
+    |"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>(?:[^'\\]|\\.)*)'|(?P<word>[^\W\d][\w.\-]*))""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_NUMBER = re.compile(rf"([-+]?{NUMBER})\s*(.*)")
 _EXAMPLE = "write like value > 90, and join conditions with and, or and not"
 
 
@@ -347,14 +344,6 @@ def _known(name: str) -> tuple[str, tuple[str, ...]]:
 # -- parsing ----------------------------------------------------------------------------------------------------------
 
 
-class _Token(NamedTuple):
-    """One number, sign, join, word or text; `text` without quotes, `column` from 1; the last one is the `end`."""
-
-    kind: str
-    text: str
-    column: int
-
-
 def parse_threshold(text: str, kind: str = "") -> Threshold:
     """Parse a threshold; with the type of a monitor (`http`, `command` …) an empty one is that type's default.
 
@@ -364,109 +353,76 @@ def parse_threshold(text: str, kind: str = "") -> Threshold:
     written = text.strip()
     if not written and kind not in DEFAULTS:
         raise BadThreshold("the threshold is empty", 1)
-    reader = _Reader(text if written else DEFAULTS[kind], kind)
-    rule = reader.rule()
-    if reader.token.kind != "end":
-        raise BadThreshold(f"{reader.token.text[:20]!r} is not expected here", reader.token.column)
-    return Threshold(written, rule)
-
-
-class _Reader:
-    """Parses the tokens of one threshold from left to right."""
-
-    def __init__(self, text: str, kind: str) -> None:
-        self.tokens = _tokens_of(text)
-        self.token = next(self.tokens)
-        self.kind = kind
-
-    def next(self) -> _Token:
-        """Return the current token, and go on to the one after it."""
-        token = self.token
-        self.token = next(self.tokens, token)
-        return token
-
-    def rule(self) -> Rule:
-        """Parse conditions joined by `and` and `or`; `and` binds closer."""
-        rule = [[self.one()]]
-        while self.token[:2] in (("join", "and"), ("join", "or")):
-            if self.next().text == "or":
-                rule.append([])
-            rule[-1].append(self.one())
-        return tuple(map(tuple, rule))
-
-    def one(self) -> Condition:
-        """Parse one condition and each `not` before it."""
-        negated = False
-        while self.token[:2] == ("join", "not"):
-            negated = not negated
-            self.next()
-        found = self.condition(self.next())
-        return replace(found, negated=found.negated is not negated)
-
-    def condition(self, token: _Token) -> Condition:
-        name = token.text if token.text.startswith(JSON) else " ".join(token.text.casefold().split())
-        kind, types = _known(name) if token.kind == "word" else ("", ())
-        if not kind or (self.kind in DEFAULTS and self.kind not in types):
-            names = [one for one, (_, measured_by) in NAMES.items() if self.kind in ("", *measured_by)]
-            said = f"{token.text[:40]!r} is not measured by {self.kind or 'any'} checks"
-            raise BadThreshold(said, token.column, "write one of " + ", ".join(names))
-        sign = self.next() if self.token.kind == "sign" else None
-        if kind == "flag":
-            if sign is not None:
-                raise BadThreshold(f"{name} is true or false", token.column, f"write {name} or not {name}")
-            return Condition(name)
-        if sign is None:
-            words = _KINDS[kind][2].replace("{}", name)
-            raise BadThreshold(f"a comparison is missing after {name[:40]}", self.token.column, f"{name} {words}")
-        return _condition(name, kind, sign.text, self.next())
-
-
-def _condition(name: str, kind: str, sign: str, token: _Token) -> Condition:
-    """Return a comparison; BadThreshold if what a name is compared with does not fit its kind."""
-    dimensions, texts, words = _KINDS[kind]
-    if token.kind == "number" and dimensions and "contains" not in sign:
-        literal: str | Quantity = _quantity(token)
-        fits = isinstance(literal, Quantity) and literal.dimension in dimensions
-    else:
-        literal = token.text
-        fits = texts and token.kind in ("text", "word", "number") and sign not in ("<", "<=", ">", ">=")
-    if not fits:
-        said, _, hint = words.replace("{}", name[:40]).partition(": ")
-        raise BadThreshold(f"{name[:40]} {said}", token.column, hint)
-    return Condition(name, sign.removeprefix("not "), literal, sign == "not contains")
-
-
-def _quantity(token: _Token) -> Quantity:
-    found = _NUMBER.fullmatch(token.text)
-    assert found is not None
-    if found[2] and unit_of(found[2]) is None:
-        raise BadThreshold(
-            f"{found[2][:20]!r} is not a unit", token.column, "units: ms s m h d, %, KB MB GB, KiB MiB GiB"
-        )
-    literal = Quantity(read_number(found[1]), found[2])
-    if not math.isfinite(literal.amount):
-        raise BadThreshold(f"{found[1][:20]} is too large a number", token.column, "write a smaller one")
-    return literal
-
-
-def _tokens_of(text: str) -> Iterator[_Token]:
     if len(text) > LONGEST:
         raise BadThreshold(f"longer than {LONGEST} characters", LONGEST + 1, "write a shorter threshold")
-    text = text.rstrip()
+    source = text.rstrip() if written else DEFAULTS[kind]
+    rule: list[list[Condition]] = [[]]
     at = 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        if match is None:
-            rest = text[at:].lstrip()
-            said = "a text that does not end" if rest[0] in "\"'" else f"{rest[0]!r} is not valid in a threshold"
-            raise BadThreshold(said, len(text) - len(rest) + 1)
-        kind = match.lastgroup or ""
-        plain = match[kind]
-        if kind == "text":
-            plain = _ESCAPE.sub(r"\1", plain[1:-1])
-        elif kind in ("sign", "join"):
-            plain = " ".join(plain.lower().split())
-            plain = "==" if plain == "=" else plain
-        yield _Token(kind, plain, match.start(kind) + 1)
-        at = match.end()
-    yield _Token("end", "", len(text) + 1)
+    while True:
+        condition, at = _condition(source, at, kind)
+        rule[-1].append(condition)
+        joined = _JOIN.match(source, at)
+        if joined is None:
+            break
+        if joined[1].lower() == "or":
+            rule.append([])
+        at = joined.end()
+    if at < len(source):
+        rest = source[at:].lstrip()
+        raise BadThreshold(f"{rest[:20]!r} is not expected here", _column(source, at))
+    return Threshold(written, tuple(map(tuple, rule)))
+
+
+def _column(text: str, at: int) -> int:
+    """Return the column of the first character from a place on that is no blank."""
+    return len(text) - len(text[at:].lstrip()) + 1
+
+
+def _condition(text: str, at: int, measured_by: str) -> tuple[Condition, int]:
+    """Return the condition at a place of a threshold for a type, and where it ends."""
+    found = _NAME.match(text, at)
+    said = found["name"] if found else text[at:].split(maxsplit=1)[0] if text[at:].strip() else "the end"
+    name = said if said.startswith(JSON) else " ".join(said.casefold().split())
+    kind, types = _known(name) if found else ("", ())
+    column = found.start("name") + 1 if found else _column(text, at)
+    if found is None or not kind or (measured_by in DEFAULTS and measured_by not in types):
+        names = [one for one, (_, some) in NAMES.items() if measured_by in ("", *some)]
+        words = f"{said[:40]!r} is not measured by {measured_by or 'any'} checks"
+        raise BadThreshold(words, column, "write one of " + ", ".join(names))
+    sign = _SIGN.match(text, found.end())
+    negated = found["not"] is not None
+    if kind == "flag":
+        if sign is not None:
+            raise BadThreshold(f"{name} is true or false", column, f"write {name} or not {name}")
+        return Condition(name, negated=negated), found.end()
+    dimensions, texts, words = _KINDS[kind]
+    if sign is None:
+        missing = f"a comparison is missing after {name[:40]}"
+        raise BadThreshold(missing, _column(text, found.end()), f"{name} {words.replace('{}', name)}")
+    compared = " ".join(sign["sign"].lower().split()).replace("not contains", "lacks")
+    literal, column = _LITERAL.match(text, sign.end()), _column(text, sign.end())
+    if literal is None and text[column - 1 : column] in ("'", '"'):
+        raise BadThreshold("a text that does not end", column)
+    value: str | Quantity | None = None
+    if literal is not None and literal["number"] and dimensions and compared not in ("contains", "lacks"):
+        value = _quantity(literal, column)
+        value = value if value.dimension in dimensions else None
+    elif literal is not None and texts and compared not in ("<", "<=", ">", ">="):
+        quoted = next((one for one in literal.group("double", "single") if one is not None), None)
+        value = literal[0].strip() if quoted is None else _ESCAPE.sub(r"\1", quoted)
+    if literal is None or value is None:
+        said, _, hint = words.replace("{}", name[:40]).partition(": ")
+        raise BadThreshold(f"{name[:40]} {said}", column, hint)
+    plain = {"lacks": "contains", "=": "=="}.get(compared, compared)
+    return Condition(name, plain, value, negated is not (compared == "lacks")), literal.end()
+
+
+def _quantity(literal: re.Match[str], column: int) -> Quantity:
+    """Return a number with its unit; BadThreshold for an unknown unit, and for a number that is too large."""
+    if literal["unit"] and unit_of(literal["unit"]) is None:
+        words = f"{literal['unit'][:20]!r} is not a unit"
+        raise BadThreshold(words, column, "units: ms s m h d, %, KB MB GB, KiB MiB GiB")
+    value = Quantity(read_number(literal["number"]), literal["unit"])
+    if not math.isfinite(value.amount):
+        raise BadThreshold(f"{literal['number'][:20]} is too large a number", column, "write a smaller one")
+    return value
