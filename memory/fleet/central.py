@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from memory.errors import NotFoundError, RefusedError
 from memory.fleet.catalogue import Database, connect, search, told
 from memory.fleet.local import query_of
-from memory.fleet.model import Fleet, FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
 
 SILENT_SECONDS = 20
 """Seconds without a sign of life after which a host is silent."""
@@ -55,7 +55,7 @@ class _Row(NamedTuple):
         return _is_silent(self.age)
 
 
-class CentralFleet(Fleet):
+class CentralFleet:
     """The workspaces that the agents of all hosts published and keep up to date.
 
     Errors: `fleet.database_down`, `fleet.not_initialised`, `fleet.forbidden`. What a silent host would have to do is
@@ -74,12 +74,15 @@ class CentralFleet(Fleet):
         """Return host and path of the workspaces, sorted."""
         return tuple((row.host, row.path) for row in self._rows())
 
-    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:  # noqa: ARG002
         """Return the status of all workspaces as their hosts last published it, and the age of the hosts' last sign."""
         return tuple(
             replace(WorkspaceOverview.read(row.path, row.host, row.overview), age=row.age, silent=row.silent)
             for row in self._rows()
         )
+
+    known = overview
+    """What is known at once is all that there is."""
 
     def hosts(self) -> tuple[FleetHost, ...]:
         """Return the hosts by name, with what their agents say of themselves and their jobs."""
@@ -96,6 +99,17 @@ class CentralFleet(Fleet):
         """Return the best hits of the catalogue."""
         with self._connected() as database:
             return search(database, query_of(query, now, kinds), limit)
+
+    def search(
+        self,
+        query: str,
+        now: datetime,
+        limit: int = 20,
+        kinds: Sequence[str] = (),
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
+        """Return the best hits of the catalogue; no workspace fails."""
+        return self.glance(query, now, limit, kinds), ()
 
     def check(self, now: datetime, progress: Progress | None = None) -> Iterator[WorkResult]:  # noqa: ARG002
         """Yield the current problems of each workspace, as found by its host."""

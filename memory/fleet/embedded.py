@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from memory.errors import BusyError, MemdeckError, UsageError
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, best_hits, query_of, stamp_of, watched_of
-from memory.fleet.model import Fleet, FleetHit, Progress, WorkResult, WorkspaceOverview
+from memory.fleet.model import FleetHit, FleetHost, Progress, WorkResult, WorkspaceOverview
 from memory.registry import holds_memory, workspace_of
 from memory.search.index import SearchIndex
 from memory.search.records import FileRecords
@@ -32,7 +32,7 @@ from memory.workspace import Workspace
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv", "target", "dist", "build", "site-packages", "lost+found"})
 
 
-class EmbeddedFleet(Fleet):
+class EmbeddedFleet:
     """The workspaces that a person listed or opened. Errors of the list: `fleet.list`."""
 
     def __init__(self, local: LocalWorkspaces, also: Path | None = None) -> None:
@@ -129,6 +129,16 @@ class EmbeddedFleet(Fleet):
             if not go_on():
                 return
 
+    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
+        """Return the status of all workspaces, refreshed."""
+        for _ in self.refresh(now, progress=progress):
+            pass
+        return self.known(now)
+
+    def hosts(self) -> tuple[FleetHost, ...]:
+        """Return no hosts: only a catalogue has them."""
+        return ()
+
     def _looked(self, workspace: Workspace, now: datetime) -> Look:
         watched = (*watched_of(workspace), *self.local.beside(workspace))
         # Taken before the files are read: changes meanwhile are noticed at the next refresh.
@@ -174,7 +184,10 @@ class EmbeddedFleet(Fleet):
     # -- the index --------------------------------------------------------------------------------------------
 
     def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return the best hits of the index as it is; BusyError `fleet.index` if it cannot be used now."""
+        """Return the best hits of the index as it is, from any workspace, those that match all words first.
+
+        UsageError as `memory.search`; BusyError `fleet.index` if the index cannot be used now.
+        """
         asked = query_of(query, now, kinds)
         if asked.empty:
             return ()
@@ -193,6 +206,14 @@ class EmbeddedFleet(Fleet):
         if found is None:
             raise BusyError("fleet.index", f"the index in {self._folder.path} cannot be used now", "try again later")
         return best_hits(found, limit)
+
+    def search(
+        self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = (), progress: Progress | None = None
+    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
+        """Return the best hits of the current files, and the workspaces that failed; errors as `glance`."""
+        failed = self.keep_up(progress=progress)
+        left = {one.path for one in failed}
+        return tuple(hit for hit in self.glance(query, now, limit, kinds) if hit.workspace not in left), failed
 
     def _current(self) -> dict[str, bool]:
         """Return each indexed workspace, and whether the stamps of its files are as they were indexed."""

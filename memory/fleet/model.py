@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -142,58 +141,3 @@ class WorkResult:
         """Return it for programs."""
         error = None if self.error is None else dict(self.error)
         return {"path": str(self.path), "host": self.host, "error": error, **self.result}
-
-
-class Fleet(ABC):
-    """A fleet of workspaces: those of this machine, or those of a catalogue that agents keep up to date."""
-
-    @abstractmethod
-    def known(self, now: datetime) -> tuple[WorkspaceOverview, ...]:
-        """Return at once the status of all workspaces as of the last refresh."""
-
-    def refresh(
-        self,
-        now: datetime,  # noqa: ARG002
-        go_on: Callable[[], bool] = lambda: True,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> Iterator[WorkspaceOverview]:
-        """Refresh the status of workspaces that changed since the last refresh, and yield it."""
-        return iter(())
-
-    def overview(self, now: datetime, progress: Progress | None = None) -> tuple[WorkspaceOverview, ...]:
-        """Return the status of all workspaces."""
-        for _ in self.refresh(now, progress=progress):
-            pass
-        return self.known(now)
-
-    def hosts(self) -> tuple[FleetHost, ...]:
-        """Return the hosts of a catalogue by name, with what their agents say of themselves."""
-        return ()
-
-    @abstractmethod
-    def glance(self, query: str, now: datetime, limit: int = 20, kinds: Sequence[str] = ()) -> tuple[FleetHit, ...]:
-        """Return at once the best hits as indexed; those that match all words come first, from any workspace.
-
-        UsageError as `memory.search`.
-        """
-
-    def keep_up(
-        self,
-        go_on: Callable[[], bool] = lambda: True,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> tuple[WorkResult, ...]:
-        """Index what changed, for `glance`; return the workspaces that failed."""
-        return ()
-
-    def search(
-        self,
-        query: str,
-        now: datetime,
-        limit: int = 20,
-        kinds: Sequence[str] = (),
-        progress: Progress | None = None,
-    ) -> tuple[tuple[FleetHit, ...], tuple[WorkResult, ...]]:
-        """Return the best hits of what is there now, and the workspaces that failed; errors as `glance`."""
-        failed = self.keep_up(progress=progress)
-        left = {one.path for one in failed}
-        return tuple(hit for hit in self.glance(query, now, limit, kinds) if hit.workspace not in left), failed

@@ -62,13 +62,15 @@ class AllWorkspaces(Part):
 
         The open workspace is among them even if it is not in the list yet. An error is returned as a sentence.
         """
-        if not self.app.setup.watches:
-            for _ in self.fleet.refresh(now, self.goes_on):
+        fleet = self.fleet
+        if isinstance(fleet, EmbeddedFleet) and not self.app.setup.watches:
+            for _ in fleet.refresh(now, self.goes_on):
                 pass
         try:
             # Sample workspaces are in temporary folders, which the system removes.
-            known, fleet = self.fleet.known(now), self.fleet
-            found = [one for one in known if one.error is None or not one.path.name.startswith("memdeck-demo-")]
+            found = [
+                one for one in fleet.known(now) if one.error is None or not one.path.name.startswith("memdeck-demo-")
+            ]
             here = [one for one in found if self.is_open(one)]
             if not isinstance(fleet, EmbeddedFleet) or self.app.state.shows_one_pane or any(one.looked for one in here):
                 return found
@@ -109,11 +111,9 @@ class AllWorkspaces(Part):
         self.app.work(self._refresh, self._refreshed, self._not_refreshed, group="fleet")
 
     def _refresh(self) -> bool:
-
-        shown = monotonic()
-        fleet = self.fleet
+        shown, fleet = monotonic(), self.fleet
         found = isinstance(fleet, CentralFleet)
-        for _ in fleet.refresh(self.app.clock(), self.goes_on):
+        for _ in () if isinstance(fleet, CentralFleet) else fleet.refresh(self.app.clock(), self.goes_on):
             found = True
             if monotonic() - shown > SHOW_SECONDS:
                 shown = monotonic()
@@ -196,7 +196,8 @@ class AllWorkspaces(Part):
 
     def keep_up(self) -> bool:
         """Index what is new in all workspaces; return whether that is complete."""
-        self.fleet.keep_up(self.goes_on)
+        if isinstance(self.fleet, EmbeddedFleet):
+            self.fleet.keep_up(self.goes_on)
         return True
 
     def answer(self, text: str) -> SearchAnswer:
