@@ -23,8 +23,7 @@ _STORE_MOST = 1_000_000
 
 def facts_cases(places: Places, size: str) -> Iterator[Case]:
     """Yield load, store, search and inject over so many facts, each beside what it is compared with."""
-    from memory.facts.inject import STOP_WORDS
-    from memory.facts.model import read_facts
+    from memory.facts.model import STOP_WORDS, read_facts
     from memory.workspace import Workspace
 
     count = int(size)

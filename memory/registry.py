@@ -214,7 +214,7 @@ REGISTRY: tuple[SystemName, ...] = (
         ".claude/agent-memory",
         "memory.clients.system:ClientMemories",
         ("memory",),
-        outside="memory.clients.stores:outside",
+        outside="memory.clients.sources:outside",
         entries="memory.clients.entries:KINDS",
         asks=True,
         verbs=(

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from app.connect.clients import CLIENTS
 from memory.prompts.brief import DEFAULT_BUDGET, MESSAGE_TOKENS, START_TOKENS, brief, for_message
-from memory.prompts.choices import read_choices
-from memory.prompts.sheet import PromptPreview, Sheet
+from memory.prompts.sheet import PromptPreview, Sheet, read_choices
 from memory.search.searcher import Searcher
 from memory.workspace import Workspace
 

@@ -138,7 +138,7 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
     """
     # What only some events need is imported there: a client waits for each of them.
     from memory.prompts.brief import START_TOKENS, brief
-    from memory.prompts.choices import read_choices
+    from memory.prompts.sheet import read_choices
 
     session = _session(workspace, given, client)
     budget = read_choices(workspace.state).budget or START_TOKENS
@@ -167,8 +167,7 @@ def _count(
     workspace: Workspace, given: Mapping[str, Any], event: str, client: str, count: Callable[[Sheet, str], None]
 ) -> None:
     """Count something in the balance sheet, unless that is switched off; `count` gets the sheet and the session."""
-    from memory.prompts.choices import read_choices
-    from memory.prompts.sheet import Sheet
+    from memory.prompts.sheet import Sheet, read_choices
 
     try:
         if read_choices(workspace.state).counts:

@@ -34,8 +34,7 @@ from .memories import (
     with_body,
     with_values,
 )
-from .sources import INDEX, Source
-from .stores import ClientStore, is_memory
+from .sources import INDEX, ClientStore, Source, is_memory
 
 REMINDED = timedelta(days=7)
 """How long it is told that a client deleted memories."""

@@ -18,8 +18,7 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from memory.files.refs import identity_hex
 from memory.storage import Stored
 
-from .sources import INDEX, Source
-from .stores import ClientStore, is_memory
+from .sources import INDEX, ClientStore, Source, is_memory
 
 KIND = "memory"
 MOST_FILES, MOST_DEPTH = 3_000, 4

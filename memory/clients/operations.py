@@ -17,7 +17,7 @@ from memory.registry import system_name
 from memory.storage import Change
 from memory.systems import system_of
 
-from .exchange import LEFT_OUT, as_instructions
+from .entries import LEFT_OUT, as_instructions
 from .folders import ClientFolder, FolderWriter, bring_back, folder_named, found_in, leave_deleted, read_folder
 from .memories import TYPES, ClientMemory
 from .sources import TITLES

@@ -23,8 +23,7 @@ from .folders import ClientFolder, FolderWriter, Lost, folder_named, lost_of, no
 from .index import holds_text
 from .instructions import Instructions, instructions, with_memory
 from .memories import KIND, files_of, read_memory
-from .sources import INDEX, TITLES, Moved, Source, claude_folder, moved_from, sources
-from .stores import ClientStore
+from .sources import INDEX, TITLES, ClientStore, Moved, Source, claude_folder, moved_from, sources
 
 _LASTING = ("knowledge", "contacts", "facts", "typed", "state", "curated")
 """The kinds of other systems that say what holds: no tasks, and no history."""
@@ -152,7 +151,7 @@ class ClientMemories(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the findings about the folders, about copies of what other systems hold, and about deletions."""
-        from .care import problems_in
+        from .index import problems_in
 
         systems = (system for system in self.workspace.systems() if system.name != self.name)
         others = [record for system in systems for record in system.records(_LASTING, {})]
@@ -170,7 +169,7 @@ class ClientMemories(System):
 
     def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:
         """Mend the indexes: add missing lines, remove lines that lead nowhere; return the settled findings."""
-        from .care import mends_of
+        from .index import mends_of
 
         mended: list[Problem] = []
         for folder in self.look().folders:
@@ -223,7 +222,7 @@ class ClientMemories(System):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the folder that `place` names (default: Claude Code's of this project)."""
-        from .exchange import take
+        from .entries import take
 
         return take(folder_named(self.look().folders, place or "claude-code"), items, actor=actor, now=now)
 

@@ -13,7 +13,7 @@ from memory.base.items import Skipped
 from memory.document import parse
 from memory.document.front_matter import FrontMatter
 from memory.errors import RefusedError, UsageError
-from memory.files.tasks.values import FIELD_KEYS
+from memory.files.tasks.reading import FIELD_KEYS
 from memory.storage.safe_open import read_start
 
 LARGEST = 64_000_000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .model import Answer, Fact, UnreadLine
+from memory.facts.model import Answer, Fact, UnreadLine
+
 from .store import FactsLook, FactStore
 
 __all__ = ["Answer", "Fact", "FactStore", "FactsLook", "UnreadLine"]

@@ -10,8 +10,7 @@ from memory.operations import Context, Group, Input, Whole, argument, option
 from memory.operations.result import Paint, Result, problems_found, said
 from memory.systems import system_of
 
-from .inject import Injection
-from .model import Answer, Fact, found
+from .model import Answer, Fact, Injection, found
 from .store import FactStore
 from .system import Facts
 

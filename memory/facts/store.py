@@ -17,7 +17,6 @@ from memory.document.compare import lines_of
 from memory.errors import ConfigError
 from memory.storage import Store
 
-from .inject import Injection, inject
 from .model import (
     DEFAULT_SCOPE,
     FILE,
@@ -30,6 +29,8 @@ from .model import (
     Fact,
     FactLimits,
     FactsOfFile,
+    Injection,
+    inject,
     one_line,
     read_facts,
     read_settings,
@@ -102,7 +103,7 @@ class FactStore:
         return self.read().find(query, tag)
 
     def inject(self, message: str, now: datetime) -> Injection:
-        """Return the injection for a message; see `memory.facts.inject`."""
+        """Return the injection for a message; see `memory.facts.model`."""
         return inject(self.read(), message, now, self.settings, self._gate)
 
     # -- changing -----------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from memory.base.safe_text import plural
 from memory.document import Document
 from memory.document.check import structure_problems
 from memory.document.lines import decode, split_lines
+from memory.files.journal.model import plain_day, plain_heading, plain_journal, split_heading
+from memory.files.tasks.reading import SCHEMA as TASKS
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
@@ -26,7 +28,6 @@ from .contacts import plain_contacts
 from .edit import Edit, secret_problems
 from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, unread_entries
 from .journal.model import date_of
-from .journal.reading import plain_day, plain_heading, plain_journal, split_heading
 from .knowledge import plain_knowledge
 from .links import link_problems
 from .monitors import SCHEMA as MONITORS
@@ -36,7 +37,6 @@ from .plans.model import Plans, plain_plans, section_of
 from .snapshot import Snapshot, kind_of
 from .tasks.model import Task, TaskList
 from .tasks.reading import plain_tasks
-from .tasks.values import SCHEMA as TASKS
 
 _MISSPELLED = 0.93
 """The likeness to a known setting from which an unknown one counts as a misspelling."""

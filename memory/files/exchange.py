@@ -23,8 +23,7 @@ from memory.files.edit import bullet_source, started_document, with_text
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.edits import FILE as JOURNAL
 from memory.files.journal.edits import JOURNAL_EDITS
-from memory.files.journal.model import JournalEntry, read_lines, write_line, write_lines
-from memory.files.journal.reading import split_heading
+from memory.files.journal.model import JournalEntry, read_lines, split_heading, write_line, write_lines
 from memory.files.knowledge import DECISIONS, KnowledgeItem, compose, with_knowledge
 from memory.files.knowledge import FILE as KNOWLEDGE
 from memory.files.monitors import Monitor
@@ -33,8 +32,7 @@ from memory.files.snapshot import Snapshot, WrittenFiles
 from memory.files.tasks.edits import FILE as TASKS
 from memory.files.tasks.edits import TASK_EDITS, heading
 from memory.files.tasks.model import SECTIONS, Task
-from memory.files.tasks.reading import Head
-from memory.files.tasks.values import PRIORITIES, SCHEMA, DueValue, is_run, read_due, write_tags
+from memory.files.tasks.reading import PRIORITIES, SCHEMA, DueValue, Head, is_run, read_due, write_tags
 
 _ABOUT = ("ref", "line", "kind", "name", "extra", "text")
 

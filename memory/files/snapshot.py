@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 from memory.document import Document, Entry, parse
 from memory.errors import MemdeckError
 from memory.files.journal.model import identity_of as journal_identity
+from memory.files.journal.model import read_date, split_heading
+from memory.files.tasks.reading import split_priority
 from memory.storage.safe_open import Unlisted
 
-from .journal.reading import read_date, split_heading
 from .refs import Past, Place, identity_hex
 from .tasks.reading import Head
-from .tasks.values import split_priority
 
 if TYPE_CHECKING:
     from .config import Config

@@ -15,7 +15,6 @@ from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 
-from .archive import LeavingDay, add_completed, add_days, new_archive
 from .report import Gone, RuleReport, Stays
 from .rules import (
     ALL_RULES,
@@ -30,10 +29,13 @@ from .rules import (
     Closed,
     Dated,
     Kept,
+    LeavingDay,
     Place,
     RestoredIn,
     RuleResult,
     Today,
+    add_completed,
+    add_days,
     archive_name,
     choose_old,
     choose_surplus,
@@ -41,6 +43,7 @@ from .rules import (
     completed_tasks,
     days,
     journal_entries,
+    new_archive,
     staying,
 )
 

@@ -23,7 +23,7 @@ from memory.monitoring.result import Around, Down, NotApproved, Result, State, a
 from memory.monitoring.settings import MonitorSettings, read_settings
 from memory.monitoring.threshold import JSON, CutText, Quantity, Value, numbers_in, say_number, say_time
 from memory.trust.addresses import BadSetting, read_target
-from memory.trust.records import ConsentDecision
+from memory.trust.consent import ConsentDecision
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9})\]")
 

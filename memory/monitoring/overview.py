@@ -21,8 +21,7 @@ from memory.monitoring.ledger import MonitorLedger, Past, key_of, ledger_of
 from memory.monitoring.schedule import Overdue, next_due
 from memory.monitoring.settings import broken
 from memory.trust.asks import Ask, monitor_asks
-from memory.trust.consent import Trust
-from memory.trust.records import ConsentDecision
+from memory.trust.consent import ConsentDecision, Trust
 from memory.workspace import Workspace
 
 LAST = 5

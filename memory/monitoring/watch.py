@@ -32,8 +32,7 @@ from memory.monitoring.result import Around, Result, plain
 from memory.monitoring.settings import LONGEST, USUAL
 from memory.storage.own_folders import host_name
 from memory.trust.asks import Ask, by_name, monitor_asks
-from memory.trust.consent import Trust, blocked_json
-from memory.trust.records import ConsentDecision
+from memory.trust.consent import ConsentDecision, Trust, blocked_json
 from memory.workspace import Workspace
 
 APIECE = 20

@@ -25,10 +25,19 @@ from memory.workspace import Workspace
 if TYPE_CHECKING:
     from memory.systems.suspects import Suspect
 
-from .acts import concerns, parts_asked, says_something, without_contractions
-from .choices import read_choices
-from .compose import AgentPrompt, PromptBlock, composed, safe_line
-from .content import content_of, shortened
+from .compose import (
+    AgentPrompt,
+    PromptBlock,
+    composed,
+    concerns,
+    content_of,
+    parts_asked,
+    safe_line,
+    says_something,
+    shortened,
+    without_contractions,
+)
+from .sheet import read_choices
 
 DEFAULT_BUDGET = 1_000
 """The default budget of a brief, in tokens."""

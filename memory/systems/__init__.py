@@ -20,8 +20,7 @@ from .at_rest import files_at_rest
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
     from memory.trust.asks import Ask
-    from memory.trust.consent import Trust
-    from memory.trust.records import ConsentDecision
+    from memory.trust.consent import ConsentDecision, Trust
 
 S = TypeVar("S", bound=System)
 

@@ -21,9 +21,8 @@ from memory.history.changes import row
 from memory.history.logs import undo as take_back_last
 from memory.operations import Day, Parameter, Values, Whole, argument
 from memory.prompts.brief import DEFAULT_BUDGET, brief
-from memory.prompts.choices import read_choices
-from memory.prompts.content import content_of, shortened
-from memory.prompts.sheet import Sheet
+from memory.prompts.compose import content_of, shortened
+from memory.prompts.sheet import Sheet, read_choices
 from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered

@@ -11,7 +11,7 @@ from memory.files.fields.values import Schema, Value
 from memory.files.monitors import SCHEMA as MONITORS
 from memory.files.plans.model import SCHEMA as PLANS
 from memory.files.tasks.reading import LEVELS
-from memory.files.tasks.values import SCHEMA as TASKS
+from memory.files.tasks.reading import SCHEMA as TASKS
 
 _READERS = {"tasks": TASKS, "monitors": MONITORS, "plans": PLANS}
 """What the readers of files understand, which is understood here, too."""

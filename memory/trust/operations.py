@@ -13,8 +13,7 @@ from memory.systems import approvals_of, asks_of_all, entrust, waiting_in
 from memory.systems.suspects import asks_to_tell
 
 from .asks import Ask
-from .consent import Trust, blocked_json
-from .records import SHORT, ConsentDecision, ConsentRecord
+from .consent import SHORT, ConsentDecision, ConsentRecord, Trust, blocked_json
 
 TOLD = "told"
 _STATES = ("pending", "withdrawn", "refused", "denied", "approved", "unused")

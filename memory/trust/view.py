@@ -15,9 +15,8 @@ from memory.base.scan import rejected_in
 
 from .addresses import closed_reason
 from .asks import LONGEST, TOLD, Ask, any_address, hidden_in, revealed, unusual_in
-from .consent import Trust
+from .consent import OWN, ConsentDecision, Trust
 from .pins import PRIVATE
-from .records import OWN, ConsentDecision
 
 Sign = Literal["-", "+", " "]
 _ROLES = {

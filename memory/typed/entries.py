@@ -31,8 +31,8 @@ from memory.storage import Store
 from memory.systems import system_of
 from memory.typed import ops
 from memory.typed.aidefile import NAME
-from memory.typed.files import AgentLook
-from memory.typed.merging import block_of, in_place_of, section_of, with_blocks
+from memory.typed.ops import block_of, in_place_of, section_of, with_blocks
+from memory.typed.pruning import AgentLook
 from memory.typed.reading import records_of
 from memory.typed.registry import path_in
 from memory.typed.system import TypedMemory

@@ -19,9 +19,8 @@ from memory.storage.own_folders import home, state_home
 
 from . import ops
 from .aidefile import NAME, age_text
-from .files import TYPES, aidefile_of, look_at
 from .ops import How
-from .pruning import AgentPrune, AgentStatus, status_of
+from .pruning import TYPES, AgentPrune, AgentStatus, aidefile_of, look_at, status_of
 from .pruning import prune as run
 from .reading import failures_of, summarise
 from .registry import Agent, agent_above, find_agent, path_in, read_registry, store_of

@@ -21,7 +21,7 @@ from memory.errors import ConfigError, MemdeckError, RefusedError
 from memory.search.records import Record
 from memory.storage import safe_open as beneath
 from memory.typed.aidefile import LOCK, NAME
-from memory.typed.files import MARKDOWN, AgentLook, MemoryFile
+from memory.typed.pruning import MARKDOWN, AgentLook, MemoryFile
 from memory.typed.registry import REGISTRY, read_registry
 
 STATUSES = ("partial", "timeout")

@@ -20,8 +20,7 @@ from memory.system import Advice, BriefLine, Contribution, System
 from memory.workspace import Workspace
 
 from .aidefile import NAME
-from .files import AgentLook, look_at
-from .pruning import AgentPrune, AgentStatus, ask_of, not_approved, prune, status_of
+from .pruning import AgentLook, AgentPrune, AgentStatus, ask_of, look_at, not_approved, prune, status_of
 from .reading import KIND, agent_problems, records_of, registry_problems, shown_folder
 from .registry import Agent, TypedReading, agents_of
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from memory.trust import records
 from memory.trust.asks import asks_of
+from memory.trust.consent import _digest
 from memory.workspace import Workspace
 
 from .case import Case
@@ -79,7 +79,7 @@ def _old_record(ground: Ground) -> None:
     path = ground.trust().path
     whole = json.loads(path.read_bytes())
     content = {"records": whole["records"], "workspace": whole["workspace"]}
-    path.write_text(json.dumps({"version": 1, "sum": records._digest(content), **content}))
+    path.write_text(json.dumps({"version": 1, "sum": _digest(content), **content}))
 
 
 def _fired(before: Mapping[str, str], old: str, new: str) -> Build:

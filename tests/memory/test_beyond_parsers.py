@@ -23,7 +23,7 @@ from memory.monitoring.threshold import numbers_in, parse_threshold, read_quanti
 from memory.storage.journal import Intent
 from memory.storage.private.drafts import is_running
 from memory.trust.addresses import closed_reason
-from memory.trust.records import DamagedRecords, read_book
+from memory.trust.consent import DamagedRecords, read_book
 from memory.typed.aidefile import read_age, read_aidefile, read_size
 from memory.typed.registry import holder_of
 

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
-from memory.prompts.choices import DONE
 from memory.prompts.compose import PromptBlock
-from memory.prompts.sheet import PromptPreview, SheetRow
+from memory.prompts.sheet import DONE, PromptPreview, SheetRow
 from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note

@@ -16,7 +16,7 @@ from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import STANDINGS, Judged
 from memory.review.proposals import Proposal
-from memory.trust.records import ConsentRecord
+from memory.trust.consent import ConsentRecord
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import BROAD, Contents

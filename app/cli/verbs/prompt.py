@@ -12,9 +12,8 @@ from memory.errors import UsageError
 from memory.operations import Choice, Context, Whole, argument, option, shows, verb
 from memory.operations.result import Paint, Result
 from memory.prompts.brief import DEFAULT_BUDGET, START_TOKENS, brief
-from memory.prompts.choices import PromptChoices, change_choices, read_choices
 from memory.prompts.compose import AgentPrompt, PromptBlock
-from memory.prompts.sheet import Sheet
+from memory.prompts.sheet import PromptChoices, Sheet, change_choices, read_choices
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 

@@ -13,9 +13,8 @@ from memory.errors import ConflictError, MemdeckError, RefusedError, UsageError
 from memory.operations import argument, option, under
 from memory.systems import asks_of_all
 from memory.trust.asks import Ask
-from memory.trust.consent import Trust
+from memory.trust.consent import ConsentDecision, Trust
 from memory.trust.operations import TOLD, all_checks, asks_of, trust
-from memory.trust.records import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 
 YES = "yes"

@@ -10,7 +10,7 @@ from app.tui.shell import ACTOR
 from memory.monitoring.overview import WaitingAsk
 from memory.systems import asks_of_all, entrust
 from memory.trust.asks import Ask
-from memory.trust.records import ConsentDecision
+from memory.trust.consent import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.connect.clients import CLIENTS
-from memory.prompts.choices import PromptChoices, change_choices
+from memory.prompts.sheet import PromptChoices, change_choices
 from widgets.dialogs.pick import Pick, PickOption
 from widgets.input.form import Prompt
 from widgets.panes.prompt import PromptPane

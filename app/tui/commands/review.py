@@ -15,7 +15,7 @@ from memory.monitoring.overview import WaitingAsk
 from memory.review.inbox import Inbox
 from memory.review.proposals import Proposal
 from memory.storage.merging import FileConflict, Take
-from memory.trust.records import ConsentRecord
+from memory.trust.consent import ConsentRecord
 from memory.workspace import Outcome
 from widgets.dialogs.three_way import Sides
 from widgets.panes.memory.clients import ClientDeletion, restoring

@@ -13,11 +13,11 @@ from memory.curated.control.carry_out import pending
 from memory.curated.control.decision import CHANGED, Decision, select
 from memory.curated.control.propose import find, revert
 from memory.curated.curated import Curated
-from memory.curated.dreaming.gates import gates_of
+from memory.curated.dreaming.dream import gates_of
 from memory.curated.model import Invalid, Json, Memory, OperationCall
 from memory.curated.operations.memories import selector, summaries, when
 from memory.curated.providers import active, status_of
-from memory.curated.recall.meaning import embed_all, embedder
+from memory.curated.recall.find import embed_all, embedder
 from memory.curated.recall.recall import RecallOptions, capture, recall, turn_block
 from memory.curated.records import UNAVAILABLE, milliseconds, time_of
 from memory.errors import MemdeckError, NotFoundError, UsageError

@@ -20,8 +20,17 @@ from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing
 
-from .model import Journal, JournalEntry, check_lines, clean_line, read_lines, write_line, write_lines
-from .reading import plain_day, split_heading
+from .model import (
+    Journal,
+    JournalEntry,
+    check_lines,
+    clean_line,
+    plain_day,
+    read_lines,
+    split_heading,
+    write_line,
+    write_lines,
+)
 
 FILE = "journal.md"
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)

@@ -17,8 +17,19 @@ from memory.files.refs import find_task, short
 from memory.files.snapshot import Snapshot
 
 from .model import Task, TaskList
-from .reading import SECTIONS, SectionName, plain_section
-from .values import PRIORITIES, SCHEMA, DueValue, check_due, next_due, read_due, split_priority, write_tags
+from .reading import (
+    PRIORITIES,
+    SCHEMA,
+    SECTIONS,
+    DueValue,
+    SectionName,
+    check_due,
+    next_due,
+    plain_section,
+    read_due,
+    split_priority,
+    write_tags,
+)
 
 FILE = "tasks.md"
 TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}

@@ -17,8 +17,7 @@ from memory.document.nodes import Entry
 from memory.files.fields.values import moment_or_none, read_progress, text_or_none
 from memory.files.refs import FieldText, FileView, PlacedEntry
 
-from .reading import Head, SectionName, is_checked, plain_section
-from .values import FIELD_KEYS, DueValue, read_due, read_tags
+from .reading import FIELD_KEYS, DueValue, Head, SectionName, is_checked, plain_section, read_due, read_tags
 
 DueState = Literal["overdue", "today", "week", "later"]
 

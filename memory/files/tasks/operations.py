@@ -52,7 +52,7 @@ from .edits import (
 )
 from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
-from .values import FIELD_KEYS, PRIORITIES, read_due, write_tags
+from .reading import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]

@@ -14,7 +14,7 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.dates import last_day, parse_when, read_date
 from memory.files.fields.values import moment_or_none
 from memory.files.tasks.model import Task, TaskList
-from memory.files.tasks.values import PRIORITIES
+from memory.files.tasks.reading import PRIORITIES
 
 UNSORTED = "unsorted"
 SORTS = (UNSORTED, "due", "priority", "title", "assigned", "created", "started", "progress", "tags")

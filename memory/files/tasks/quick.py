@@ -18,7 +18,7 @@ from memory.base.recurrence_words import BadRecurrence, Recurrence, read_recurre
 from memory.errors import UsageError
 from memory.files.fields.values import moment_or_none
 
-from .values import PRIORITIES
+from .reading import PRIORITIES
 
 EXAMPLE = "Buy stamps fri 9:00 !high @Alice #office every month"
 """A line with every part."""

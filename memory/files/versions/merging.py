@@ -12,8 +12,7 @@ from memory.document.compare import differences, lines_of
 from memory.document.merge import Conflict, MergeResult, kind_of, merge, ours_of, reading, source
 from memory.document.merge.entry import merge_entry
 from memory.errors import ConflictError, UsageError
-from memory.files.journal.model import identity_of
-from memory.files.journal.reading import read_date, split_heading
+from memory.files.journal.model import identity_of, read_date, split_heading
 from memory.files.refs import identity_hex
 
 _SHOWN = 3

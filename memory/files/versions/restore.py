@@ -10,8 +10,7 @@ from memory.document import Document, Entry
 from memory.errors import MemdeckError
 from memory.files.edit import Edit, EntryEdits, started_document
 from memory.files.journal.edits import JOURNAL_EDITS, without_entry
-from memory.files.journal.model import JournalEntry
-from memory.files.journal.reading import read_date, split_heading
+from memory.files.journal.model import JournalEntry, read_date, split_heading
 from memory.files.plans.edits import PLAN_EDITS
 from memory.files.plans.model import Plan
 from memory.files.refs import ENTRIES, PLANS, TASKS, Lookup, read_ref, short

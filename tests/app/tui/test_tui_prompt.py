@@ -106,7 +106,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
 
 def test_look(snap_compare: Callable[..., bool], workspace: Workspace, tmp_path: Path) -> None:
     """What is sent and what is muted."""
-    from memory.prompts.choices import change_choices
+    from memory.prompts.sheet import change_choices
 
     first, second, *_ = brief(workspace, NOW).blocks
     assert first.ref

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory.curated.curated import Curated
-from memory.curated.dreaming.gates import sessions_since
+from memory.curated.dreaming.dream import sessions_since
 from memory.curated.model import Json
 from memory.curated.operations.registry import BY_NAME, OperationCall
 from memory.curated.records import milliseconds

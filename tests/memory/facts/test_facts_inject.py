@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory.facts import FactStore
-from memory.facts.inject import STOP_WORDS, words_of
+from memory.facts.model import STOP_WORDS, words_of
 from memory.workspace import Workspace
 
 Add = Callable[..., dict[str, Any]]

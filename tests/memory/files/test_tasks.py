@@ -13,7 +13,7 @@ from memory.document import parse
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task, TaskList
-from memory.files.tasks.values import DueValue, read_due
+from memory.files.tasks.reading import DueValue, read_due
 from tests.fixture_files import sample
 from tests.memory_files import NOW, after, snapshot_of
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from memory.document import Document, Entry, parse
-from memory.maintenance.archive import LeavingDay, add_completed, add_days, new_archive
+from memory.maintenance.rules import LeavingDay, add_completed, add_days, new_archive
 from tests.memory.maintenance.maintenance_files import NOW, TASKS, day, document, task, titles
 
 HEADER = "---\ntype: task-archive\nupdated: 2024-01-15T12:00:00Z\n---\n\n## Completed\n\n"

@@ -11,8 +11,8 @@ import pytest
 
 from memory.errors import ConfigError, NotFoundError
 from memory.prompts.brief import brief, for_message
-from memory.prompts.choices import change_choices
 from memory.prompts.compose import AgentPrompt
+from memory.prompts.sheet import change_choices
 from memory.systems import searcher_of
 from memory.workspace import Workspace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from memory.typed.merging import block_of, merged, with_blocks
+from memory.typed.ops import block_of, merged, with_blocks
 
 
 @pytest.mark.parametrize(

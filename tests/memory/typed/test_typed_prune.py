@@ -10,8 +10,7 @@ import pytest
 
 from memory.errors import ConfigError
 from memory.history.undo import undo_in
-from memory.typed.files import look_at
-from memory.typed.pruning import plan_prune, prune
+from memory.typed.pruning import look_at, plan_prune, prune
 from memory.workspace import Workspace
 from tests.memory.typed.conftest import NOW, Den, put
 

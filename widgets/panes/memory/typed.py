@@ -14,7 +14,7 @@ from memory.base.values import say_size
 from memory.errors import BlockedError
 from memory.files.snapshot import Snapshot
 from memory.typed.aidefile import age_text
-from memory.typed.files import MAX_AGE, TYPES
+from memory.typed.pruning import MAX_AGE, TYPES
 from memory.typed.reading import FILE as FAILURES
 from memory.typed.reading import preview, read_text
 from widgets.chrome.keys import with_keys
@@ -25,8 +25,7 @@ from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece, Tone
 
 if TYPE_CHECKING:
-    from memory.typed.files import MemoryFile
-    from memory.typed.pruning import AgentStatus
+    from memory.typed.pruning import AgentStatus, MemoryFile
 
 KEPT = {"core": "told at the start", "procedural": "kept for 90 days", "episodic": "kept for 7 days"}
 """What happens to the files of a type."""
