@@ -166,9 +166,12 @@ def lost_files(workspace: Workspace) -> tuple[LostFile, ...]:
 def _lost(workspace: Workspace) -> Iterator[LostFile]:
     history = workspace.store.history
     for path in history.seen():
-        found = workspace.together.find(path) if workspace.together.lasts(path) else None
+        found = workspace.together.find(path)
         with suppress(MemdeckError):  # Other readers report a file that cannot be read.
-            if found is None or not is_blank((stored := found[0].read(found[1])).data):
+            if found is None or not found[0].reading.lasts(found[1]):
+                continue
+            stored = found[0].read(found[1])
+            if not is_blank(stored.data):
                 continue
             known = history.last_bytes(path)
             if known is not None and not is_blank(known):

@@ -148,7 +148,8 @@ def _parts_of_lines(log: SharedLog, path: str, region: Region) -> Iterator[_Part
 
 def _is_persons(log: SharedLog, actor: str, part: _Part, data: bytes) -> bool:
     """Return whether a person wrote what a part changes; the files of an agent's own memory are its own."""
-    at_home = log.owner(part.path) == actor
+    reading, inside = log.reading(part.path)
+    at_home = reading.owner(inside) == actor
 
     def is_persons(writer: str) -> bool:
         return not (is_agent(writer) or (at_home and writer == OUTSIDE))

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.document.compare import Region, compare, compare_lines, is_lines, lines_of
 from memory.document.lines import encode
@@ -25,7 +25,9 @@ from .changes import Change, FileChange, Touched, TouchKind, is_by_place, new_id
 from .own_folders import StateFolder
 from .records import Identity, Records, identity, key, last_look, time_text
 from .safe_open import FileVersion, Stored, version_of
-from .store_files import Stores
+
+if TYPE_CHECKING:
+    from .store import SharedLog
 
 T = TypeVar("T")
 KEEP_BYTES = 50_000_000
@@ -54,7 +56,7 @@ class _NewFile(NamedTuple):
 class ChangeLog(Records):
     """The log of the changes of some stores; safe to share between threads. All paths are relative to the workspace."""
 
-    def __init__(self, stores: Stores[Any], folder: StateFolder) -> None:
+    def __init__(self, stores: SharedLog, folder: StateFolder) -> None:
         """Nothing is opened yet; the log is in the private `folder`."""
         super().__init__(folder)
         self._stores = stores
@@ -185,7 +187,7 @@ class ChangeLog(Records):
         words = "edited" if [one.title for one in new.touched] == [name] else touched_in(new.touched)
         if data is None or seen.identity is None:
             words = "removed" if data is None else "created"
-        writer = self._stores.writer(path)
+        writer = self._stores.reading(path)[0].writer
         change = Change(new_id(now), now, writer, "edit", f"{name}: {words}", (file,))
         _add(db, change, [new])
         _put_seen(db, path, data, version)

@@ -18,7 +18,7 @@ from memory.document.merge import Conflict, kind_of, merge, source
 from memory.document.nodes import bare
 
 from .changes import FileChange, file_name
-from .store_files import Stores
+from .store import SharedLog
 
 State = Literal["ready", "moved", "conflict", "gone", "decided"]
 Side = Literal["proposal", "file", "before"]
@@ -90,7 +90,7 @@ class MergedChange:
 
 
 def merge_change(
-    stores: Stores[Any],
+    stores: SharedLog,
     files: Sequence[FileChange],
     read: Callable[[str], bytes | None],
     now: datetime,
@@ -151,7 +151,7 @@ def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
 
 
 def _merged(
-    stores: Stores[Any], file: FileChange, current: bytes | None, now: datetime, take: Take | None
+    stores: SharedLog, file: FileChange, current: bytes | None, now: datetime, take: Take | None
 ) -> bytes | str | list[FileConflict] | None:
     """Return a file that moved on with a change merged into it; None where there is nothing left to do, a sentence
     where it cannot be merged, or the parts that both changed.
@@ -191,7 +191,7 @@ def _entries(document: Document) -> Counter[tuple[str, bytes]]:
     return Counter((part.title, bare(entry)) for _, part in document.all_sections() for entry in part.entries)
 
 
-def _stamped(stores: Stores[Any], path: str, data: bytes | None, now: datetime) -> bytes | None:
+def _stamped(stores: SharedLog, path: str, data: bytes | None, now: datetime) -> bytes | None:
     document = None if data is None else stores.document(path, data)
     return data if document is None else stores.stamp(path, document, now).dump()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, writing
@@ -18,11 +18,12 @@ from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_ro
 from . import fsio, safe_open
 from .changes import Change, FileChange, is_agent, new_id
 from .journal import Intent, go_back
-from .log import ChangeLog
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
 from .step import HALF_DONE, FileStep, Folders, conflict, digest_of, half_done, label_of, sweep
-from .store_files import StoreFiles
+
+if TYPE_CHECKING:
+    from .store import Store
 
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
@@ -55,25 +56,19 @@ class Transaction:
 
     def __init__(
         self,
-        store: StoreFiles,
-        log: ChangeLog,
-        offer: Callable[[Change], None],
+        store: Store,
         operation: str,
         *,
         actor: str,
         now: datetime,
         **options: Unpack[Options],
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry.
-
-        `offer` returns if an agent may make a change at once; its errors end the change.
-        """
+        """Store the change's operation, actor and time; the lock is taken on entry."""
         self.operation = operation
         self.actor = actor
         self.now = now
         self._store = store
-        self._log = log
-        self._offer = offer
+        self._log = store.history
         self._options = options
         self._files: dict[str, FileChange] = {}
         self._folders: list[str] = []
@@ -267,7 +262,7 @@ class Transaction:
             proposal=proposal,
         )
         if planned and proposal is None and is_agent(self.actor):
-            self._offer(change)
+            self._store.together.gate(change, self._store.prefix, self._store.together)
         if planned or self._folders:
             with writing(self._store.place.path):
                 self._carry_out(change, self._open)
