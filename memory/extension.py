@@ -28,9 +28,6 @@ from memory.systems import system_of
 from memory.systems.acts import act
 from memory.workspace import Outcome, Workspace
 
-PlainSystem = System
-"""The base class under the name that earlier packages import."""
-
 __all__ = [
     "AmbiguousError",
     "BlockedError",
@@ -44,7 +41,6 @@ __all__ = [
     "NotFoundError",
     "Outcome",
     "PlainReading",
-    "PlainSystem",
     "Problem",
     "Record",
     "RefusedError",

@@ -83,7 +83,6 @@ class Workspace:
         self._zone = machine_zone
         self._documents: dict[str, tuple[Stored, Document]] = {}
         self._coming: dict[str, Document] = {}
-        self._earlier: dict[str, Document] = {}
         self._views = Views()
         self._outside: dict[str, Store] = {}
 
@@ -146,12 +145,12 @@ class Workspace:
             files = template_files(now)
         created = []
         with workspace.store.transaction("init", actor=actor, now=now) as transaction:
-            transaction.folder("memory/archive")
             for name, text in files.items():
                 if not transaction.read(_INSIDE + name).exists:
                     transaction.write(_INSIDE + name, text.encode(), base=None)
                     created.append(name)
             transaction.commit(f"created {len(created)} memory files")
+        make_folder(workspace.memory / "archive")
         return workspace, tuple(created)
 
     def close(self) -> None:
@@ -289,8 +288,6 @@ class Workspace:
             document = coming  # A change wrote it here.
         else:
             document = _document(stored.data, None if known is None else known[1])
-        if known is not None:
-            self._earlier[name] = known[1]
         self._documents[name] = (stored, document)
         return document
 
@@ -407,11 +404,7 @@ class Workspace:
         systems = self.systems()
         of_systems = [name for system in systems for name in system.files()]
         names = sorted({*of_systems, *history.to_look_at()})
-        try:
-            return self.together.notice(names, now) + sum(system.notice(now) for system in systems)
-        finally:
-            # The earlier documents are only needed for this comparison.
-            self._earlier.clear()
+        return self.together.notice(names, now) + sum(system.notice(now) for system in systems)
 
 
 class _Reading(PlainReading):
@@ -435,8 +428,7 @@ class _Reading(PlainReading):
             return None
         name = path.removeprefix(_INSIDE)
         known = self._workspace._documents.get(name)
-        earlier = self._workspace._earlier.get(name)
-        for document in (self._workspace._coming.get(name), None if known is None else known[1], earlier):
+        for document in (self._workspace._coming.get(name), None if known is None else known[1]):
             if document is not None and (document.dump() is data or document.dump() == data):
                 return document
         return _document(data, None if known is None or not data else known[1])

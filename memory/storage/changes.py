@@ -106,13 +106,15 @@ def subject(touched: Sequence[Touched]) -> Touched | None:
 class RecordedFile(NamedTuple):
     """One file of a recorded change; `before` and `after` are (size, hash), None where there was no file.
 
-    `kept` is how many bytes of it are kept, None where they were thinned out.
+    `kept` is how many bytes of it are kept, None where they were thinned out; `mode` holds the permission bits of a
+    file that was removed, None where they are not known.
     """
 
     path: str
     before: tuple[int, bytes] | None
     after: tuple[int, bytes] | None
     kept: int | None
+    mode: int | None = None
 
 
 class ChangeRecord(NamedTuple):

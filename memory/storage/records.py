@@ -98,7 +98,7 @@ def last_look(db: sqlite3.Connection, path: str) -> LastLook | None:
         return None
     size, hashed, dev, ino, mtime, ctime, data = row
     version = None if ino is None or size is None else FileVersion(dev, ino, size, mtime, ctime)
-    return LastLook(None if size is None else (size, hashed), version, data)
+    return LastLook(_identity(size, hashed), version, data)
 
 
 class Records:
@@ -154,11 +154,6 @@ class Records:
         text = change_id.strip().upper()
         # Every id begins with nothing: an empty one names none, however few there are.
         return tuple(self.records("substr(id, 1, ?) = ?", (len(text), text), 21)) if text else ()
-
-    def done_to(self, operation: str, path: str) -> Sequence[ChangeRecord]:
-        """Return the changes of an operation to a file that are not undone and still have their bytes, newest first."""
-        condition = f"operation = ? AND undone_by IS NULL AND {OF_FILE}"
-        return [record for record in self.records(condition, (operation, key(path)), 0) if record.kept]
 
     def state(self) -> tuple[int, int, int]:
         """Return the values on which a listing depends: the `seq` of the newest change (0: none), how many changes
@@ -248,24 +243,15 @@ class Records:
             yield record, before, data
             data = before
 
-    def modes(self, change_id: str) -> dict[str, int]:
-        """Return the permission bits of the files that a change removed, as far as they are known."""
-        query = "SELECT path, mode FROM file JOIN change USING (seq) WHERE id = ? AND mode IS NOT NULL"
-        return {os.fsdecode(path): mode & 0o777 for path, mode in self._rows(query, change_id)}
-
 
 def _record(
     db: sqlite3.Connection, seq: int, change_id: str, time: str, actor: str, operation: str, summary: str, *rest: Any
 ) -> ChangeRecord:
-    query = "SELECT path, before_size, before_hash, after_size, after_hash, kept FROM file WHERE seq = ? ORDER BY n"
+    columns = "path, before_size, before_hash, after_size, after_hash, kept, mode"
+    rows = db.execute(f"SELECT {columns} FROM file WHERE seq = ? ORDER BY n", (seq,)).fetchall()
     files = tuple(
-        RecordedFile(
-            os.fsdecode(path),
-            None if before_size is None else (before_size, before_hash),
-            None if after_size is None else (after_size, after_hash),
-            kept,
-        )
-        for path, before_size, before_hash, after_size, after_hash, kept in db.execute(query, (seq,))
+        RecordedFile(os.fsdecode(path), _identity(*sides[:2]), _identity(*sides[2:4]), *sides[4:])
+        for path, *sides in rows
     )
     query = "SELECT n, ref, title, kind, old_ref FROM touched WHERE seq = ? ORDER BY rowid LIMIT ?"
     touched = [Touched(files[n].path, *more) for n, *more in db.execute(query, (seq, MOST_TOUCHED + 1))]
@@ -274,6 +260,10 @@ def _record(
     return ChangeRecord(
         seq, change_id, at, actor, operation, summary, files, tuple(touched[:MOST_TOUCHED]), named, *rest
     )
+
+
+def _identity(size: int | None, hashed: bytes) -> Identity:
+    return None if size is None else (size, hashed)
 
 
 # -- filters ----------------------------------------------------------------------------------------------------

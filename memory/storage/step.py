@@ -186,15 +186,24 @@ class FileStep(Step):
     new bytes are only added to the end of the file, and the change has no other step.
     """
 
-    adds = False
-
-    def __init__(self, file: FileChange, folders: Folders, path: str, stage: int, label: str, like: str = "") -> None:
+    def __init__(
+        self,
+        file: FileChange,
+        folders: Folders,
+        path: str,
+        stage: int,
+        label: str,
+        like: str = "",
+        *,
+        adds: bool = False,
+    ) -> None:
         """Plan the step; nothing is read yet."""
         super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
         self.file = file
         self.known = (file.before, file.after)
         self._folders = folders
         self._like = like
+        self.adds = adds
         self._found: os.stat_result | None = None
         self._seen = ABSENT
         self.begun = False
@@ -244,10 +253,11 @@ class FileStep(Step):
             fsio.rename(new, self.stage_folder, self.label, self.stage_folder)
 
     def recorded(self) -> FileChange:
-        """Return the file for the change log; a removed file with its permission bits."""
-        if self.file.after is not None or self._found is None:
-            return self.file
-        return self.file._replace(mode=self._found.st_mode & 0o777)
+        """Return the file for the change log: by its path in the workspace, a removed one with its permission bits."""
+        file = self.file._replace(path=self.path)
+        if file.after is not None or self._found is None:
+            return file
+        return file._replace(mode=self._found.st_mode & 0o777)
 
     def apply(self) -> None:
         """Put the file in place; ConflictError when another program changed it since it was checked."""
@@ -258,12 +268,12 @@ class FileStep(Step):
                     return
                 self.enter(self._folders)
                 if not self._unchanged():
-                    raise conflict([self.path], crossed=True)
+                    raise conflict(self.path)
                 self.begun = True
                 self.put()
             except (FileExistsError, FileNotFoundError) as error:
                 self.begun = False  # The call did nothing: there is nothing to take back.
-                raise conflict([self.path], crossed=True) from error
+                raise conflict(self.path) from error
 
     def verify(self) -> None:
         """Compare the displaced file: ConflictError unless it has the bytes that were checked."""
@@ -273,7 +283,7 @@ class FileStep(Step):
             self.staged = digest_in(self.label, self.stage_folder, self.known)
         gone = self.staged is None and self.after is not None  # Files cannot be exchanged here.
         if self.before is not None and self.staged != self.before and not gone:
-            raise conflict([self.path], crossed=True)
+            raise conflict(self.path)
 
     def _unchanged(self) -> bool:
         try:
@@ -292,17 +302,17 @@ class FileStep(Step):
         added = after[start:]
         with fsio.closing(fsio.open_append(self.name, self.folder)) as target:
             if FileVersion.of(os.fstat(target)) != self._seen:
-                raise conflict([self.path], crossed=True)
+                raise conflict(self.path)
             fsio.append(target, added)
             version = FileVersion.of(os.fstat(target))
             named = FileVersion.of(os.lstat(self.name, dir_fd=self.folder))
             now = os.pread(target, max(version.size - start, 0) + len(added), start)
         whole = now.startswith(added) or b"\n" + added.removeprefix(b"\n") in now
         if (named.dev, named.ino) != (version.dev, version.ino) or not whole:
-            raise conflict([self.path], crossed=True)
+            raise conflict(self.path)
 
 
-def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
+def conflict(*files: str) -> ConflictError:
     """Return the error for files that are not what the caller started from.
 
     `crossed` means that it happened during the change itself: planned again on the newer files, it may well succeed.
@@ -312,8 +322,8 @@ def conflict(files: list[str], *, crossed: bool = False) -> ConflictError:
         f"{', '.join(files)} was changed by another program",
         "look at it again and repeat the change",
         file=files[0],
-        files=files,
-        **({"crossed": True} if crossed else {}),
+        files=list(files),
+        crossed=True,
     )
 
 

@@ -71,7 +71,6 @@ class Transaction:
         self._log = store.history
         self._options = options
         self._files: dict[str, FileChange] = {}
-        self._folders: list[str] = []
         self._like: dict[str, str] = {}
         self._held: dict[str, bytes] = {}
         self._appended: str | None = None
@@ -220,11 +219,6 @@ class Transaction:
         self._store.check_path(path)
         self._marks[path] = number
 
-    def folder(self, path: str) -> None:
-        """Plan that a folder exists after the commit, empty or not."""
-        self._store.check_path(path)
-        self._folders.append(path)
-
     def _plan(self, file: FileChange) -> None:
         self._store.check_path(file.path)
         if file.path in self._files:
@@ -263,7 +257,7 @@ class Transaction:
         )
         if planned and proposal is None and is_agent(self.actor):
             self._store.together.gate(change, self._store.prefix, self._store.together)
-        if planned or self._folders:
+        if planned:
             with writing(self._store.place.path):
                 self._carry_out(change, self._open)
         return change
@@ -272,19 +266,12 @@ class Transaction:
         """Check all files, stage them, write the intent, then replace one after the other."""
         store = self._store
         around = Folders(store.workspace)
-        steps = [
-            FileStep(
-                file,
-                around,
-                store.shown(file.path),
-                places.stage,
-                label_of(change.id, number, digest_of(file.before), digest_of(file.after)),
-                store.shown(self._like[file.path]) if file.path in self._like else "",
-            )
-            for number, file in enumerate(change.files)
-        ]
-        for step in steps:
-            step.adds = step.file.path == self._appended
+        steps = []
+        for number, file in enumerate(change.files):
+            label = label_of(change.id, number, digest_of(file.before), digest_of(file.after))
+            like = store.shown(self._like[file.path]) if file.path in self._like else ""
+            adds = file.path == self._appended
+            steps.append(FileStep(file, around, store.shown(file.path), places.stage, label, like, adds=adds))
         durable = True
         try:
             self._check(steps)
@@ -295,8 +282,8 @@ class Transaction:
             durable = len(steps) > 1 or bool(folders)
             if durable:
                 self._sync([places.stage])
-            recorded = self._recorded_change(change, [step.recorded() for step in steps])
-            if change.files and not self._log.begin(recorded) and self._options.get("recorded"):
+            recorded = change._replace(files=tuple(step.recorded() for step in steps))
+            if not self._log.begin(recorded) and self._options.get("recorded"):
                 raise _unrecorded(self._log.warnings)
             self._put_marks(places.stage)
             # An addition is not taken back by its record: a torn line is ended by the next one.
@@ -306,8 +293,7 @@ class Transaction:
             self._put_in_place(steps, places, folders)
             self._made = True
             with self._warning():
-                if change.files:
-                    self._log.done(recorded, self._regions)
+                self._log.done(recorded, self._regions)
             self._end(steps, durable=durable)
         except BaseException as error:
             # Half of a change stays as it is, with its intent and the staged files: the next start tries again.
@@ -316,11 +302,6 @@ class Transaction:
             raise
         finally:
             around.close()
-
-    def _recorded_change(self, change: Change, files: Sequence[FileChange]) -> Change:
-        """Return a change for the log, which has paths relative to the workspace."""
-        shown = [file._replace(path=self._store.shown(file.path)) for file in files]
-        return change._replace(files=tuple(shown))
 
     def _end(self, steps: list[FileStep], *, durable: bool) -> None:
         """Remove staged names that have no use any more, and the intent; displaced files wait for the next change."""
@@ -335,7 +316,7 @@ class Transaction:
     def _check(self, steps: list[FileStep]) -> None:
         """Compare all files with what the caller started from."""
         if changed := [step.path for step in steps if not step.check()]:
-            raise conflict(changed, crossed=True)
+            raise conflict(*changed)
         self._look_at_held(sync=True)
         if not self._store.lock.intact():
             raise BusyError("file.lock_lost", "another program removed the workspace's lock file", "try again")
@@ -351,7 +332,7 @@ class Transaction:
             if sync:
                 _sync_file(shown, store.workspace)
             if safe_open.read(shown, store.workspace).base != base:
-                raise conflict([shown], crossed=True)
+                raise conflict(shown)
 
     def _put_marks(self, stage: int) -> None:
         for path, number in self._marks.items():
@@ -363,13 +344,8 @@ class Transaction:
 
     def _missing(self, steps: list[FileStep]) -> list[str]:
         """Return the folders that the change makes, the outermost first."""
-        wanted = [self._store.shown(path) for path in self._folders]
-        wanted += [step.parent for step in steps if step.folder < 0]
-        paths = [
-            "/".join(parts[:depth])
-            for parts in (path.split("/") for path in wanted)
-            for depth in range(1, len(parts) + 1)
-        ]
+        wanted = [step.parent.split("/") for step in steps if step.folder < 0]
+        paths = ["/".join(parts[:depth]) for parts in wanted for depth in range(1, len(parts) + 1)]
         return [path for path in dict.fromkeys(paths) if not os.path.lexists(self._store.workspace / path)]
 
     def _put_in_place(self, steps: list[FileStep], places: OpenFolder, folders: list[str]) -> None:
