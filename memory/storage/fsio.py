@@ -413,14 +413,12 @@ def put(
     like: os.stat_result | None = None,
     mode: int = 0o600,
     durable: bool = True,
-    owner: str = "",
 ) -> None:
     """Replace a small file in one step, under a lock; it gets the mode and group of `like`, without it `mode`.
 
-    Without `durable` a power cut may bring the old one back. Where the same file is also replaced under another lock,
-    `owner` makes the temporary name unique.
+    Without `durable` a power cut may bring the old one back.
     """
-    temporary = temporary_name(name, owner)
+    temporary = temporary_name(name)
     remove(temporary, folder)  # What a killed process left.
     os.close(write_new(temporary, folder, data, like=like, mode=mode, durable=durable))
     try:
@@ -433,9 +431,9 @@ def put(
         sync(folder)
 
 
-def temporary_name(name: str, owner: str = "") -> str:
+def temporary_name(name: str) -> str:
     """Return the temporary name under which `put` writes a file."""
-    return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
+    return f".{name}{_TEMPORARY}"
 
 
 def _write(fd: int, data: bytes) -> None:

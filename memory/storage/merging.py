@@ -169,17 +169,13 @@ def _merged(
         return "the file was changed since, and it is merged by hand only"
     # Different times of the change are no conflict.
     base, ours, theirs = (stores.stamp(path, one, now) for one in (base, ours, theirs))
-    if take is None:
-        result = merge(base, ours, theirs, kind_of(path), strict=True)
-        if result.conflicts:
-            return [FileConflict(path, conflict) for conflict in result.conflicts]
-    else:
-        settle = take
 
-        def decide(one: Conflict) -> str | None:
-            return _chosen(one, settle(FileConflict(path, one)))
+    def decide(one: Conflict) -> str | None:
+        return _chosen(one, "file" if take is None else take(FileConflict(path, one)))
 
-        result = merge(base, ours, theirs, kind_of(path), strict=True, decide=decide)
+    result = merge(base, ours, theirs, kind_of(path), strict=True, decide=decide)
+    if take is None and result.conflicts:
+        return [FileConflict(path, conflict) for conflict in result.conflicts]
     document = result.document
     if _entries(base) != _entries(ours) and _entries(document) == _entries(theirs):
         return None  # Of its entries nothing is left to do: the text around them stays, too.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 import psutil
 
+from memory.base.values import read_object
 from memory.errors import MemdeckError, writing
 from memory.storage import fsio
 from memory.storage.own_folders import StateFolder
@@ -19,8 +19,8 @@ FOLDER = "drafts"
 MOST = 100
 """How many drafts are read at most."""
 _ENDING = ".json"
-_LONGEST = 4_000_000
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
+_DAMAGE = (ValueError, KeyError, TypeError)
+"""What comes of a file that a power cut tore."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ class Drafts:
         found = []
         for name in [name for name in names if name.endswith(_ENDING) and name[0] != "."][:MOST]:
             with suppress(MemdeckError, OSError, *_DAMAGE):
-                data = self._folder.read(f"{FOLDER}/{name}")
-                draft = None if data is None or len(data) > _LONGEST else _read(data)
-                if draft is not None and _name(draft.id) == name and not is_running(draft.owner):
+                values = read_object(self._folder.read(f"{FOLDER}/{name}"))
+                draft = Draft(**{**values, "time": datetime.fromisoformat(values["time"])})
+                if _name(draft.id) == name and not is_running(draft.owner):
                     found.append(draft)
         return tuple(sorted(found, key=lambda draft: draft.time, reverse=True))
 
@@ -86,17 +86,6 @@ def _name(draft_id: str) -> str:
     if not draft_id.isalnum() or not draft_id.isascii():
         raise ValueError("an id is letters and digits")
     return draft_id + _ENDING
-
-
-def _read(data: bytes) -> Draft | None:
-    values = json.loads(data)
-    known = {one.name: values[one.name] for one in fields(Draft) if one.name in values}
-    draft = Draft(**{**known, "time": datetime.fromisoformat(values["time"])})
-    maybe = [] if draft.ref is None else [draft.ref]
-    needed = [draft.id, draft.pane, draft.operation, draft.title, draft.owner]
-    maps = [text for one in (draft.values, draft.base) for pair in one.items() for text in pair]
-    good = all(isinstance(text, str) for text in (*maybe, *needed, *maps)) and draft.time.tzinfo is not None
-    return draft if good else None
 
 
 def this_process() -> str:
