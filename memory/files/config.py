@@ -20,45 +20,87 @@ from memory.operations import Context, Group, Kind, argument, option
 from memory.operations.result import Paint, Result
 
 FILE = "config.md"
-_CRON, _TRUTH = Value(cron, code="config.value"), Value(truth)
-_DAYS = whole_number(0, 36_500, "from 0 to 36500")
-SECTIONS: dict[str, dict[str, Value]] = {
-    "Workspace": {"timezone": Value(zone_name, code="config.value"), "journalTaskChanges": _TRUTH},
-    "Heartbeat": {
-        "expression": _CRON,
-        "cronJobId": Value(),
-        "projectId": Value(),
-    },
-    "Default Notification": {
-        "target": Value(),
-        "channelId": Value(),
-        "priority": Value(one_of(("low", "normal", "high"), "config.value")),
-        "quietHours": Value(),
-    },
-    "IM Configuration": {"primaryChannel": Value(), "secondaryChannel": Value()},
+
+
+class Declared(NamedTuple):
+    """A setting that memdeck knows: the section to which a missing one is added ("" is the front matter), its name in
+    words, its values, a sentence about what a value `{}` does, the default, and the sentence where it is off.
+    """
+
+    section: str
+    label: str
+    value: Value
+    effect: str
+    default: str = ""
+    off: str = ""
+
+    def does(self, value: str, words: str = "") -> str:
+        """Return what a value does, in a sentence; `words` are those for the value, if it is not one itself."""
+        absent = is_absent(value)
+        if self.off and (absent or read_truth(value) is False):
+            return self.off
+        return self.effect.format(self.default if absent else words or value)
+
+
+class MaintenanceSettings(NamedTuple):
+    """The limits of the maintenance rules: two ages in days and a number of entries."""
+
+    archive_days: int = 7
+    prune_days: int = 30
+    max_entries: int = 500
+
+
+_DAYS, _MANY = (whole_number(0, most, f"from 0 to {most}") for most in (36_500, 100_000_000))
+_CRON = Value(cron, code="config.value", takes="a cron expression such as 0 2 * * *")
+_TRUTH = Value(truth, takes="true or false")
+_CHANNEL, _TEXT = Value(takes="the ID or name of a channel in Contacts"), Value(takes="any text")
+_DAYS_WORDS = "a number of days from 0 to 36500"
+_LIMITS = [str(one) for one in MaintenanceSettings()]
+UNUSED = "Kept for agents; memdeck does not use it."
+SETTINGS = {
+    "timezone": Declared("Workspace", "time zone",
+        Value(zone_name, code="config.value", takes="a name such as Europe/Berlin"),
+        "Times without a zone are in {}.", "the machine's zone"),
+    "journalTaskChanges": Declared("Workspace", "journal task changes", _TRUTH,
+        "Starting, finishing or reopening a task adds a journal entry.", "false", "The journal has no task changes."),
+    "expression": Declared("Heartbeat", "heartbeat schedule", _CRON,
+        "The heartbeat checks tasks {}.", off="No heartbeat runs."),
+    "cronJobId": Declared("Heartbeat", "heartbeat job", _TEXT, UNUSED),
+    "projectId": Declared("Heartbeat", "heartbeat project", _TEXT, UNUSED),
+    "target": Declared("Default Notification", "send alerts", Value(takes="im or off"),
+        "Alerts are sent.", "im", "No alerts are sent."),
+    "channelId": Declared("Default Notification", "channel for alerts", _CHANNEL,
+        "Alerts go to {}.", off="Alerts go to the primary channel."),
+    "priority": Declared("Default Notification", "priority",
+        Value(one_of(("low", "normal", "high"), "config.value"), takes="low, normal or high"),
+        "Alerts have the priority {} unless one is set.", "normal"),
+    "quietHours": Declared("Default Notification", "quiet hours", Value(takes="times such as 22:00-07:00"),
+        "Alerts wait during {}, unless their priority is high.", off="Alerts are sent at any time."),
+    "primaryChannel": Declared("IM Configuration", "primary channel", _CHANNEL,
+        "Alerts go to {} if the one above fails.", off="There is no primary channel."),
+    "secondaryChannel": Declared("IM Configuration", "secondary channel", _CHANNEL,
+        "Alerts go to {} if the others fail.", off="There is no secondary channel."),
     # A limit without a value could mean "no limit"; using the default would be a guess.
-    "Memory Maintenance": {
-        "archiveCompletedAfterDays": Value(
-            _DAYS, ("archive completed after", "archive after", "archive days"), needed=True
-        ),
-        "pruneJournalAfterDays": Value(_DAYS, ("prune journal after", "prune after", "journal days"), needed=True),
-        "maxJournalEntries": Value(
-            whole_number(0, 100_000_000, "from 0 to 100000000"), ("max journal", "journal entries"), needed=True
-        ),
-        "maintenanceSchedule": _CRON,
-    },
-    "": {"setupComplete": _TRUTH, "setupDate": Value(moment)},
-}
-"""The settings that memdeck uses, by the section to which a missing one is added; those of "" are in the front matter.
-A file may have others, which are kept unchanged.
-"""
-HOMES = {key: section for section, values in SECTIONS.items() for key in values}
-SCHEMA = Schema({key: value for values in SECTIONS.values() for key, value in values.items()}, understood=False)
+    "archiveCompletedAfterDays": Declared("Memory Maintenance", "archive tasks after",
+        Value(_DAYS, ("archive completed after", "archive after", "archive days"), needed=True, takes=_DAYS_WORDS),
+        "Maintenance archives tasks {} days after they are completed.", _LIMITS[0]),
+    "pruneJournalAfterDays": Declared("Memory Maintenance", "archive journal after",
+        Value(_DAYS, ("prune journal after", "prune after", "journal days"), needed=True, takes=_DAYS_WORDS),
+        "Maintenance archives journal entries older than {} days.", _LIMITS[1]),
+    "maxJournalEntries": Declared("Memory Maintenance", "most journal entries",
+        Value(_MANY, ("max journal", "journal entries"), needed=True, takes="a whole number from 0 to 100000000"),
+        "Maintenance archives all but the newest {} journal entries.", _LIMITS[2]),
+    "maintenanceSchedule": Declared("Memory Maintenance", "maintenance schedule", _CRON,
+        "An open memdeck runs maintenance {}.", off="Maintenance runs only when you ask (M) or cron does."),
+    "setupComplete": Declared("", "setup complete", _TRUTH, UNUSED),
+    "setupDate": Declared("", "setup date", Value(moment, takes="a date or time"), UNUSED),
+}  # fmt: skip
+"""The settings that memdeck knows. A file may have others, which are kept unchanged."""
+SCHEMA = Schema({key: one.value for key, one in SETTINGS.items()}, understood=False)
 """A setting in another dress is never read: it is told."""
-KNOWN_KEYS = tuple(HOMES)
 CRON_KEYS = frozenset(key for key, value in SCHEMA.fields.items() if value is _CRON)
 BOOLEAN_KEYS = frozenset(key for key, value in SCHEMA.fields.items() if value is _TRUTH)
-MAINTENANCE_KEYS = (*SECTIONS["Memory Maintenance"], "timezone")
+MAINTENANCE_KEYS = (*(key for key, one in SETTINGS.items() if one.section == "Memory Maintenance"), "timezone")
 """The settings that decide what maintenance moves and when."""
 _ALIKE = 0.85
 """The likeness from which an unknown key counts as a misspelled maintenance setting."""
@@ -80,14 +122,6 @@ class Setting(NamedTuple):
     def json(self) -> dict[str, Any]:
         """Return the setting for programs; `line` counts from 1."""
         return {**{key: getattr(self, key) for key in ("key", "value", "remark", "section")}, "line": self.line + 1}
-
-
-class MaintenanceSettings(NamedTuple):
-    """The limits of the maintenance rules: two ages in days and a number of entries."""
-
-    archive_days: int = 7
-    prune_days: int = 30
-    max_entries: int = 500
 
 
 class Config:
@@ -234,14 +268,14 @@ def meant_key(key: str, likeness: float = 0.6) -> str | None:
 
     `likeness` is the least similarity, from 0 to 1; at 0.9 one of ten letters may differ.
     """
-    if key in KNOWN_KEYS:
+    if key in SETTINGS:
         return None
     same = SCHEMA.meaning(key)
     if same is not None:
         return same
     from difflib import get_close_matches
 
-    names = {name.casefold(): name for name in KNOWN_KEYS}
+    names = {name.casefold(): name for name in SETTINGS}
     near = get_close_matches(key.casefold(), names, 1, likeness)
     return names[near[0]] if near else None
 
@@ -318,7 +352,7 @@ def set_value(context: Context, key: str, value: str, section: str | None) -> Re
     found = _changed(
         context, "config.set", key, lambda looked: set_setting(looked, key, value, section=section, now=context.now)
     )
-    if key in KNOWN_KEYS:
+    if key in SETTINGS:
         return found
     words = unknown_key_words(key, meant_key(key))
     return Result(found.document, found.lines, notes=[f"warning: config.unknown_key: {words}"])
@@ -368,7 +402,7 @@ def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None
     if (
         section is None
         and document.front_raw
-        and (HOMES.get(key) == "" or (in_front and key not in ("type", "updated")))
+        and ((key in SETTINGS and not SETTINGS[key].section) or (in_front and key not in ("type", "updated")))
     ):
         return Edit({FILE: document.set_meta(key, value)}, summary)
     document, index, number = _place(document, key, section)
@@ -385,7 +419,7 @@ def _place(document: Document, key: str, section: str | None) -> tuple[Document,
     for index, number, block, _ in document.blocks():
         if (found is None or index in found) and key in block.fields:
             return document, index, number
-    title = section or HOMES.get(key) or "Workspace"
+    title = section or (key in SETTINGS and SETTINGS[key].section) or "Workspace"
     places = document.find(title)
     if places:
         return document, places[0], None

@@ -123,7 +123,7 @@ class Value(NamedTuple):
 
     `code` and `level` are those of a finding of `check`; without a code it says nothing. A field that is `needed` has
     no absent value; of one that is taken `whole` the remark is a part of the value. The key of a `free` text often
-    begins a sentence.
+    begins a sentence. `takes` says in words what it may be.
     """
 
     written: Written = anything
@@ -133,6 +133,7 @@ class Value(NamedTuple):
     needed: bool = False
     whole: bool = False
     free: bool = False
+    takes: str = ""
 
 
 class Schema:

@@ -58,10 +58,9 @@ async def test_keys_are_added_and_removed() -> None:
         pane.go_to("colour")
         plan = pane.adding(NOW)
         assert plan is not None
-        assert [field.value for field in plan.fields] == ["Own Things", "", ""]
-        assert plan.fields[1].validate is not None
-        assert plan.fields[1].validate("colour") == "colour exists already"
+        assert [field.value for field in plan.fields] == ["", "", "Own Things"]
         assert plan.check is not None
+        assert plan.check({"section": "", "key": "colour", "value": "red"}) == {"key": "colour exists already"}
         values = {"section": "Own Things", "key": "shape", "value": "round"}
         assert plan.check(values) == {}
         assert "value" in plan.check({"section": "", "key": "maxJournalEntries", "value": "many"})
