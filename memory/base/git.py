@@ -85,6 +85,12 @@ def since_tag(root: str | os.PathLike[str], without: Sequence[str]) -> Since | N
     return Since(one_line(tag), len(subjects), list(dict.fromkeys(subjects))) if subjects else None
 
 
+def last_tag(root: str | os.PathLike[str]) -> tuple[str, int]:
+    """Return the name of the last tag before the present commit, and the number of commits since; ("", 0) without."""
+    said = one_line(_git(root, "describe", "--tags", "--long") or "").rsplit("-", 2)
+    return (said[0][:80], int(said[1])) if len(said) == 3 and said[1].isdigit() else ("", 0)
+
+
 def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
     """Return the files that most commits of the last days before the last commit changed, the most frequent first."""
     last = (_git(root, *_LOG, "--max-count=1", "--format=%ct") or "").strip()

@@ -1,117 +1,52 @@
-"""Answers questions about the state and its history by the best evidence, with citations; no model is asked.
+"""Answers questions about the state, its history and the repository by the best evidence; no model is asked.
 
-Each piece of evidence has the words by which people ask for it, and what it says. The product's one ranking finds the
-best ones; on top, each kind of evidence counts more or less in each mode.
+A question is understood by the table of intents, each of which names the facts that answer it, or as one about a name
+in the repository. All other questions are answered by the product's one ranking. Function words are no evidence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import NamedTuple
 
-from memory.base.git import recent_work
 from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 from memory.search.searcher import Text, rank
 
+from . import intents
+from .analysis.lookups import Fact, Lookups, folded_name, stem_of
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
+from .intents import MODES, Intent, Mode, mode_of
 from .projections import SOURCE, path_of
 
-Mode = Literal["answer", "changes", "next", "traps"]
-MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
 QUERY_SCOPES = ("state", "history", "all")
 MOST, MOST_CHECKPOINTS, MOST_EVENTS = 8, 5, 50
 NOT_ENOUGH = "There is not enough evidence to answer this."
 _QUOTED = 3
-
-_ASKS: tuple[tuple[Mode, str], ...] = (
-    ("next", r"\b(?:next|to-?dos?|follow.?ups?|what (?:remains|now)|left to do|open (?:work|tasks?))\b"),
-    ("traps", r"\b(?:gotchas?|traps?|pitfalls?|watch out|known (?:issues?|problems?)|what breaks|be careful|avoid)\b"),
-    (
-        "changes",
-        r"\b(?:change[ds]?|what.?s new|what is new|recent(?:ly)?|latest|since|unreleased|going on|work(?:ed|ing) on)\b",
-    ),
-)
+_LEAST = 0.5
+"""The share of the words of a question that an item must have."""
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
-_MEANT, _FACT, _PLACE = 1.5, 1.2, 1.4
-"""The weight of an item that is meant for the mode or asked for in its own words, of the project and its commands
-against its parts, and of a place in a question about where something is.
-"""
-_PLACES = ("path", "module", "entrypoint", "program")
-_LEAST = 0.6
-"""The share of the question that an item must have which has its words only in what it is asked for by."""
-_ASKED_FOR = {
-    "test": "how to run the tests, test command, testing, test suite",
-    "single test": "how to run a single test, run a test by its name",
-    "lint": "how to lint, linter, linting, code style, style check, lint command",
-    "types": "how to check types, type check, type checker, typing",
-    "format": "how to check the format, formatter, formatting",
-    "build": "how to build, build command, compile",
-}
-"""The words by which people ask for a command, by its kind."""
-_NOTES = (
-    *((f"{kind.capitalize()}: ", asked) for kind, asked in _ASKED_FOR.items()),
-    ("Uses the .* edition", "which edition, language edition"),
-    (r"(?:Runs on|Needs|Requires|Targets|Compiles for)\b.*\d",
-     "which version is supported, versions, minimum required version, requirement, language version"),
-    ("Continuous integration", "which CI, which CI is used, continuous integration, pipeline, workflow"),
-    ("Uses [A-Z].* and ", "which languages, ecosystems"),
-    ("CI tests with", "which versions, platforms, systems are tested, matrix"),
-    ("Before the tests:", "what is needed before the tests, dependencies, system packages"),
-    ("The tests in CI use", "which services, database"),
-    ("In `", "which packages are tested, how in a folder"),
-    ("Before a commit", "which hooks, pre-commit, before a commit"),
-    ("", "architecture, design"),
-)  # fmt: skip
-"""The words by which people ask for a note of the analysis, by its beginning."""
-_PARTS: tuple[tuple[str, str, str, str, str, Mode | None], ...] = (
-    ("project.packageManager", "packageManager", "project", "which package manager, install dependencies",
-     "The package manager is {text}.", None),
-    ("project.workspaceManager", "workspaceManager", "project", "which workspace manager, monorepo",
-     "The workspace is managed by {text}.", None),
-    ("project.primaryEcosystem", "primaryEcosystem", "project", "which language, ecosystem, written in",
-     "The language or ecosystem is {text}.", None),
-    ("project.keyPaths", "path", "path", "where is {text}", "`{text}` is a key path.", None),
-    ("projectMap.modules", "module", "module", "where is {name}, what is {path}, what is {name}, module",
-     "`{path}`: {responsibility}", None),
-    ("projectMap.entrypoints", "entrypoint", "entrypoint",
-     "where is the entry point, main file, where does the program start, {path}", "`{path}`: {role}", None),
-    ("projectMap.denseSourceAreas", "area", "area", "what is {path}, names in {path}", "`{path}`: {note}", None),
-    ("projectMap.architectureNotes", "note", "note", "", "{text}", None),
-    ("currentFocus.currentState", "state", "focus", "current state, decision, decided, why", "{text}", "changes"),
-    ("currentFocus.knownRisks", "risk", "focus", "known risks, problems, failing", "{text}", "traps"),
-    ("currentFocus.suggestedNextActions", "suggested-action", "focus", "suggested next action", "{text}", "next"),
-)  # fmt: skip
-"""The values and lists of the bundle: id and category of one, the words by which people ask for it, what it says."""
-_ENTRIES: tuple[tuple[str, str, tuple[str, ...], Mode], ...] = (
-    ("gotcha", "gotchas", ("cause", "correctPath", "symptom"), "traps"),
-    ("next-step", "nextSteps", ("start", "why", "done"), "next"),
-)
-_SIGNALS: dict[str, Mode | None] = {
-    "decisions": "changes", "gotchas": "traps", "nextStepHints": "next", "validationObservations": None
-}  # fmt: skip
 
 
 class QueryItem(NamedTuple):
-    """A piece of evidence: `kind` is bundle, checkpoint or event, `category` its part of that.
+    """A piece of evidence: `kind` is bundle, checkpoint, event or repository, `topic` what it answers.
 
-    `asked` are words by which people ask for it, `said` is what answers them, and `text` what else it holds. `file` is
-    where it is shown, `mode` is the mode that it is meant for, if any.
+    `title` are its names, `said` is what answers, and `text` what else it holds. `file` is where it is shown.
     """
 
     id: str
     kind: str
-    category: str
+    topic: str
     place: str
     file: str
-    asked: str
     said: str
+    title: str = ""
     text: str = ""
     created: str = ""
-    mode: Mode | None = None
 
 
 _Hit = tuple[QueryItem, float, tuple[str, ...]]
@@ -129,12 +64,9 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
     for given, known, what in ((mode, MODES, "mode"), (scope, QUERY_SCOPES, "scope")):
         if given is not None and given not in known:
             raise UsageError(f"state.query.{what}", f"{given[:60]!r} is no {what}", f"one of {', '.join(known)}")
+    asked = _Question(memory, question, scope)
     chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
-    items = list(items_of(memory, scope))
-    if chosen == "changes" and scope != "history" and (work := recent_work(memory.root)):
-        said = f"The last commits: {'; '.join(f'“{subject}”' for subject in work.subjects)}."
-        items.append(QueryItem("commits", "bundle", "commits", "git log", ".git", "commits", said, mode="changes"))
-    hits = _hits(items, question, chosen)
+    hits = asked.hits(chosen)
     # A checkpoint may repeat the bundle: the first item that says it is cited.
     quoted = {item.said: f"{item.said} [{item.id}, {item.file}]" for item, _, _ in reversed(hits)}
     why = f"nothing in the scope {scope} is about it"
@@ -165,41 +97,175 @@ def _citation(item: QueryItem, score: float, words: Sequence[str]) -> Json:
     }
 
 
-def mode_of(question: str) -> Mode:
-    """Return the mode that the words of a question ask for: next before traps before changes, else answer."""
-    text = question.lower()
-    return next((mode for mode, words in _ASKS if re.search(words, text)), "answer")
+class _Question:
+    """A question, the evidence of the state, and what the repository says."""
+
+    def __init__(self, memory: StateFiles, question: str, scope: str) -> None:
+        self.text, self.lookups = question.strip(), Lookups(memory.root)
+        self.items = list(items_of(memory, scope))
+        self.scope = scope
+        self.project = memory.bundle["project"]["name"] if scope != "history" else ""
+
+    def hits(self, mode: Mode) -> list[_Hit]:
+        """Return the best items: the facts that are asked for, then what the product's ranking finds."""
+        meant = [one for one in intents.INTENTS if mode in ("answer", one.mode) and one.form.search(self.text)]
+        found = self._facts(meant, mode)
+        unknown = not found and self._named_runtimes and intents.NEEDED in [one.topics for one in meant]
+        # Where a fact is asked for and nothing else, what only has the same words is no answer.
+        fact = mode == "answer" and any(not self._rest(one) for one in meant[:1])
+        ranked = [] if unknown or (fact and not found) else self._ranked(self.items)
+        if not found and mode != "answer":
+            topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
+            found = [one for one in ranked if one[0].topic in topics]
+            found += [] if ranked else [(one, 1.0, ()) for one in self._on(list(topics))]
+        elif not (found or ranked or unknown) and self.scope != "history" and not self.text.lower().startswith("where"):
+            ranked = self._ranked([_looked_up(one, "section") for one in self.lookups.sections()], whole=True)
+        known = {hit[0].said for hit in found}
+        return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
+
+    def _facts(self, meant: Sequence[Intent], mode: Mode) -> list[_Hit]:
+        """Return what a name in code means, else the facts of the first intent that has any, else the version of a
+        package, else what any other name means.
+        """
+        ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant]
+        if mode == "answer" and self.scope != "history":
+            about = intents.ABOUT.search(self.text) is not None
+            ways = [self._named, *ways] if about and intents.CODE.search(self.text) else ways
+            ways += [self._required] if "version" in self.text.lower() else [self._named] if about else []
+        return next(filter(None, (way() for way in ways)), [])
+
+    def _answers(self, intent: Intent) -> list[_Hit]:
+        """Return the items on the topics of an intent that have all other words of the question."""
+        rest = self._rest(intent)
+        if rest and intent.topics == ("project",):
+            return []
+        needs = self._named_runtimes if intent.topics == intents.NEEDED else []
+        return [
+            (one, 1.0, tuple(sorted(rest)))
+            for one in self._on(intent.topics)
+            if all(re.search(word, one.said, re.IGNORECASE) for word in needs) and _share(one, rest) == 1
+        ]
+
+    @cached_property
+    def _named_runtimes(self) -> list[str]:
+        """The languages and tools that the question names, each as the word for it in the facts."""
+        names = intents.RUNTIMES.items()
+        return [word for form, word in names if re.search(rf"(?<!\w)(?:{form})(?!\w)", self.text, re.IGNORECASE)]
+
+    def _required(self) -> list[_Hit]:
+        """Return which version the project needs of a package that the question names."""
+        rest = self._rest(None)
+        found = ((word, one) for word in rest for one in self.lookups.requirement(word))
+        return [(_looked_up(one, "requirement"), 1.0, (word,)) for word, one in found]
+
+    def _rest(self, intent: Intent | None) -> set[str]:
+        """Return the words of the question that are about something, except those by which an intent asks."""
+        text = self.text
+        if intent is not None:
+            # What is between the first and the last word of a form may be what it is about.
+            text = intent.form.sub(lambda found: f" {' '.join(found[0].split()[1:-1])} ", text)
+        if intent is not None and intent.topics == intents.NEEDED:
+            text = re.sub(intents.RUNTIME, " ", text, flags=re.IGNORECASE)
+        own = {stem(word) for word in (*tokens(self.project), *tokens(self.project.rpartition("/")[2]))}
+        return {word for word in content_words(text) if stem(word) not in intents.NEUTRAL | own}
+
+    def _on(self, topics: Sequence[str]) -> Iterator[QueryItem]:
+        """Yield the items on some topics, topic by topic, and then what the repository says on them."""
+        for topic in topics:
+            yield from (one for one in self.items if one.topic == topic)
+            if self.scope != "history":
+                yield from (_looked_up(fact, topic) for fact in self.lookups.of(topic))
+
+    def _named(self) -> list[_Hit]:
+        """Return what the name in the question means: a part of the project map, a declaration, a file or folder."""
+        asked = intents.ABOUT.sub(" ", self.text)
+        names = [one[1] or one[0] for one in intents.NAME.finditer(asked) if intents.is_name(one[0])]
+        every = content_words(intents.KIND.sub(" ", asked))
+        words = [one for one in every if stem(one) not in intents.NEUTRAL or one in names]
+        if not (words or names):
+            return []
+        names = list(dict.fromkeys([*names, " ".join(every), " ".join(words)]))
+        found: dict[str, QueryItem] = {}
+        for look in (self._exactly, self.lookups.near):
+            for one in (one for name in names if name for one in look(name)):
+                fact = one if isinstance(one, QueryItem) else _looked_up(one, "named")
+                found.setdefault(fact.said, fact)
+        return [(one, 1.0, tuple(words)) for one in list(found.values())[:MOST]]
+
+    def _exactly(self, name: str) -> Iterator[QueryItem | Fact]:
+        """Yield what has just this name, in the project map and the repository; what is written alike comes first."""
+        titled = [(one, one.title.split("\n")) for one in self.items if one.topic in _MAPPED]
+        mapped = [(one, titles) for one, titles in titled if folded_name(name) in map(folded_name, titles)]
+        yield from (one for one, titles in mapped if name in titles)
+        yield from self.lookups.about(name)
+        yield from (one for one, _ in mapped)
+
+    def _ranked(self, items: Sequence[QueryItem], *, whole: bool = False) -> list[_Hit]:
+        """Return the items that the product's ranking finds, the best first; with `whole` only those with all words."""
+        rest = self._rest(None)
+        if not rest:
+            return []
+        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
+        found = [hit for hit in rank(" ".join(rest), texts, len(texts)) if hit.is_about]
+        share = 1.0 if whole else _LEAST
+        found = [hit for hit in found if _share(items[hit.entry.line], rest) >= share]
+        told = [(items[hit.entry.line], hit.score, tuple(need for need, _ in hit.why)) for hit in found]
+        weighed = [(item, score * _WEIGHTS.get(item.kind, 1.0), words) for item, score, words in told]
+        return sorted(weighed, key=lambda hit: -hit[1])
 
 
-def _hits(items: list[QueryItem], question: str, mode: Mode) -> list[_Hit]:
-    """Return the best items; a question for a mode and nothing else is answered by the items of the mode."""
-    texts = [Text(item.asked, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
-    # The words that ask for steps and traps are in no step and no trap.
-    about = re.sub(dict(_ASKS)[mode], " ", question, flags=re.IGNORECASE) if mode in ("next", "traps") else question
-    found = [hit for hit in rank(about, texts, len(texts)) if hit.is_about] if content_words(about) else []
-    told = [(items[hit.entry.line], hit.score, tuple(need for need, _ in hit.why)) for hit in found]
-    told = [one for one in told if one[1] >= _LEAST or _says(one[0], one[2])]
-    if mode != "answer" and not any(item.mode == mode for item, _, _ in told):
-        told = [*((item, 1.0, ()) for item in items if item.mode == mode), *told]
-    hits = [(item, score * _weight(item, mode, question), words) for item, score, words in told]
-    return sorted(hits, key=lambda hit: -hit[1])[:MOST]
+_MAPPED = ("module", "entry point", "program", "area", "path")
 
 
-def _weight(item: QueryItem, mode: Mode, question: str) -> float:
-    meant = _MEANT if item.mode == mode else _FACT if item.category in ("project", "command") else 1.0
-    asked = question.strip(" ?").lower()
-    place = _PLACE if asked.startswith("where") and item.category in _PLACES else 1.0
-    exact = _MEANT if asked in item.asked.lower().split(", ") else 1.0
-    return _WEIGHTS.get(item.kind, 1.0) * meant * place * exact
+def _share(item: QueryItem, words: set[str]) -> float:
+    """Return the share of the words that an item has in any form; 1 where there is no word."""
+    wanted = {stem(word) for word in words}
+    told = {stem(word) for word in tokens(f"{item.title} {item.said} {item.text}")}
+    return len(wanted & told) / len(wanted) if wanted else 1.0
 
 
-def _says(item: QueryItem, words: Sequence[str]) -> bool:
-    """Return whether an item itself has one of the words, in any form."""
-    told = {stem(word) for word in tokens(f"{item.said} {item.text}")}
-    return any(stem(word) in told for word in content_words(" ".join(words)))
+def _looked_up(fact: Fact, topic: str) -> QueryItem:
+    return QueryItem(topic, "repository", topic, topic, fact.file, fact.said, fact.title)
 
 
 # -- what can answer ----------------------------------------------------------------------------------------------
+
+_COMMANDS = ("single test", "test", "lint", "types", "format", "build", "set up")
+"""The kinds of commands, as their labels and the notes of the analysis begin."""
+_NOTES = (
+    *((kind, f"{kind}: ") for kind in _COMMANDS),
+    ("needed version",
+     r"Uses the .* edition|(?:Runs on|Is (?:developed|built) with|Needs|Requires|Targets|Compiles (?:for|as))\b.*\d"),
+    ("integration", "Continuous integration"), ("language", "Uses [A-Z].* and "), ("tested with", "CI tests with"),
+    ("before tests", "Before the tests:"), ("services", "The tests in CI use"), ("parts tested", "In `"),
+    ("hooks", "Before a commit"), ("note", ""),
+)  # fmt: skip
+"""The topics of the notes of the analysis, each with their beginning."""
+_PARTS = (
+    ("project.packageManager", "package manager", "packageManager", "", "The package manager is {text}."),
+    ("project.workspaceManager", "workspace", "workspaceManager", "", "The workspace is managed by {text}."),
+    ("project.primaryEcosystem", "language", "primaryEcosystem", "", "The language or ecosystem is {text}."),
+    ("project.keyPaths", "path", "path", "{text}", "`{text}` is a key path."),
+    ("projectMap.modules", "module", "module", "{name}\n{path}\n{stem}", "`{path}`: {responsibility}"),
+    ("projectMap.entrypoints", "entry point", "entrypoint", "{path}\n{stem}", "`{path}`: {role}"),
+    ("projectMap.denseSourceAreas", "area", "area", "{path}\n{stem}", "`{path}`: {note}"),
+    ("projectMap.architectureNotes", "note", "note", "", "{text}"),
+    ("currentFocus.currentState", "state", "state", "", "{text}"),
+    ("currentFocus.knownRisks", "risk", "risk", "", "{text}"),
+    ("currentFocus.suggestedNextActions", "suggested action", "suggested-action", "", "{text}"),
+)  # fmt: skip
+"""The values and lists of the bundle: the topic and the id of one, its names, and what it says."""
+_ENTRIES = (("gotcha", "gotchas", ("cause", "correctPath", "symptom")), ("step", "nextSteps", ("start", "why", "done")))
+_IDS = {"step": "next-step"}
+_SIGNALS = {
+    "decisions": "decision",
+    "gotchas": "gotcha",
+    "nextStepHints": "step",
+    "validationObservations": "validation",
+}
+_FILES = {"gotcha": "gotchas", "step": "next-steps", "focus": "current-focus", "validation": "current-focus",
+          "state": "current-focus", "risk": "current-focus", "suggested action": "current-focus"}  # fmt: skip
+"""The projection that shows a topic; the project map, where nothing else is said."""
 
 
 def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
@@ -210,71 +276,63 @@ def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
     if scope in ("state", "all"):
         yield from _of_bundle(memory.bundle, memory.state["generatedAt"])
         for checkpoint in memory.latest_checkpoints(MOST_CHECKPOINTS):
-            yield _of_checkpoint(checkpoint)
+            if not checkpoint["summary"].startswith(NO_FOCUS):  # it says nothing
+                yield _of_checkpoint(checkpoint)
     if scope in ("history", "all"):
         for event in reversed(memory.events[-MOST_EVENTS:]):
             yield from _of_event(event)
 
 
-_FILES = {"gotcha": "gotchas", "next-step": "next-steps", "focus": "current-focus", "command": "current-focus"}
-"""The projection that shows a category; the project map, where nothing else is said."""
-
-
 def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     def item(
-        name: str, category: str, place: str, asked: str, said: str, text: str = "", mode: Mode | None = None
+        name: str, topic: str, place: str, said: str, title: str = "", text: str = "", file: str = ""
     ) -> QueryItem:
-        file = path_of("project-map" if name.startswith("note-") else _FILES.get(category, "project-map"))
-        return QueryItem(name, "bundle", category, f"bundle.{place}", file, asked, said, text, created, mode)
+        shown = path_of(file or _FILES.get(topic, "project-map"))
+        return QueryItem(name, "bundle", topic, f"bundle.{place}", shown, said, title, text, created)
 
     project, focus = bundle["project"], bundle["currentFocus"]
-    name = project["name"]
-    asked = f"what is {name}, what is {name.rpartition('/')[2]}, what does {name} do, project, purpose, about"
-    yield item("project", "project", "project.summary", asked, f"{name}: {project['summary']}")
+    yield item("project", "project", "project.summary", f"{project['name']}: {project['summary']}", project["name"])
     for number, one in enumerate(bundle["validationCommands"]):
-        command = " ".join(one["command"])
-        about = f"{one['label']} {one['purpose']} {command}".lower()
-        asked = next((words for kind, words in _ASKED_FOR.items() if kind in about), "validate, check")
-        said = f"`{command}`: {one['purpose']}"
-        yield item(f"command-{number + 1}", "command", f"validationCommands[{number}]", asked, said, one["label"])
-    mode: Mode | None
-    for kind, key, names, mode in _ENTRIES:
+        about = f"{one['label']} {one['purpose']}".lower()
+        topic = next((kind for kind in _COMMANDS if kind in about), "validate")
+        said, place = f"`{' '.join(one['command'])}`: {one['purpose']}", f"validationCommands[{number}]"
+        yield item(f"command-{number + 1}", topic, place, said, one["label"], file="current-focus")
+    for topic, key, names in _ENTRIES:
         for number, one in enumerate(bundle[key], 1):
             told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and not SOURCE.match(text)]
             # A rule is told whole by its way out, of which the title may be the beginning.
             is_whole = bool(told) and told[0].startswith(one["title"].rstrip("…"))
             said, rest = told[0] if is_whole else ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
-            yield item(f"{kind}-{number}", kind, f"{key}.{one['title']}", one["title"], said, rest, mode)
-    for where, kind, category, asked, said, mode in _PARTS:
+            yield item(f"{_IDS.get(topic, topic)}-{number}", topic, f"{key}.{one['title']}", said, one["title"], rest)
+    for where, topic, name, titles, said in _PARTS:
         section, _, key = where.partition(".")
         found = bundle[section][key]
         for number, one in enumerate([found] if isinstance(found, str) else found):
             if found in ("none", "unknown"):
                 continue
-            values = {"text": one} if isinstance(one, str) else one
-            words, text = asked.format_map(values), said.format_map(values)
-            part = "program" if kind == "entrypoint" and "`: The " in text else category
-            if kind == "note":
-                words = next(words for start, words in _NOTES if re.match(start, text))
-                part = "command" if words in _ASKED_FOR.values() else category
-            yield item(f"{kind}-{number + 1}", part, f"{where}[{number}]", words, text, mode=mode)
+            values = {"text": one} if isinstance(one, str) else {**one, "stem": stem_of(one["path"])}
+            text, about = said.format_map(values), topic
+            if topic == "note":
+                about = next(about for about, start in _NOTES if re.match(start, text, re.IGNORECASE))
+            yield item(f"{name}-{number + 1}", about, f"{where}[{number}]", text, titles.format_map(values))
+            if topic == "entry point" and re.search("`: The (?:command|program)", text):
+                yield item(f"{name}-{number + 1}", "program", f"{where}[{number}]", text, titles.format_map(values))
     if paths := bundle["projectMap"]["firstFilesToRead"]:
-        asked = "which files to read first, where to begin reading, important files, where to start"
-        said = f"Read first: {', '.join(f'`{path}`' for path in paths)}."
-        yield item("first-files", "files", "projectMap.firstFilesToRead", asked, said)
+        yield item("first-files", "first files", "projectMap.firstFilesToRead", f"Read first: {_paths(paths)}.")
     if modules := bundle["projectMap"]["modules"]:
-        asked = "which packages, which packages are there, which modules, which parts, what is it made of"
-        paths = ", ".join(f"`{one['path']}`" for one in modules)
-        yield item("modules", "files", "projectMap.modules", asked, f"The parts are {paths}.")
-    asked = "current focus, what is being worked on, unreleased, status"
+        said = f"The parts are {_paths(one['path'] for one in modules)}."
+        yield item("modules", "parts", "projectMap.modules", said)
     if not focus["summary"].startswith(NO_FOCUS):
         said = " ".join([focus["summary"], *focus["currentState"][:1]])
-        yield item("current-focus", "focus", "currentFocus.summary", asked, said, mode="changes")
+        yield item("current-focus", "focus", "currentFocus.summary", said)
     snapshot = focus["validationSnapshot"]
     if snapshot["status"] != "not-run":
-        asked = "do the tests pass, was it validated, validation, last run"
         said = f"{snapshot['status'].capitalize()} at {snapshot['validatedAt']}: {snapshot['summary']}"
-        yield item("validation", "focus", "currentFocus.validationSnapshot", asked, said)
+        yield item("validation", "validation", "currentFocus.validationSnapshot", said)
+
+
+def _paths(paths: Iterable[str]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
 
 
 def _of_checkpoint(checkpoint: Json) -> QueryItem:
@@ -282,18 +340,18 @@ def _of_checkpoint(checkpoint: Json) -> QueryItem:
     lines = [bundle["currentFocus"]["summary"], *bundle["currentFocus"]["currentState"]]
     lines += [f"{one['title']}: {one['cause']}" for one in bundle["gotchas"]]
     lines += [f"{one['title']}: {one['start']}" for one in bundle["nextSteps"]]
-    place, file, text, created = f"checkpoint:{name}", checkpoint_path(name), "\n".join(lines), checkpoint["createdAt"]
-    return QueryItem(name, "checkpoint", "checkpoint", place, file, "checkpoint", said, text, created)
+    text, created, file = "\n".join(lines), checkpoint["createdAt"], checkpoint_path(name)
+    return QueryItem(name, "checkpoint", "checkpoint", f"checkpoint:{name}", file, said, "", text, created)
 
 
 def _of_event(event: Json) -> Iterator[QueryItem]:
     """Yield the signals of an event, unless it was written along with a bundle, and the event itself."""
     name, created = event["id"], event["createdAt"]
 
-    def item(said: str, category: str, mode: Mode | None) -> QueryItem:
-        return QueryItem(name, "event", category, f"event:{name}", EVENTS, event["summary"], said, "", created, mode)
+    def item(said: str, topic: str) -> QueryItem:
+        return QueryItem(name, "event", topic, f"event:{name}", EVENTS, said, event["summary"], "", created)
 
     if not is_echo(event):
-        for kind, mode in _SIGNALS.items():
-            yield from (item(text, kind, mode) for text in event["signals"][kind])
-    yield item(event["summary"], "event", None if is_echo(event) else "changes")
+        for kind, topic in _SIGNALS.items():
+            yield from (item(text, topic) for text in event["signals"][kind])
+    yield item(event["summary"], "event" if is_echo(event) else "said")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.contract.place import Place
@@ -19,12 +21,15 @@ def shop(project: Place) -> Place:  # noqa: F811
     """Return a shop with tests, a lock file, an entry point and a session."""
     project.write(
         "pyproject.toml",
-        '[project]\nname = "shop"\nrequires-python = ">=3.11"\n[project.scripts]\nshop = "shop.cli:main"\n'
-        '[dependency-groups]\ndev = ["pytest"]\n',
+        '[project]\nname = "shop"\nversion = "2.3"\nrequires-python = ">=3.11"\ndependencies = ["flask>=3"]\n'
+        '[project.scripts]\nshop = "shop.cli:main"\n[dependency-groups]\ndev = ["pytest"]\n',
     )
     project.write("uv.lock", "version = 1\n")
     project.write("shop/__init__.py", '"""The shop."""\n')
     project.write("shop/cli.py", '"""The command line."""\ndef main(): ...\n')
+    project.write("shop/carts.py", 'class CartStore:\n    """Keeps the carts of customers until they pay."""\n')
+    project.write(".github/workflows/publish.yml", "on: push\n")
+    project.write("LICENSE", "Permission is hereby granted, free of charge, to any person\n")
     project.write("tests/test_shop.py", "def test_it(): ...\n")
     assert project("state", "update").code == 0
     learned(
@@ -46,6 +51,15 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("which python versions are supported", "3.11"),
         ("what package manager does it use", "uv"),
         ("what is shop", "sells tea"),
+        ("how do I run just one test", "pytest tests/test_shop.py -k name"),
+        ("what version is this", "The version is 2.3 (`pyproject.toml`)"),
+        ("which Flask version is required", "Needs flask >=3 (`pyproject.toml`)"),
+        ("what does it depend on", "Depends on `flask`"),
+        ("which licence", "The licence is MIT (`LICENSE`)"),
+        ("how is it released", "`.github/workflows/publish.yml`"),
+        ("where are the tests", "The tests are in `tests` (1 file)"),
+        ("what is CartStore", "`class CartStore`: Keeps the carts of customers until they pay."),
+        ("where is the cart store", "`shop/carts.py`, line 1"),
         ("where is the entry point", "shop/cli.py"),
         ("what is the main file", "shop/cli.py"),
         ("what should I do next", "Add tests for the upload path"),
@@ -58,11 +72,19 @@ def test_the_first_line_is_the_fact_with_its_source(shop: Place, question: str, 
     """The best evidence answers in its own words; its id and file stand behind it."""
     line = first(shop, question)
     assert right in line
-    assert line.endswith(".md]") or line.endswith(".jsonl]")
+    assert re.search(r"\[[\w -]+, [\w./-]+\]$", line)
 
 
 @pytest.mark.parametrize(
-    "question", ["who is the president of France", "is it the one that we do", "does it support Bluetooth"]
+    "question",
+    [
+        "who is the president of France",
+        "is it the one that we do",
+        "does it support Bluetooth",
+        "which PHP version is needed",
+        "how do I build a spaceship",
+        "where is the shopping mall",
+    ],
 )
 def test_without_evidence_it_says_so(shop: Place, question: str) -> None:
     """Words of every text, and words that people ask by, are no evidence."""

@@ -78,7 +78,7 @@ _LAUNCHERS = re.compile(
 )
 _NEVER = re.compile(
     r"--write\b|--fix\b|:fix\b|--apply\b|--unsafe\b|--update|--bless|\s-u\b|--auto-?correct|rubocop.* -[aA]\b"
-    r"|pre-commit|husky|lint-staged|gofmt\b.* -w|no test specified"
+    r"|-S \w|pre-commit|husky|lint-staged|gofmt\b.* -w|no test specified"
     r"|(?:\bblack|\bisort|(?:\bruff|mix|dotnet) format|(?:cargo|go|terraform) fmt)\b(?!.*--(?:check|diff|verify))"
     r"|--watch(?:All)?\b(?!=false)|\bwatch\b|\bnodemon\b|--ui\b|\bserve\b|karma start(?!.*single-run)"
 )
@@ -183,8 +183,9 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     if "test" in best:
         usual = " ".join(one.text for one in _conventions(tree, projects[:1]) if one.kind == "test")
         run = " ".join(scripts.get(word, "") for word in best["test"].words)
-        files = " ".join(map(tree.text, ("tox.ini", "noxfile.py", "Rakefile")))
-        for said in (f"{best['test'].text} {run}", files, usual):
+        files = ["tox.ini", "noxfile.py", "Rakefile", *(path for path in tree.files if path.endswith(".rake"))]
+        parts = " ".join(text for name, text in scripts.items() if name.startswith("test"))
+        for said in (f"{best['test'].text} {run}", parts, " ".join(map(tree.text, files)), usual):
             if words := next((words for tool, words in _ONE_TEST if re.search(tool, said)), ""):
                 launched = re.match(r"(?:uv|poetry|pdm|hatch|pipenv|bundle) (?:run|exec) (?!rspec)", best["test"].text)
                 begin = launched[0] if launched is not None and words.startswith(("pytest", "rake")) else ""

@@ -239,7 +239,7 @@ def _of_file(tree: Tree, path: str) -> str:
     found: dict[str, str] = {}
     for comment, line in _comments(text, path):
         if (named := _DECLARED.match(line)) and _is_about(file, _folded(named[1])):
-            found.setdefault(named[1], _described(inside.get(named[1], comment), _WORDS))
+            found.setdefault(named[1], described(inside.get(named[1], comment), _WORDS))
     # The thing itself says more than what makes it.
     names = sorted(
         (name for name, said in found.items() if said), key=lambda name: (_folded(name) != file, name != bare)
@@ -293,16 +293,16 @@ def header(tree: Tree, path: str) -> str:
     """Return the first sentence of the description at the top of a source file; "" where there is none."""
     text, end = tree.text(path), path.rpartition(".")[2]
     if end in ("py", "pyi"):
-        return _described("".join(_DOCSTRING.findall(text)[0]) if _DOCSTRING.match(text) else "", _FEWEST)
+        return described("".join(_DOCSTRING.findall(text)[0]) if _DOCSTRING.match(text) else "", _FEWEST)
     if end in ("ex", "exs"):
         # The module that the file is named after, else the first one.
         stem, modules = _folded(path.rpartition("/")[2].partition(".")[0]), [*_MODULES.finditer(text)]
         about = next((one for one in modules if _folded(one[2].rpartition(".")[2]) == stem), next(iter(modules), None))
         inside = text[about.end() :].partition(f"\n{about[1]}  @moduledoc")[2] if about is not None else ""
         doc = _MODULEDOC.match(f"@moduledoc{inside}")
-        return _described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""
+        return described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""
     for comment, code in _comments(text, path) if language_of(path) is not None else ():
-        if said := _described(comment, _WORDS):
+        if said := described(comment, _WORDS):
             about_file = comment.startswith("/*") and not (_DECLARED.match(code) or _VALUE.match(code))
             if code.startswith("namespace") and not code.endswith(";"):
                 return ""
@@ -312,7 +312,7 @@ def header(tree: Tree, path: str) -> str:
     return ""
 
 
-def _described(comment: str, least: int) -> str:
+def described(comment: str, least: int) -> str:
     """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
     comment = _UNDERLINED.sub("", comment)
     text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", comment.strip("/*!")))).strip()

@@ -193,9 +193,9 @@ _TRACKED = ("!/.github/", "!/.circleci/", "!/.travis.yml")
 """What is read although a rule such as `.*` leaves it out: files that git tracks are not ignored."""
 NOT_OWN = (
     ".*/", "!.github/", "!.circleci/", "!.buildkite/", "!.ci/", "!.changeset/", "node_modules/", "bower_components/",
-    "vendor/", "third_party/", "third-party/", "thirdparty/", "build/", "dist/", "target/", "obj/", "_build/",
-    "cmake-build-*/", "venv/", "virtualenv/", "site-packages/", "__pycache__/", "eggs/", "htmlcov/", "coverage/",
-    "Pods/", "Carthage/", "DerivedData/", "elm-stuff/", "*.egg-info/", "*.dist-info/", "*.xcodeproj/",
+    "vendor/", "third_party/", "third-party/", "thirdparty/", "build/", "!/src/build/", "dist/", "target/", "obj/",
+    "_build/", "cmake-build-*/", "venv/", "virtualenv/", "site-packages/", "__pycache__/", "eggs/", "htmlcov/",
+    "coverage/", "Pods/", "Carthage/", "DerivedData/", "elm-stuff/", "*.egg-info/", "*.dist-info/", "*.xcodeproj/",
     "priv/static/", "/docs/agent-memory/", "/.git",
 )  # fmt: skip
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""

@@ -1,0 +1,411 @@
+"""Looks up in the repository, as it is now, what a question is about: facts of manifests, sections, definitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+from memory.base.git import last_tag, recent_work
+from memory.base.safe_text import plural
+from memory.base.words import camel_parts, content_words, stem
+from memory.state.projections import code
+
+from .documents import cut, ended, first_sentence, listed, sections_of
+from .ecosystems import Place
+from .manifests import Project, main_package, projects_of
+from .modules import described, header
+from .tree import Tree, is_document, is_test, language_of
+
+
+class Fact(NamedTuple):
+    """What the repository says: the sentence, the file that says it, and words that it is found by."""
+
+    said: str
+    file: str
+    title: str = ""
+
+
+def _text(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
+
+
+_MANIFESTS: tuple[tuple[str, tuple[Place, ...], tuple[Place, ...], tuple[Place, ...]], ...] = (
+    ("pyproject.toml", ("project.version", "tool.poetry.version"),
+     ("project.license", "project.license.text", "tool.poetry.license"),
+     ("project.dependencies", "tool.poetry.dependencies")),
+    ("setup.cfg", (_text(r"^version\s*=\s*(\d\S*)"),), (_text(r"^license\s*=\s*(.+)"),), ()),
+    ("setup.py", (_text(r"\bversion\s*=\s*['\"](\d[^'\"]*)"),), (_text(r"\blicense\s*=\s*['\"]([^'\"]+)"),), ()),
+    ("package.json", ("version",), ("license",), ("dependencies",)),
+    ("Cargo.toml", ("package.version", "workspace.package.version"),
+     ("package.license", "workspace.package.license"), ("dependencies", "workspace.dependencies")),
+    ("composer.json", ("version",), ("license",), ("require",)),
+    ("go.mod", (), (), (_text(r"^(?:require[ \t]+|[ \t]+)([\w.-]+/\S+) v\S+(?![^\n]*// indirect)"),)),
+    ("pom.xml", (_text(r"<version>\s*(\d[^<\s]*)"),), (),
+     (_text(r"<dependency>(?:(?!</dependency>|<scope>test)[\s\S])*?<artifactId>\s*([^<\s]+)"
+            r"(?:(?!</dependency>|<scope>test)[\s\S])*</dependency>"),)),
+    ("gradle.properties", (_text(r"^(?:VERSION_NAME|version)\s*=\s*(\d\S*)"),), (), ()),
+    ("build.gradle*", (_text(r"^\s*version\s*=?\s*['\"](\d[^'\"]*)"),), (),
+     (_text(r"\b(?:implementation|api)[ (]+['\"][^:'\"]+:([^:'\"]+)"),)),
+    ("*.gemspec", (_text(r"\.version\s*=\s*['\"](\d[^'\"]*)"),), (_text(r"\.licenses?\s*=\s*\[?['\"]([^'\"]+)"),),
+     (_text(r"\.add_(?:runtime_)?dependency[ (]+['\"]([^'\"]+)"),)),
+    ("mix.exs", (_text(r"(?:@version|\bversion:)\s+\"(\d[^\"]*)"),), (_text(r"\blicenses:\s*\[\s*\"([^\"]+)"),),
+     (_text(r"^\s*\{:(\w+),(?![^\n]*only:)[^\n]*\}"),)),
+    ("CMakeLists.txt", (_text(r"(?i)^\s*project\s*\([^)]*?\bVERSION\s+(\d[\w.]*)"),), (),
+     (_text(r"(?i)\bfind_package\s*\(\s*([\w+-]+)"),)),
+    ("meson.build", (_text(r"\bversion\s*:\s*'(\d[^']*)"),), (_text(r"\blicense\s*:\s*\[?\s*'([^']+)"),),
+     (_text(r"\bdependency\s*\(\s*'([^']+)"),)),
+    ("*.csproj", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),),
+     (_text(r"<PackageLicenseExpression>\s*([^<\s]+)"),), (_text(r"<PackageReference\s+Include=\"([^\"]+)"),)),
+    ("Directory.Build.props", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),),
+     (_text(r"<PackageLicenseExpression>\s*([^<\s]+)"),), ()),
+    ("Package.swift", (), (), (_text(r"\.package\(\s*(?:name:[^,]*,\s*)?url:\s*\"[^\"]*?([\w.-]+?)(?:\.git)?\""),)),
+)  # fmt: skip
+"""The manifests, each with the places of the project's own version, its licence, and what it depends on."""
+_TABLES = ("peerDependencies", "dependencies", "require", "project.dependencies", "tool.poetry.dependencies",
+           "workspace.dependencies", "devDependencies", "require-dev", "dev-dependencies")  # fmt: skip
+"""The places of the packages that a project needs, each with its version."""
+_VERSION_FILE = re.compile(
+    r"(?:.*/)?(?:_*version_*|_*about_*|__init__|const(?:ants?)?)\.(?:py|rb|php|go|ts|js|rs)", re.I
+)
+_OWN_VERSION = re.compile(r"(?:__version__|\bVERSION|\b[vV]ersion)\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+-]*)['\"]")
+_NO_VERSION = re.compile(r"0\.0\.0(?:-.*)?\Z|.*[{$]")
+_APART = re.compile(r"<(dependencyManagement|plugins|profiles)>.*?(?:</\1>|\Z)", re.DOTALL)
+"""The parts of an XML manifest whose dependencies are not those of the project."""
+_NEEDED = re.compile(r"[A-Za-z0-9@][\w@/.-]*")
+_NO_PACKAGE = re.compile(r"python|php|ext-[\w-]+|lib-[\w-]+")
+_LICENCES = (
+    ("MIT", "Permission is hereby granted, free of charge"), ("Apache 2.0", "Apache License"),
+    ("MPL 2.0", "Mozilla Public License"), ("LGPL", "GNU LESSER GENERAL PUBLIC LICENSE"),
+    ("AGPL", "GNU AFFERO GENERAL PUBLIC LICENSE"), ("GPL", "GNU GENERAL PUBLIC LICENSE"),
+    ("BSD (3 clauses)", r"Redistribution and use in source(?s:.)*(?:Neither the name|names? of)"),
+    ("BSD (2 clauses)", "Redistribution and use in source"), ("ISC", "Permission to use, copy, modify, and"),
+    ("Unlicense", "This is free and unencumbered software"), ("BSL 1.0", "Boost Software License"),
+)  # fmt: skip
+"""The licences, each with words of its text."""
+_LICENCE_FILE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:[-.][\w.-]+)?", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"\.github/workflows/[^/]*(?:release|publish|deploy)[^/]*\.ya?ml"
+    r"|(?:docs/|\.github/)?releas(?:ing|e)(?:[-_]process)?\.\w+"
+    r"|(?:tasks|scripts?|tools?|bin|dev|etc)/[^/]*(?:release|publish)[^/]*|\.goreleaser\.ya?ml",
+    re.IGNORECASE,
+)
+_RELEASE_SCRIPT = re.compile(r"release|publish")
+_RUN_SCRIPT = re.compile(r"start|dev|serve")
+_LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
+_BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
+"""The subjects of commits that tell nothing of the work."""
+_USERS = re.compile(
+    r"\b(?:used by|users|adopters|showcase|who(?:'s| is)? us(?:es|ing)|projects using|in production)\b", re.IGNORECASE
+)
+_ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
+_MAINTAINERS = re.compile(
+    r"\bmaintain(?:ers|ed by)\b|\A(?:authors?|credits)\Z|\b(?:written|created) by\b", re.IGNORECASE
+)
+_KINDS = (
+    "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
+    "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
+    "const", "static", "val", "var", "let", "#define",
+)  # fmt: skip
+"""The words that declare something, those of types first."""
+_FIRST_OF_NO_TYPE = _KINDS.index("def")
+_DECLARES = (
+    rf"^(?!\s*import)[^\n;\"'#/*=]{{0,80}}?(?<!\w)(?P<kind>{'|'.join(map(re.escape, _KINDS))})[ \t]+"
+    r"(?:\([^()\n]{0,80}\)[ \t]*)?(?:[A-Z_]{3,}[ \t]+)?(?P<name>(?:\w+(?:::|\.))*NAME)(?!\w)"
+    # What ends there only says that it exists elsewhere.
+    r"(?![ \t]*;)[^\n]*"
+)
+_DECLARES_TYPED = (
+    r"^[ \t]{0,4}(?!return|else|new |throw|[\w ]*=)(?:[\w:<>,~\[\]]+[ \t*&]+)+?(?P<name>NAME)[ \t]*\([^;\n]*$"
+)
+"""The forms of a declaration of NAME: by a word, and by the type of what it returns."""
+_TYPED = frozenset({"C", "C++", "Objective-C", "Java", "C#"})
+_MOST_DOCUMENTS, _MOST_TEXT, _MOST_SAID, _MOST_LINES = 60, 200_000, 300, 400
+_DOCSTRING = re.compile(r"[^\n]*\n\s*(?:@moduledoc\s+)?[rR]?(?:~[sS])?\"\"\"(.{1,4000}?)(?:\"\"\"|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"//|/?\*|#(?!\[|!)|--")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n[ \t]*(?:\$ )?([^\n#][^\n]{2,200})", re.MULTILINE)
+
+
+class Lookups:
+    """What a repository says now; its files are listed when the first question needs them."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Look at nothing yet."""
+        self._root = root
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The files."""
+        return Tree(self._root)
+
+    @cached_property
+    def projects(self) -> list[Project]:
+        """The projects."""
+        return projects_of(self.tree)
+
+    def of(self, topic: str) -> Iterator[Fact]:
+        """Yield what the repository says on a topic; nothing where it has none of its own."""
+        find = getattr(self, f"_{topic.replace(' ', '_')}", None)
+        if find is not None:
+            yield from find()
+
+    # -- facts by their topics --------------------------------------------------------------------------------------
+
+    def _places(self, which: int) -> Iterator[tuple[Project, str, tuple[Place, ...]]]:
+        """Yield the manifests at the root and of the main package, with their places of one kind of fact."""
+        for project in self.projects[:1]:
+            main = main_package(self.tree, project)
+            for folder in dict.fromkeys((main.folder if main is not None else "", "")):
+                for row, path in product(_MANIFESTS, self.tree.folders.get(folder, [])):
+                    if fnmatch(path.rpartition("/")[2], row[0]):
+                        yield project, path, (row[1], row[2], row[3])[which]
+
+    def _own_version(self) -> Iterator[Fact]:
+        for project, path, places in self._places(0):
+            value = project.first([path], *places)
+            if value and not _NO_VERSION.match(value):
+                yield Fact(f"The version is {value} (`{path}`).", path)
+        files = [path for path in self.tree.sources() if _VERSION_FILE.fullmatch(path)]
+        for path in sorted(files, key=lambda one: ("version" not in one, one.count("/"))):
+            if found := _OWN_VERSION.search(self.tree.text(path)):
+                yield Fact(f"The version is {found[1]} (`{path}`).", path)
+        tag, since = last_tag(self._root)
+        if tag:
+            ago = f", {plural(since, 'commit')} ago" if since else ""
+            yield Fact(f"The last tag is {tag}{ago}.", ".git")
+
+    def _licence(self) -> Iterator[Fact]:
+        for project, path, places in self._places(1):
+            if value := project.first([path], *places):
+                yield Fact(f"The licence is {value} (`{path}`).", path)
+        for path in filter(_LICENCE_FILE.fullmatch, self.tree.folders[""]):
+            text = re.sub(r"\s+", " ", self.tree.text(path))
+            name = next((name for name, words in _LICENCES if re.search(words, text)), "")
+            yield Fact(f"The licence is {name} (`{path}`)." if name else f"`{path}` is the licence.", path)
+
+    def _dependencies(self) -> Iterator[Fact]:
+        for project, path, places in self._places(2):
+            names: dict[str, None] = {}
+            for place in places:
+                raw = (
+                    place.findall(_APART.sub("", self.tree.text(path)))
+                    if isinstance(place, re.Pattern)
+                    else project.value(path, place)
+                )
+                found = (_NEEDED.match(one) for one in raw or () if isinstance(one, str))
+                names |= {one[0]: None for one in found if one and not _NO_PACKAGE.fullmatch(one[0].lower())}
+            told = listed([f"`{name}`" for name in names], 12)
+            if places:
+                yield Fact(f"Depends on {told} (`{path}`)." if told else f"`{path}` names no dependencies.", path)
+
+    def requirement(self, name: str) -> Iterator[Fact]:
+        """Yield which version of a named package the manifests need."""
+        line = re.compile(rf"(?i){re.escape(name)}(?:\[[^\]]*\])?[\s(]*([~^<>=!]+\s*\d[^;)]*)")
+        for project, path, _ in self._places(2):
+            for table in _TABLES:
+                value = project.value(path, table)
+                found = value.get(name, "") if isinstance(value, dict) else ""
+                found = found.get("version", "") if isinstance(found, dict) else found
+                said = [line.match(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
+                needed = [found, *(one[1] for one in said if one)]
+                yield from (
+                    Fact(f"Needs {name} {one} (`{path}`).", path) for one in needed if one and isinstance(one, str)
+                )
+
+    def _release(self) -> Iterator[Fact]:
+        files = [path for path in self.tree.files if _RELEASE.fullmatch(path)]
+        named = [f"`{path}`" for path in files] + self._scripts(_RELEASE_SCRIPT)
+        if named:
+            yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
+
+    def _run(self) -> Iterator[Fact]:
+        if scripts := self._scripts(_RUN_SCRIPT):
+            yield Fact(f"Started by {listed(scripts, 3)}.", self.projects[0].manifests[0])
+
+    def _lint(self) -> Iterator[Fact]:
+        for project in self.projects:
+            for name, words in project.scripts.items():
+                found = next(filter(_LINTER.match, words.split(" && ")), "")
+                if found and not re.search(r"--(?:fix|write)|-[aA]\b", words):
+                    run = f"{project.ecosystem.run.get(project.manager, '')} {name}"
+                    yield Fact(f"`{run}` lints with `{found}` (`{project.manifests[0]}`).", project.manifests[0])
+
+    def _scripts(self, name: re.Pattern[str]) -> list[str]:
+        """Return the scripts of manifests with a name, each as it is run, with its words."""
+        return [
+            f"`{project.ecosystem.run.get(project.manager, '')} {one}` ({code(words)})"
+            for project in self.projects
+            for one, words in project.scripts.items()
+            if name.fullmatch(one)
+        ]
+
+    def _tests(self) -> Iterator[Fact]:
+        tests = [path for path in self.tree.files if is_test(path) and language_of(path)]
+        folders = Counter(
+            found[0] if (found := re.match(r"(?:.*?/)??[^/]*(?:[tT]est|[sS]pec|e2e)[^/]*(?=/)", path)) else ""
+            for path in tests
+        )
+        for folder, count in folders.most_common(1):
+            first = next(
+                path for path in tests if path.startswith(folder) and (folder or not re.match(r".*test\w*/", path))
+            )
+            many = f"{count} {'file' if count == 1 else 'files'}"
+            where = f"in `{folder}` ({many})" if folder else f"beside the sources ({many}), such as `{first}`"
+            yield Fact(f"The tests are {where}.", first)
+
+    def _integration(self) -> Iterator[Fact]:
+        files = [path for path in self.tree.files if path.startswith(".github/workflows/")]
+        if files:
+            told = listed([f"`{path}`" for path in files], 5)
+            yield Fact(f"The workflows of GitHub Actions are {told}.", files[0])
+
+    def _commits(self) -> Iterator[Fact]:
+        work = recent_work(self._root, 30)
+        subjects = [] if work is None else work.subjects
+        told = [one for one in subjects if re.search(r"\w", one) and not _BUMP.match(one)] or subjects
+        if told:
+            yield Fact(f"The last commits: {'; '.join(f'“{subject}”' for subject in told[:5])}.", ".git")
+
+    def _contribute(self) -> Iterator[Fact]:
+        for path in (
+            one for one in self.tree.files if re.fullmatch(r"(?:\.github/|docs/)?contributing\.\w+", one, re.I)
+        ):
+            told = [text for one in sections_of(self.tree.text(path), path) for text in one.paragraphs]
+            said = next((first_sentence(text) for text in told if len(text.split()) > 5), "")
+            yield Fact(f"`{path}` tells how to contribute{f': {said}' if said else '.'}", path)
+
+    def _users(self) -> Iterator[Fact]:
+        return self._names_in(_USERS, _ARE_USERS)
+
+    def _maintainers(self) -> Iterator[Fact]:
+        return self._names_in(_MAINTAINERS, _MAINTAINERS)
+
+    def _names_in(self, title: re.Pattern[str], sentence: re.Pattern[str]) -> Iterator[Fact]:
+        """Yield the names that the README lists below a title or a sentence."""
+        path = self.tree.readme() or ""
+        for section in sections_of(self.tree.text(path), path):
+            names = [re.split(r"[:–—(]|\. | - ", one.text)[0].strip() for one in section.items]
+            told = [section.title] if title.search(section.title) else [*filter(sentence.search, section.paragraphs)]
+            if told and (names or told[0] != section.title):
+                said = (
+                    f"{first_sentence(told[0]).rstrip(':')}: {listed(names, 8)}" if names else first_sentence(told[0])
+                )
+                yield Fact(f"{ended(said)} (`{path}`)", path)
+
+    # -- sections of documents --------------------------------------------------------------------------------------
+
+    def sections(self) -> Iterator[Fact]:
+        """Yield the sections of the README, the guides and the pages of documentation, with their first sentence."""
+        paths = [
+            one
+            for one in self.tree.files
+            if is_document(one) and not re.search(r"change|history|news|licen|notes|conduct|security", one, re.I)
+        ]
+        paths = [one for one in paths if "/" not in one or one.startswith(("docs/", "doc/", ".github/"))]
+        for path in sorted(paths, key=lambda one: one.count("/"))[:_MOST_DOCUMENTS]:
+            text = self.tree.text(path)
+            for section in sections_of(text, path):
+                blocks = [one if isinstance(one, str) else one.text for one in section.blocks]
+                below = text.partition(section.title)[2] if section.title else ""
+                fence = _FENCE.search(
+                    re.split(r"^#|^[-=~]{4,}$", below.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+                )
+                said = next((first_sentence(one, _MOST_SAID) for one in blocks if len(one.split()) > 3), "")
+                said = " ".join(filter(None, [said, f"`{fence[1].strip()}`" if fence else ""]))
+                if said and section.title:
+                    yield Fact(f"{said} (`{path}`, “{section.title}”)", path, f"{section.title}\n{' '.join(blocks)}")
+
+    # -- what a name means ------------------------------------------------------------------------------------------
+
+    def about(self, name: str) -> Iterator[Fact]:
+        """Yield what has a name: the file or folder at that path, what declares it, files and folders called so."""
+        folded, declared = folded_name(name), self._declared(name)
+        exact = [one for one in self._paths(name) if f"/{one.lower()}".endswith(f"/{name.lower().strip('/')}")]
+        called = [one for one in self._paths(name) if folded_name(stem_of(one)) == folded]
+        if "." in name or "/" in name:
+            yield from map(self._file, sorted(exact, key=_nearness))
+        yield from (fact for is_type, fact in declared if is_type)
+        for found in (exact, called):
+            yield from map(self._file, sorted(found, key=_nearness)[:3])
+        yield from (fact for is_type, fact in declared if not is_type)
+
+    def near(self, name: str) -> Iterator[Fact]:
+        """Yield the files and folders whose path has all words of a name."""
+        words = {stem(word) for word in content_words(name)}
+        found = [one for one in self._paths(name) if words and "_" not in name and words <= _stems(one)]
+        yield from map(self._file, sorted(found, key=_nearness)[:3])
+
+    def _paths(self, name: str) -> list[str]:
+        """Return the files and folders, those of tests only for a name of a test."""
+        paths = (*self.tree.files, *filter(None, self.tree.folders))
+        return [one for one in paths if "test" in name.lower() or not is_test(one)]
+
+    def _file(self, path: str) -> Fact:
+        if path in self.tree.files:
+            said = header(self.tree, path) if language_of(path) else ""
+        else:
+            count = len(self.tree.below(path))
+            said = f"A folder with {count} {'file' if count == 1 else 'files'}"
+        return Fact(ended(f"`{path}`: {said}") if said else f"`{path}`", path, path)
+
+    def _declared(self, name: str) -> list[tuple[bool, Fact]]:
+        """Return the first declarations of a name in the sources, each with whether it is one of a type."""
+        last = re.split(r"[.:/#]+", name.strip(".:/#()"))[-1]
+        if not re.fullmatch(r"\w[\w ]{1,80}", last):
+            return []
+        words = "_?".join(last.split())
+        flags = re.MULTILINE | (re.IGNORECASE if last == last.lower() else 0)
+        form, typed = (re.compile(one.replace("NAME", words), flags) for one in (_DECLARES, _DECLARES_TYPED))
+        found: list[tuple[tuple[bool, bool, int, bool, int], Fact]] = []
+        for path in self.tree.sources():
+            text = self.tree.text(path)[:_MOST_TEXT]
+            if last.partition(" ")[0].lower() not in text.lower():
+                continue
+            for one in (*form.finditer(text), *(typed.finditer(text) if language_of(path) in _TYPED else ())):
+                kind = one["kind"] if "kind" in one.groupdict() else ""
+                place = _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
+                said = _comment_of(text, one) or (header(self.tree, path) if kind.startswith(("def", "mod")) else "")
+                rank = (folded_name(one["name"]) != folded_name(name), one["name"] != name, place, not said, len(path))
+                whole = f"{kind} {one['name']}" if said and kind else one[0].strip().partition("{")[0].rstrip(" :=")
+                line = text.count("\n", 0, one.start()) + 1
+                told = f"`{path}`, line {line}, declares {code(cut(whole, 100))}" + (f": {said}" if said else "")
+                found.append((rank, Fact(ended(told), path, name)))
+        return [(rank[2] < _FIRST_OF_NO_TYPE, fact) for rank, fact in sorted(found, key=lambda one: one[0])[:3]]
+
+
+def _comment_of(text: str, found: re.Match[str]) -> str:
+    """Return the first sentence of the comment above a declaration, or of the docstring in it."""
+    above: list[str] = []
+    for line in reversed(text[: found.start()].rstrip(" \t").split("\n")[-_MOST_LINES:-1]):
+        bare = line.strip()
+        if _COMMENT.match(bare):
+            above.insert(0, bare)
+        elif not bare.startswith(("@", "#[", "[", "template")):
+            break
+    inside = _DOCSTRING.match(text, found.start())
+    return described("\n".join(above), 2) or (described(inside[1], 2) if inside is not None else "")
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file or folder without its ending."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def folded_name(name: str) -> str:
+    """Return a name without signs and case, as names are compared."""
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _stems(path: str) -> set[str]:
+    """Return the stems of the words of a path."""
+    words = re.findall(r"[A-Za-z0-9]+", path)
+    return {stem(word.lower()) for word in words} | {stem(part) for word in words for part in camel_parts(word)}
+
+
+def _nearness(path: str) -> tuple[bool, bool, int, str]:
+    return is_test(path), is_document(path), path.count("/"), path

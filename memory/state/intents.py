@@ -1,0 +1,132 @@
+"""What questions ask for, as a table: their usual words, and the topics of the facts that answer them."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from memory.base.words import stem
+
+Mode = Literal["answer", "changes", "next", "traps"]
+MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
+NEEDED = ("needed version", "tested with")
+
+
+class Intent(NamedTuple):
+    """What people ask for: the form of such questions, the topics that answer them in their order, and the mode."""
+
+    form: re.Pattern[str]
+    topics: tuple[str, ...]
+    mode: Mode = "answer"
+
+
+def _intent(form: str, *topics: str, mode: Mode = "answer") -> Intent:
+    return Intent(re.compile(form, re.IGNORECASE), topics, mode)
+
+
+RUNTIMES = {
+    r"python|cpython|pypy": "python", r"node(?:\.?js)?": "node", r"jdk|jre|jvm|java": "java", r"msrv|rustc?": "rust",
+    r"edition": "edition", r"golang|go": "go", r"c\+\+|cpp|cxx": r"c\+\+", r"php": "php", r"ruby": "ruby",
+    r"elixir": "elixir", r"swift": "swift", r"\.net|dotnet|target framework": "targets", r"cmake": "cmake",
+    r"typescript": "typescript", r"kotlin": "kotlin", r"scala": "scala", r"deno": "deno", r"bun": "bun",
+    r"gradle": "gradle", r"maven": "maven", r"otp|erlang": "otp", r"perl": "perl", r"c(?= standard)": r"as c\d",
+}  # fmt: skip
+"""The languages and tools of which a version may be needed, each with the word for it in the facts."""
+RUNTIME = rf"(?<!\w)(?:{'|'.join(RUNTIMES)})(?!\w)"
+_NEEDS = r"\b(?:versions?|standards?|editions?|releases?|needs?|needed|required?|requires|supports?|supported)\b"
+INTENTS = (
+    _intent(r"\bnext\b(?! release)|\bto-?dos?\b|follow.?ups?|what (?:remains|now)\b|left to do|open (?:work|tasks?)"
+            r"|\broadmap\b|\b(?:plans?|planned)\b", "step", "suggested action", mode="next"),
+    _intent(r"\bgotchas?\b|\btraps?\b|pitfalls?|watch out|known (?:issues?|problems?)|what breaks|be careful|\brisks?\b"
+            r"|(?:should|must|to) (?:i |we |one )?(?:not do|never do|avoid)", "gotcha", "risk", mode="traps"),
+    _intent(r"\bcommits?\b|git log", "commits", mode="changes"),
+    _intent(r"\bunreleased\b|next release|not released|\bfocus\b|(?:being )?worked on|work(?:ing)? on|going on",
+            "focus", "state", "commits", mode="changes"),
+    _intent(r"\bchange[ds]?\b|what.?s new|what is new|\brecent(?:ly)?\b|\blately\b|\bsince\b",
+            "commits", "focus", "state", "said", mode="changes"),
+    _intent(r"\bdecisions?\b|\bdecided\b", "decision", "state"),
+    _intent(r"(?:tests?|suite|checks|it) (?:pass|green|broken|fail)\w*\b|last (?:run|validation)|validated",
+            "validation"),
+    _intent(r"\b(?:one|single|individual|specific|particular|just an?|only an?|a) (?:unit )?tests?\b(?! (?:suite|run))"
+            r"|\btests? by (?:its )?name\b", "single test"),
+    _intent(r"\b(?:where|folder|directory)\b.*\b(?:tests?|specs?)\b|\bare there (?:any )?tests\b"
+            r"|\b(?:tests?|specs?) (?:folder|director|files?|locat|live|kept)\w*", "tests"),
+    _intent(r"\btest(?:s|ing|ed)?\b|\bspecs\b", "test", "parts tested", "before tests"),
+    _intent(r"static(?:ally)? analy\w+", "types", "lint"),
+    _intent(r"type.?check\w*|check (?:the )?types|\btyp(?:es|ing)\b|\bmypy\b|phpstan", "types"),
+    _intent(r"\blint\w*|(?:code|coding)[ -](?:styles?|standards?)|style.?checks?|\bstyle\b", "lint", "format", "hooks"),
+    _intent(r"\bformat(?:ted|ter|ting)?\b", "format"),
+    _intent(r"\binstall (?:the |its |all )?(?:dependencies|requirements|packages)\b|\binstall\w*|\bset(?:ting)? ?up\b"
+            r"|get(?:ting)? started|dev(?:elop\w+)? environment|\bbootstrap\b|\bprepare\b", "set up", "before tests"),
+    _intent(r"\bbuil[dt]\w*|\bcompil\w+", "build"),
+    _intent(r"\bvalidat(?:e|ion|ing)\b|\bchecks?\b|\bcommands\b", "validate", "test", "lint", "types", "format"),
+    _intent(rf"{RUNTIME}.*{_NEEDS}|{_NEEDS}.*{RUNTIME}|\b(?:which|minimum)\b[^?]{{0,12}}{RUNTIME}\W*\Z"
+            r"|\b(?:msrv|jdk|edition|target framework)\b|\bversions?\b.*\b(?:need|requir|support|compatib|minim)\w*"
+            r"|\b(?:need|requir|support|minim|oldest)\w*\b.*\bversions?\b", *NEEDED),
+    _intent(rf"\A(?!.*{RUNTIME})(?=.*\b(?:versions?|release|tag)\b)"
+            r"(?:(?=.*\b(?:which|what|current|latest|newest|last|own)\b)|version)", "own version"),
+    _intent(r"\breleas(?:e|es|ed|ing)\b|\bpublish\w*|\bdeploy\w*|\bship(?:ped|ping)?\b", "release"),
+    _intent(r"\bpackage manager\b", "package manager"),
+    _intent(r"\bworkspace manager\b|\bmono-?repo\b", "workspace"),
+    _intent(r"\b(?:dependenc\w+|depends?|third.party|requirements?)\b|\blibraries\b.*\buse", "dependencies"),
+    _intent(r"\b(?:programming )?languages?\b|written in\b|\becosystems?\b|\btech(?:nology)? stack\b", "language"),
+    _intent(r"\blicen[sc]\w+", "licence"),
+    _intent(r"\bci\b|continuous integration|\bpipelines?\b|\bworkflows?\b|\bmatrix\b|\bplatforms\b",
+            "integration", "tested with", "services"),
+    _intent(r"\bpre-?commit\b|before a commit|\bcommit hooks?\b", "hooks"),
+    _intent(r"entry.?points?|main (?:file|program|module)\b|\bwhere\b.*\b(?:start|begin)s?\b", "entry point"),
+    _intent(r"\bread first\b|begin reading|(?:which|what|important) files\b|start reading|\bwhere (?:to|do i) start\b",
+            "first files"),
+    _intent(r"\b(?:run|start|launch|execute)\b", "run", "program"),
+    _intent(r"\b(?:which|what|list)\b.*\b(?:packages|modules|parts|components|crates)\b|\bstructured?\b|made of\b"
+            r"|organi[sz]ed\b", "parts"),
+    _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),
+    _intent(r"most of the code\b|largest (?:part|folder)", "area"),
+    _intent(r"\bwho\b.*\bus(?:es|ing|e)\b|\bused by\b|\busers\b", "users"),
+    _intent(r"\bwho\b.*\b(?:maintain|wr[oi]te|own|made|creat)\w*|\b(?:maintainers?|authors?)\b", "maintainers"),
+    _intent(r"\bcontribut\w+|pull requests?\b", "contribute"),
+    _intent(r"\b(?:what|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
+)  # fmt: skip
+"""The intents; the first whose facts have all other words of the question answers it."""
+
+NEUTRAL = frozenset(
+    stem(word)
+    for word in """
+    project repository repo codebase code thing library package tool command commands script use used using usage run
+    running need needed get has have available currently current contributor locally here please show tell list give
+    suite source sources app application program work works working exactly proper way make find execute start launch
+    check checks checked kind sort name called help explain describe live lives located placed kept stored file files
+    folder folders directory place location defined implemented implementation definition declared latest newest last
+    minimum required requires require supported supports support version versions whole full entire recommended open
+    first main present standard standards edition gem crate jar plugin framework unit release releases tag new known
+    recorded made done one happens happened long look like want begin know mean means there any
+    """.split()  # noqa: SIM905
+)
+"""The stems of words in questions that are about nothing in particular."""
+
+ABOUT = re.compile(
+    r"\b(?:where|what(?:['’]?s)?|which (?:file|module|class|folder)|explain|describe|define[ds]?|tell me about|find)\b"
+    r"|\bwho is\b",
+    re.IGNORECASE,
+)
+"""The form of a question that may be about a name."""
+KIND = re.compile(
+    r"\b(?:class|struct|interface|trait|enum|type|function|method|module|macro|object|component|namespace|logic|code"
+    r"|implementation|file|folder|directory|package|constant|variable)\b",
+    re.IGNORECASE,
+)
+"""The words for what a name stands for."""
+CODE = re.compile(r"`[^`]+`|\w*[a-z0-9][A-Z]\w*|\b[A-Z]{2,}[a-z]\w+|\w+_\w+|\w::\w|\w/\w|\w\.(?!js\b)[a-z]{1,4}\b")
+"""A word that can only be a name in code."""
+NAME = re.compile(r"`([^`]+)`|[\w@][\w./@:#-]*\w|\w")
+_NAMED = re.compile(r"[`_./:#\d]|\w[A-Z]|\A[A-Z]")
+
+
+def mode_of(question: str) -> Mode:
+    """Return the mode that the words of a question ask for: next before traps before changes, else answer."""
+    return next((one.mode for one in INTENTS if one.mode != "answer" and one.form.search(question)), "answer")
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word is a name by its form: a path, or with a sign, a digit or a capital in it."""
+    return _NAMED.search(word) is not None
