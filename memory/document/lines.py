@@ -13,12 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory.errors import UsageError
-
-if TYPE_CHECKING:
-    from typing import Any, NoReturn
 
 ESCAPES = "surrogateescape"
 LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -277,8 +274,8 @@ class Bullet(NamedTuple):
 class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
-    A value is stripped, its continuation lines are dedented and joined with a line feed. It is a dict for fast
-    look-ups, made by `read_fields`, and read-only. `repeated` is whether a key occurs twice.
+    A value is stripped, its continuation lines are dedented and joined with a line feed. It is made by `read_fields`;
+    `set_field` changes the body. `repeated` is whether a key occurs twice.
     """
 
     __slots__ = ("body", "repeated")
@@ -290,26 +287,16 @@ class FieldValues(dict[str, str]):
         """Every field with its position, duplicates included."""
         return tuple([_field(self.body, line, match) for line, match in _matches(_FIELD, self.body)])
 
-    def __repr__(self) -> str:
-        """Show the keys and values."""
-        return f"Fields({dict.__repr__(self)})"
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("fields are read only; change them with set_field and unset_field of their block")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
 
 def read_fields(body: str) -> FieldValues:
     """Return the fields of a body."""
     fields = FieldValues()
     fields.body, fields.repeated = body, False
-    put = super(FieldValues, fields).__setitem__
     for match in _FIELD.finditer(_shown(body)):
         if match[1] in fields:
             fields.repeated = True
         else:
-            put(match[1], _value(body, match))
+            fields[match[1]] = _value(body, match)
     return fields
 
 

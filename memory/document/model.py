@@ -8,7 +8,7 @@ not leave a fence or HTML block open. Blank lines before headings follow the sty
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, islice, pairwise
@@ -289,12 +289,8 @@ class Document:
         part = Section(part.level, part.heading, lead, (*entries[:entry], new, *entries[entry:]))
         return document.trusted(section, part)
 
-    def remove_entry(self, section: int, entry: int) -> Document:
-        """Return the document without one entry."""
-        return self.remove_entries(section, (entry,))
-
-    def remove_entries(self, section: int, entries: Iterable[int]) -> Document:
-        """Return the document without several entries of one section."""
+    def remove_entry(self, section: int, *entries: int) -> Document:
+        """Return the document without one or several entries of one section."""
         gone = set(entries)
         part = self.section(section)
         kept = part.with_entries([one for index, one in enumerate(part.entries) if index not in gone])

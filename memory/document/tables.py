@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from memory.base.safe_text import cell_width
+from memory.base.safe_text import cell_width, pad
 from memory.errors import UsageError
 
 from .lines import hidden_lines
@@ -209,20 +209,12 @@ def remove_row(body: str, table: Table, row: int) -> str:
 
 def compose_table(header: Sequence[str], rows: Sequence[Sequence[str]], newline: str = "\n") -> str:
     """Return a new aligned table with outer pipes; every line ends with `newline`."""
-    lines = [[_escape(text) for text in line] for line in (header, *rows)]
     count = len(header)
-    widths = [max(3, *(cell_width(line[at]) for line in lines if at < len(line))) for at in range(count)]
-    drawn = [_draw(line, widths) for line in lines]
+    lines = [[*map(_escape, line[:count]), *[""] * (count - len(line))] for line in (header, *rows)]
+    widths = [max(3, *map(cell_width, column)) for column in zip(*lines, strict=True)]
+    drawn = [f"| {' | '.join(map(pad, line, widths))} |" for line in lines]
     drawn.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "".join(line + newline for line in drawn)
-
-
-def _draw(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [
-        (cells[at] if at < len(cells) else "") + " " * (width - cell_width(cells[at] if at < len(cells) else ""))
-        for at, width in enumerate(widths)
-    ]
-    return "| " + " | ".join(padded) + " |"
 
 
 def _escape(value: str) -> str:

@@ -367,7 +367,7 @@ def _removed(found: FoundChange, file: RecordedFile, regions: Sequence[Region]) 
                 sources[bare(entry)] -= 1
                 places.add(number)
         if places:
-            less = less.remove_entries(index, places)
+            less = less.remove_entry(index, *places)
     return FileChange(file.path, less.dump(), data), [plain_name(entry) for entry in units]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memory.document.lines import decode, encode
+from memory.document.lines import LINE_END, decode, encode
 from memory.document.model import Document, parse, updated
 from memory.errors import ConflictError
 
@@ -71,10 +71,5 @@ def _same_line_ends(base: Document, ours: Document, theirs: Document) -> tuple[D
 
 def _only_line_end(document: Document) -> str:
     """Return the line end of a file that has no other, else an empty text."""
-    data = document.dump()
-    feeds, returns, pairs = data.count(b"\n"), data.count(b"\r"), data.count(b"\r\n")
-    if feeds == returns == pairs:
-        return "\r\n" if pairs else ""
-    if returns == 0:
-        return "\n"
-    return "\r" if feeds == 0 else ""
+    ends = set(LINE_END.findall(document.dump()))
+    return ends.pop().decode() if len(ends) == 1 else ""

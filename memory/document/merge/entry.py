@@ -31,24 +31,21 @@ Merged = tuple[str, tuple[Conflict, ...]]
 """A merged text, and what both sides changed in it."""
 
 
-def pick(base: str | None, ours: str | None, theirs: str | None) -> str | None:
-    """Return ours where theirs did not change, else theirs."""
-    return ours if theirs == base else theirs
-
-
 def merge_bodies(base: str, ours: str, theirs: str, newline: str = "\n", settle: Decide = theirs_of) -> Merged:
     """Merge three versions of a body; the blank lines at its end are merged apart from the rest."""
-    if ours in (base, theirs) or theirs == base:
-        return pick(base, ours, theirs) or "", ()
-    parts = Three(base, ours, theirs).map(split_tail)
+    sides = Three(base, ours, theirs)
+    if sides.agreed is not None:
+        return sides.agreed, ()
+    parts = sides.map(split_tail)
     cores = parts.map(lambda part: part[0])
     # The line end of an empty body says nothing about that of a full one.
-    tail = (pick(*parts.map(lambda part: part[1])) if cores.theirs else parts.ours[1]) or ""
-    if cores.ours in (cores.base, cores.theirs) or cores.theirs == cores.base:
-        return (pick(*cores) or "") + tail, ()
+    tails = parts.map(lambda part: part[1])
+    tail = tails.ours if tails.theirs == tails.base or not cores.theirs else tails.theirs
+    if cores.agreed is not None:
+        return cores.agreed + tail, ()
     merged = merge_pieces(cores.map(split_body), newline, settle)
     if merged is None:
-        whole = Conflict("text", "", base, ours, theirs)
+        whole = Conflict("text", "", *sides)
         return settle(whole) or "", (whole,)
     text, clashes = merged
     return split_tail(text)[0] + tail, clashes
@@ -243,8 +240,8 @@ def merge_section_text(
     head, clashes = merge_heading(sides.map(lambda part: decode(part.heading) if part else ""), settle)
     heading = encode(head)
     leads = sides.map(lambda part: part.lead if part else b"")
-    if leads.ours in (leads.base, leads.theirs) or leads.theirs == leads.base:
-        return (heading, leads.ours if leads.theirs == leads.base else leads.theirs), clashes
+    if leads.agreed is not None:
+        return (heading, leads.agreed), clashes
     texts = leads.map(decode)
     text, more = merge_bodies(*texts, newline, settle)
     lead = encode(text)
@@ -257,8 +254,8 @@ def merge_section_text(
 
 def merge_front(base: str, ours: str, theirs: str, newline: str, settle: Decide) -> Merged:
     """Merge three front matters by key, `updated` by time; one that cannot be read is taken as a whole."""
-    if ours in (base, theirs) or theirs == base:
-        return pick(base, ours, theirs) or "", ()
+    if (agreed := Three(base, ours, theirs).agreed) is not None:
+        return agreed, ()
     whole = Conflict("front", "", base or None, ours or None, theirs or None)
     sides = Three(base, ours, theirs).map(_front_pieces)
     if not ours or not theirs or None in sides:

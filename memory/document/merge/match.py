@@ -59,16 +59,10 @@ def _pair_sections(base: Sequence[Section], side: Sequence[Section]) -> dict[int
     if len(base) != len(side):
         # One came or went: among sections of one name, their contents tell which.
         pairs = pair(base, side, [_name], lambda one, other: bool(_content(one) & _content(other)), pairs)
-    # From the top: `pair` counts from the end.
-    pairs = _turned(pair(base[::-1], side[::-1], [_name], known=_turned(pairs, base, side)), base, side)
+    pairs = pair(base, side, [_name], known=pairs)
     if (len(base) - len(pairs)) * (len(side) - len(pairs)) > _MANY * _MANY:
         return pairs
     return pair(base, side, [lambda part: part.level], _hold_the_same, pairs)
-
-
-def _turned(pairs: dict[int, int], base: Sequence[Section], side: Sequence[Section]) -> dict[int, int]:
-    """Return pairs counted from the other end."""
-    return {len(side) - 1 - one: len(base) - 1 - other for one, other in pairs.items()}
 
 
 def _hold_the_same(one: Section, other: Section) -> bool:

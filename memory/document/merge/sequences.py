@@ -28,6 +28,13 @@ class Three(NamedTuple, Generic[T]):
         """Return what `change` makes of each."""
         return Three(change(self.base), change(self.ours), change(self.theirs))
 
+    @property
+    def agreed(self) -> T | None:
+        """The version that counts where only one side changed, or both made the same change; None where they differ."""
+        if self.ours in (self.base, self.theirs):
+            return self.theirs
+        return self.ours if self.theirs == self.base else None
+
 
 class Hunk(NamedTuple):
     """Base lines `start:stop` became the side's lines `first:last`."""
