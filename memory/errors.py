@@ -49,6 +49,13 @@ class MemdeckError(Exception):
         """Return `CODE: what happened; what to do`."""
         return f"{self.code}: {self.message}" + (f"; {self.hint}" if self.hint else "")
 
+    def document(self) -> dict[str, Any]:
+        """Return the error for programs: `{"error": {"code", "message", "details"}}`, with the hint in the details."""
+        details = dict(self.details)
+        if self.hint:
+            details.setdefault("hint", self.hint)
+        return {"error": {"code": self.code, "message": self.message, "details": details}}
+
 
 class UsageError(MemdeckError):
     """The call itself is wrong: an unknown key, a value of the wrong form, no workspace."""

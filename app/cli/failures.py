@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from app.cli.printing import OutputClosed, Paint, Printer, tell
+from app.cli.printing import OutputClosed, Printer, tell
 from memory.base.safe_text import one_line
 from memory.errors import AmbiguousError, EntryChoice, MemdeckError
+from memory.operations.result import Paint
 
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
@@ -42,7 +43,7 @@ def known_error(error: BaseException) -> MemdeckError:
 
 def document_of(error: MemdeckError) -> dict[str, object]:
     """Return an error as JSON for programs; if a change waits for a person, the id of the proposal comes first."""
-    found: dict[str, object] = {"error": {"code": error.code, "message": error.message, "details": _details(error)}}
+    found = error.document()
     return {"proposal": error.details["proposal"], **found} if error.code == "review.waiting" else found
 
 
@@ -87,24 +88,6 @@ def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
     yield from Paint(False, _WIDTH).columns(rows)
     if count > len(shown):
         yield f"  … and {count - len(shown)} more"
-
-
-def _details(error: MemdeckError) -> dict[str, object]:
-    details = {key: _plain(value) for key, value in error.details.items()}
-    if error.hint:
-        details.setdefault("hint", error.hint)
-    return details
-
-
-def _plain(value: object) -> object:
-    """Return the value in a form that JSON can hold."""
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(inner) for inner in value]
-    return str(value)
 
 
 def _of_descriptors(error: BaseException) -> MemdeckError | None:

@@ -1,4 +1,4 @@
-"""Output of the command line: data on stdout in aligned columns, messages on stderr, in any encoding.
+"""Output of the command line: data on stdout, messages on stderr, in any encoding.
 
 In text for people, control and bidirectional characters are visible escapes. JSON is UTF-8 if stdout is, else ASCII;
 the same characters are written as `\\uXXXX` in it. A byte that is not UTF-8 appears as Python's surrogate for
@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from json import JSONEncoder
 from typing import TYPE_CHECKING
 
-from memory.base.safe_text import cell_width, clip, visible
+from memory.base.safe_text import visible
 from memory.errors import MemdeckError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Printer:
 
     def _encoder(self) -> Callable[[Any], str]:
         """Return a function that turns a value into JSON that the output can encode."""
-        encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False).encode
+        encode = JSONEncoder(ensure_ascii=not self.utf8, check_circular=False, default=str).encode
         escape = re.compile(_STEERING).sub
 
         def safe(value: Any) -> str:
@@ -147,125 +147,6 @@ def tell(line: str) -> None:
     with suppress(OSError, ValueError):
         stream.write(visible(line).encode(encoding, "backslashreplace").decode(encoding) + "\n")
         stream.flush()
-
-
-_RED, _YELLOW, _OFF = "\x1b[31m", "\x1b[33m", "\x1b[0m"
-_MARK, _UNMARK = "\x1b[1;4m", "\x1b[22;24m"
-
-
-_NARROWEST = 12
-"""Cells to which a column is cut on a narrow terminal."""
-
-
-class Paint:
-    """How lines are drawn: whether in colour, and the greatest width (None: no limit)."""
-
-    def __init__(self, color: bool, width: int | None) -> None:
-        """Store both; colour marks only what needs action."""
-        self.color = color
-        self.width = width
-
-    def alert(self, text: str) -> str:
-        """Mark overdue, broken or refused things."""
-        return f"{_RED}{text}{_OFF}" if self.color and text else text
-
-    def notice(self, text: str) -> str:
-        """Mark what a person should look at, but not at once."""
-        return f"{_YELLOW}{text}{_OFF}" if self.color and text else text
-
-    def line(self, text: str, indent: str = "") -> str:
-        """Return one line of text from a file, safe and not wider than the screen."""
-        text = indent + visible(text)
-        return text if self.width is None else clip(text, self.width)
-
-    def marked(self, text: str, marks: Sequence[tuple[int, int]], indent: str = "") -> str:
-        """Return one line as `line` does, with the marked places bold and underlined if colour is on."""
-        if not self.color or not marks:
-            return self.line(text, indent)
-        shown, at, left = indent, 0, (self.width or 1 << 30) - len(indent)
-        for start, end in [*marks, (len(text), len(text))]:
-            for part, mark in ((text[at:start], False), (text[start:end], True)):
-                part = visible(part)
-                if cell_width(part) > left:
-                    part = clip(part, max(left, 0))
-                left -= cell_width(part)
-                shown += f"{_MARK}{part}{_UNMARK}" if mark and part else part
-            at = end
-            if left <= 0:
-                break
-        return shown
-
-    def columns(
-        self,
-        rows: Iterable[Sequence[str]],
-        *,
-        indent: str = "  ",
-        alerts: Mapping[int, int] | None = None,
-        empty: str = "",
-    ) -> Iterator[str]:
-        """Yield the rows as lines with aligned columns; the last column is not padded but clipped to the screen.
-
-        `empty` is the line for no rows. `alerts` maps a row's index to its column that needs action. Columns that are
-        empty in every row are left out.
-        On a narrow terminal the others are clipped or left out, so that the last column, mostly a title, can be read;
-        the first, mostly a ref, stays whole.
-        """
-        columns = [[visible(cell) for cell in column] for column in zip(*rows, strict=True)]
-        if not columns:
-            yield from [empty] if empty else []
-            return
-        alerts, last = alerts or {}, len(columns) - 1
-        if self.width is not None:
-            columns[:-1] = _fitted(columns, self.width - cell_width(indent), alerts)
-        widths = [max(map(cell_width, column)) for column in columns]
-        for row, cells in enumerate(zip(*columns, strict=True)):
-            line, used = indent, cell_width(indent)
-            for number, (cell, width) in enumerate(zip(cells, widths, strict=True)):
-                if not width:
-                    continue
-                if number == last and self.width is not None:
-                    cell = clip(cell, max(self.width - used, 1))
-                # The padding after a cell is not marked.
-                line += self.alert(cell) if alerts.get(row) == number else cell
-                line += " " * (width - cell_width(cell) + 2)
-                used += width + 2
-            yield line.rstrip()
-
-
-def _fitted(columns: list[list[str]], room: int, alerts: Mapping[int, int]) -> list[list[str]]:
-    """Return all columns but the last, cut or emptied so that a third of `room` cells is left for the last one.
-
-    The widest are cut first, to `_NARROWEST` cells; if that is not enough, columns are emptied from the right. Of a
-    cell that needs action, such as `2024-01-15 09:00 overdue`, the last word stays.
-    """
-    sizes = [max(map(cell_width, column), default=0) for column in columns]
-    spare = room - min(sizes.pop(), max(room // 3, _NARROWEST))
-    kept = len(sizes)
-    while True:
-        # At most as wide as the screen, so that a huge cell takes no longer.
-        widths = sizes[:1] + [min(size, room) for size in sizes[1:kept]] + [0] * (len(sizes) - kept)
-        over = sum(width + 2 for width in widths if width) - spare
-        while over > 0 and kept > 1:
-            widest = max(range(1, kept), key=widths.__getitem__)
-            if widths[widest] <= _NARROWEST:
-                break
-            widths[widest] -= 1
-            over -= 1
-        if over <= 0 or kept <= 1:
-            break
-        kept -= 1
-    return [
-        column if width == size else [_cut(cell, width, alerts.get(row) == number) for row, cell in enumerate(column)]
-        for number, (column, width, size) in enumerate(zip(columns[:-1], widths, sizes, strict=True))
-    ]
-
-
-def _cut(cell: str, width: int, keeps_last_word: bool) -> str:
-    """Return a table's cell cut to `width` columns of the screen."""
-    head, blank, word = cell.rpartition(" ")
-    if keeps_last_word and blank and cell_width(cell) > width > len(word) + 2 and word.isascii():
-        return f"{clip(head, width - len(word) - 1)} {word}"
-    return clip(cell, width)
 
 
 def wants_color(environ: Mapping[str, str], terminal: bool) -> bool:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from memory.base.clock import machine_zone
 from memory.errors import BlockedError, ConflictError, MemdeckError, UsageError
 from memory.operations import Caller, Content, Context, Input, Lines, Operation, SentFile, allow
-from memory.operations.result import Draft, Result
+from memory.operations.result import Draft, Paint, Result
 from memory.storage.changes import is_agent
 from memory.storage.own_folders import config_home, home, state_home
 from memory.workspace import Workspace
 
 from .marks import client_of
-from .printing import Paint, Printer, screen_width, tell, wants_color
+from .printing import Printer, screen_width, tell, wants_color
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,9 +13,9 @@ from memory.base.words import content_words
 from memory.errors import MemdeckError
 from memory.proof.findings import findings_of
 from memory.registry import system_name
-from memory.search.hits import FoundEntry, Hit
+from memory.search.hits import Hit
 from memory.search.query import plain_query
-from memory.search.records import derived_ref
+from memory.search.records import FoundEntry, derived_ref
 from memory.search.searcher import Searcher
 from memory.storage.changes import AGENT
 from memory.system import Contribution

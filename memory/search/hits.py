@@ -11,29 +11,13 @@ from memory.registry import kinds
 from .needs import Need
 from .query import Query
 from .rank import Evidence
+from .records import FoundEntry
 
 Span = tuple[int, int]
 """Start and end of a part of a text, in characters; the end is exclusive."""
 
 _BEFORE, _LENGTH = 30, 160
 _LONGEST_LINE = 4000
-
-
-class FoundEntry(NamedTuple):
-    """The searchable data of a record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
-
-    `room` is the number of its workspace if one index holds several.
-    """
-
-    kind: str
-    file: str
-    title: str
-    text: str
-    date: str
-    ref: str | None
-    line: int
-    tags: tuple[str, ...] = ()
-    room: int = 0
 
 
 class Hit(NamedTuple):

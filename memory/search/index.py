@@ -17,11 +17,11 @@ from memory.registry import kinds
 from memory.storage.database import in_transaction
 
 from . import word_index
-from .hits import FoundEntry, Hit, SearchAnswer, body_of, hit_of
+from .hits import Hit, SearchAnswer, body_of, hit_of
 from .needs import Need, exact_need, needs_of
 from .query import Query, fits_place, unknown_places
 from .rank import WEIGHED, Document, Evidence, Weigher, day_number, named_days
-from .records import FileRecords, Record
+from .records import FileRecords, FoundEntry, Record
 from .word_index import Filter, IndexedText, WordIndex, insert_rows, readable, storable
 
 VERSION = f"7/{word_index.VERSION}"

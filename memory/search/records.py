@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from memory.files import MEMORY_FILES, MEMORY_FOLDER
 from memory.files.check import unread_lines
@@ -56,23 +56,24 @@ class Record(NamedTuple):
         return line
 
 
-class Named(Protocol):
-    """A record, or what an index holds of one."""
+class FoundEntry(NamedTuple):
+    """The searchable data of a record; `line` from 0, `date` an ISO date or empty, `ref` None for settings.
 
-    @property
-    def kind(self) -> str:
-        """The kind of the record."""
+    `room` is the number of its workspace if one index holds several.
+    """
 
-    @property
-    def file(self) -> str:
-        """The file that holds it."""
+    kind: str
+    file: str
+    title: str
+    text: str
+    date: str
+    ref: str | None
+    line: int
+    tags: tuple[str, ...] = ()
+    room: int = 0
 
-    @property
-    def title(self) -> str:
-        """The title of the entry."""
 
-
-def derived_ref(record: Named) -> str:
+def derived_ref(record: Record | FoundEntry) -> str:
     """Return the ref of a record without its own, derived from its file and its title."""
     return f"{record.kind}#{identity_hex(record.kind, record.file, record.title)}"
 

@@ -38,9 +38,9 @@ from memory.search.entries import (
     passes,
     stale,
 )
-from memory.search.hits import FoundEntry, Hit
+from memory.search.hits import Hit
 from memory.search.query import read_day, read_query
-from memory.search.records import Record, derived_ref, path_of
+from memory.search.records import FoundEntry, Record, derived_ref, path_of
 from memory.search.searcher import Searcher
 from memory.storage.changes import AGENT
 from memory.workspace import Workspace
@@ -599,10 +599,7 @@ class EntryAccess:
 
 def error_json(error: MemdeckError) -> Json:
     """Return an error in the form for programs: `{"error": {"code", "message", "details"}}`, safe to show."""
-    details = dict(error.details)
-    if error.hint:
-        details.setdefault("hint", error.hint)
-    safe: Json = _safe({"error": {"code": error.code, "message": error.message, "details": details}})
+    safe: Json = _safe(error.document())
     return safe
 
 

@@ -19,7 +19,8 @@ from memory.fleet.central import CentralFleet
 from memory.fleet.embedded import EmbeddedFleet
 from memory.fleet.local import LocalWorkspaces, WorkspaceFailure, query_of
 from memory.fleet.model import FleetHit, WorkspaceOverview
-from memory.search.hits import FoundEntry, Hit, SearchAnswer
+from memory.search.hits import Hit, SearchAnswer
+from memory.search.records import FoundEntry
 from memory.storage.own_folders import DATABASE, config_home, home, host_name
 from memory.storage.private.workspaces import WorkspaceList
 

@@ -11,8 +11,9 @@ from app.tui.live.fleet import AllWorkspaces
 from app.tui.navigation import Navigation
 from app.tui.spine import Part
 from memory.errors import MemdeckError
-from memory.search.hits import FoundEntry, SearchAnswer
+from memory.search.hits import SearchAnswer
 from memory.search.query import Query, read_day, read_query
+from memory.search.records import FoundEntry
 from memory.search.searcher import Searcher
 from memory.systems import searcher_of
 from widgets.panes import pane_of

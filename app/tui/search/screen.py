@@ -11,7 +11,8 @@ from textual.containers import Horizontal
 from textual.screen import ModalScreen
 
 from app.tui.shell import Shell
-from memory.search.hits import FoundEntry, Hit, SearchAnswer
+from memory.search.hits import Hit, SearchAnswer
+from memory.search.records import FoundEntry
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import KeyHints
 from widgets.dialogs.finder import Finder, finder_bindings

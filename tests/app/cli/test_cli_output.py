@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.cli.printing import Paint, Printer
+from app.cli.printing import Printer
 from memory.base.safe_text import cell_width
+from memory.operations.result import Paint
 from tests.app.cli.conftest import HOSTILE, HOUSE, NOW, Answer
 from tests.patience import PATIENCE
 

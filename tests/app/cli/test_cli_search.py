@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from app.cli.printing import Paint
+from memory.operations.result import Paint
 
 Memdeck = Callable[..., object]
 
