@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -14,7 +15,7 @@ from memory.base.safe_text import visible
 from widgets.chrome.keys import KeyHints
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
-from widgets.text.styled_text import Line, Piece, Tone, line, pad_line, wrap_line
+from widgets.text.styled_text import Line, Piece, Tone, line, line_width, pad_line, wrap_line
 
 from .dialogs import DIALOG_CSS, Dialog
 
@@ -48,14 +49,6 @@ class Sides(NamedTuple):
     theirs: str = "theirs"
 
 
-@dataclass(slots=True)
-class _Answer:
-    """What was chosen for a question: the side, and the text."""
-
-    side: str
-    text: str | None
-
-
 Answers = dict[str, "str | None"]
 """The chosen text of each question by its name; None: nothing."""
 
@@ -87,7 +80,8 @@ class ThreeWayView(LineView):
     def __init__(self, questions: Sequence[ThreeWayQuestion], sides: Sides, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self._questions, self._sides = tuple(questions), sides
-        self.answers: dict[str, _Answer] = {}
+        self.answers: dict[str, tuple[str, str | None]] = {}
+        """The side that was chosen for a question, and its text, by the name of the question."""
         self.position = 0
         self._spans: list[tuple[int, int]] = []
 
@@ -103,7 +97,7 @@ class ThreeWayView(LineView):
 
     def answer(self, side: str, text: str | None) -> None:
         """Answer the question under the cursor and go to the next one that is open."""
-        self.answers[self.current.name] = _Answer(side, text)
+        self.answers[self.current.name] = side, text
         count = len(self._questions)
         for step in range(1, count):
             place = (self.position + step) % count
@@ -116,7 +110,7 @@ class ThreeWayView(LineView):
     def answer_all(self, side: str) -> None:
         """Answer every question with one side."""
         for one in self._questions:
-            self.answers[one.name] = _Answer(side, getattr(one, side))
+            self.answers[one.name] = side, getattr(one, side)
         self.lay_out_again(top=False)
 
     def action_move(self, step: int) -> None:
@@ -173,35 +167,29 @@ class ThreeWayView(LineView):
     def _columns(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         column = _column(width)
         rows: list[Line] = [line(" ", self._label(one))]
-        cells = [self._cell(one, side, column) for side in SIDES]
-        height = max(len(cell) for cell in cells)
-        for place in range(height):
-            parts: list[Line | str] = [" "]
-            for cell in cells:
-                parts += [pad_line(cell[place] if place < len(cell) else (), column), " "]
-            rows.append(line(*parts))
+        cells = [self._side(one, side, column - 2, line(self._sign(one, side))) for side in SIDES]
+        for texts in zip_longest(*cells, fillvalue=()):
+            rows.append(line(" ", *(part for text in texts for part in (pad_line(text, column), " "))))
         return [*rows, *self._edited(one, width)]
 
     def _stack(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         rows: list[Line] = [line(self._label(one))]
         column = max(map(len, self._sides))
         for side, name in zip(SIDES, self._sides, strict=True):
-            chosen = self._chosen(one) == side
-            head = line(
-                Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted"),
-                Piece(f"{name:<{column}}  ", "accent" if chosen else "muted"),
-            )
-            inner = max(1, width - column - 4)
-            for number, text in enumerate(_lines(getattr(one, side), self._tone(one, side), inner)):
-                rows.append(line(head if number == 0 else " " * (column + 4), text))
+            sign = self._sign(one, side)
+            rows += self._side(one, side, width - column - 4, line(sign, Piece(f"{name:<{column}}  ", sign.tone)))
         return [*rows, *self._edited(one, width)]
+
+    def _side(self, one: ThreeWayQuestion, side: str, width: int, head: Line) -> list[Line]:
+        """The lines of a side in `width` cells, behind what is before the first of them."""
+        lines = _lines(getattr(one, side), self._tone(one, side), max(1, width))
+        return [line(" " * line_width(head) if number else head, text) for number, text in enumerate(lines)]
 
     def _edited(self, one: ThreeWayQuestion, width: int) -> list[Line]:
         """The lines of a text typed instead of the three sides."""
-        answer = self.answers.get(one.name)
-        if answer is None or answer.side != "edited":
+        if self._chosen(one) != "edited":
             return []
-        lines = _lines(answer.text, "strong", max(1, width - 13))
+        lines = _lines(self.answers[one.name][1], "strong", max(1, width - 13))
         head = line(Piece(f" {self.glyphs.mark} ", "accent"), Piece("edited    ", "accent"))
         return [line(head if number == 0 else " " * 13, text) for number, text in enumerate(lines)]
 
@@ -210,18 +198,12 @@ class ThreeWayView(LineView):
             return line(Piece(one.label, "strong"))
         return line(Piece(one.label, "strong"), Piece("  both changed it", "warn"))
 
-    def _cell(self, one: ThreeWayQuestion, side: str, column: int) -> list[Line]:
-        chosen = self._chosen(one) == side
-        sign = Piece(f"{self._sign(one, side)} ", "accent" if chosen else "muted")
-        lines = _lines(getattr(one, side), self._tone(one, side), max(1, column - 2))
-        return [line(sign if number == 0 else "  ", text) for number, text in enumerate(lines)]
-
     def _chosen(self, one: ThreeWayQuestion) -> str:
-        answer = self.answers.get(one.name)
-        return answer.side if answer else ""
+        return self.answers.get(one.name, ("", None))[0]
 
-    def _sign(self, one: ThreeWayQuestion, side: str) -> str:
-        return self.glyphs.mark if self._chosen(one) == side else " "
+    def _sign(self, one: ThreeWayQuestion, side: str) -> Piece:
+        chosen = self._chosen(one) == side
+        return Piece(f"{self.glyphs.mark if chosen else ' '} ", "accent" if chosen else "muted")
 
     def _tone(self, one: ThreeWayQuestion, side: str) -> Tone:
         if getattr(one, side) is None:
@@ -354,8 +336,7 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
         from widgets.input.form import Form
 
         one = self.view.current
-        known = self.view.answers.get(one.name)
-        start = (known.text if known else one.mine) or ""
+        start = self.view.answers.get(one.name, ("", one.mine))[1] or ""
         several = any("\n" in (getattr(one, side) or "").strip("\n") for side in SIDES)
         validate = self._validate.get(one.name)
         spec = FieldSpec("text", one.label, "multiline" if several else "text", start.strip("\n"), validate=validate)
@@ -370,4 +351,4 @@ class ThreeWay(Dialog, ModalScreen[Answers | None]):
     def action_save(self) -> None:
         """Return the answers, once every field has one."""
         if not self.view.open_questions:
-            self.dismiss({name: answer.text for name, answer in self.view.answers.items()})
+            self.dismiss({name: text for name, (_, text) in self.view.answers.items()})

@@ -8,7 +8,7 @@ palettes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from rich.style import Style
 from textual.theme import BUILTIN_THEMES, Theme
@@ -41,32 +41,20 @@ def palette(name: str, colours: Mapping[str, str], *, dark: bool, bold_cursor: b
     `quiet`: borders and scrollbars of widgets without the focus; `blurred`: the cursor's row in a list without the
     focus; `selected` and `flash`: rows that are selected, and rows that changed a moment ago.
     """
+    own = ("accent", "foreground", "background", "surface", "panel", "error", "warning", "success")
+    base: dict[str, Any] = {
+        "primary": colours["accent"],
+        "secondary": colours["code"],
+        **{role: colours[role] for role in own},
+    }
     return Theme(
         name=name,
         dark=dark,
-        primary=colours["accent"],
-        secondary=colours["code"],
-        accent=colours["accent"],
-        foreground=colours["foreground"],
-        background=colours["background"],
-        surface=colours["surface"],
-        panel=colours["panel"],
         boost=colours["panel"],
-        error=colours["error"],
-        warning=colours["warning"],
-        success=colours["success"],
+        **base,
         variables={
             # Textual mixes shades of these, and returns the middle one slightly changed.
-            "primary": colours["accent"],
-            "secondary": colours["code"],
-            "accent": colours["accent"],
-            "foreground": colours["foreground"],
-            "background": colours["background"],
-            "surface": colours["surface"],
-            "panel": colours["panel"],
-            "error": colours["error"],
-            "warning": colours["warning"],
-            "success": colours["success"],
+            **base,
             "foreground-muted": colours["muted"],
             "foreground-disabled": colours["muted"],
             "border": colours["border"],
