@@ -1,4 +1,4 @@
-"""The agent of `memdeck demo --agent`: works in the sample workspace while the user watches, as agents do.
+"""The agent of `memdeck demo`: works in the sample workspace while the user watches, as agents do.
 
 Half of its work uses memdeck's own verbs, with an agent as the actor; the other half writes into the files in place,
 like a program that does not know memdeck. It is a separate process: `python -P -m app.demo.agent DIR SEED PACE SHIFT`.

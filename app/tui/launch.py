@@ -55,7 +55,8 @@ def run(
     """Open the workspace that contains `path` (default: the current folder) and return the exit code.
 
     `now` is a time in ISO form at which the clock starts. `pane` is the id of the pane to open first: by default the
-    one that was open last, in a new workspace Tasks, because that pane is ready soonest. A `demo` opens its Brief.
+    one that was open last, in a new workspace Tasks, because that pane is ready soonest. A `demo` opens its Brief, and
+    says what other programs do.
     `safe`: nothing from memory files runs, and nothing is sent. Without a workspace the application offers to create
     one. An unexpected error ends the application with a line on stderr. Raises UsageError `usage.now`, `usage.pane`,
     `workspace.no_folder`, RefusedError `app.person_only` for the agent of a client: all that is done here is done by a
@@ -84,7 +85,7 @@ def run(
     going: Destination | None = None
     leaving = Leaving()
     while True:
-        setup = replace(_setup(start, workspace, environ), pane=first, path=path, safe=safe)
+        setup = replace(_setup(start, workspace, environ), pane=first, path=path, safe=safe, tells=demo)
         if going is not None:
             setup = replace(setup, pane=going.pane, entry=going.entry, entered=True)
         app = MemdeckApp(workspace, setup)

@@ -103,7 +103,7 @@ class Setup:
     `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may run, even
     if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `only`: the id of the
     only pane to show, nothing of the workspace is shown or changed then; `entry`: the file and the ref of the entry to
-    open first; `entered`: the terminal shows the alternate screen already.
+    open first; `tells`: whether messages say what others do; `entered`: the terminal has the alternate screen already.
     """
 
     clock: Callable[[], datetime]
@@ -120,6 +120,7 @@ class Setup:
     keymap: Keymap = field(default_factory=Keymap)
     only: str | None = None
     entry: tuple[str, str] | None = None
+    tells: bool = False
     entered: bool = False
 
 

@@ -95,9 +95,10 @@ def test_it_ends_with_its_standard_input(tmp_path: Path) -> None:
 def test_it_works_beside_the_application(tmp_path: Path) -> None:
     """Its task appears on the screen while nobody does anything, and it is gone when the application is."""
     environ = {"XDG_STATE_HOME": str(tmp_path / "state"), "TZ": "UTC", "PYTHONPATH": str(HOUSE)}
-    command = memdeck("demo", str(tmp_path / "shop"), "--agent", "--now", "2024-01-15T10:50:00Z")
+    command = memdeck("demo", str(tmp_path / "shop"), "--now", "2024-01-15T10:50:00Z")
     with Terminal(tmp_path, command, (120, 36), environ) as terminal:
         terminal.wait_for("FAILING")
+        terminal.wait_for("incident-bot: added")
         terminal.press("2")
         terminal.wait_for(INCIDENT[:14])
         assert agents(tmp_path)

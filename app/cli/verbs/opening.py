@@ -48,18 +48,18 @@ def init(context: Context, folder: str | None) -> Result:
     return said({"workspace": str(workspace.root), "created": list(created)}, *words)
 
 
-@verb("demo", serves="machine", examples=("memdeck demo", "memdeck demo --agent", "memdeck demo /tmp/shop --no-open"))
+@verb(
+    "demo", serves="machine", examples=("memdeck demo", "memdeck demo --no-agent", "memdeck demo /tmp/shop --no-open")
+)
 @argument("folder", metavar="[DIR]", required=False)
 @option("--no-open", is_flag=True, help="Create it and print its path, without opening it.")
-@option("--agent", is_flag=True, help="Let a scripted agent work in it until you leave.")
+@option("--no-agent", is_flag=True, help="Leave out the scripted agent that works in it until you quit.")
 @option("--seed", type=Whole(0), default=1, metavar="N", help="Seed of what the agent does later (default: 1).")
-def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed: int) -> int:
+def demo(session: Session, folder: str | None, no_open: bool, no_agent: bool, seed: int) -> int:
     """Create a lively sample workspace in a temporary folder, or in DIR, print its path and open it.
 
-    With --agent, a scripted agent changes tasks, journal and monitors while you watch. Changes (0) lists what it did.
+    A scripted agent changes tasks, journal and monitors while you watch, and a message says what it just did.
     """
-    if agent and no_open:
-        raise UsageError("usage.options", "--agent works while the application is open, not with --no-open")
     if not no_open:
         _need_terminal("--no-open makes the sample without opening it")
     workspace, created = _make_demo(session, folder or session.folder)
@@ -70,7 +70,7 @@ def demo(session: Session, folder: str | None, no_open: bool, agent: bool, seed:
     if no_open:
         return 0
     session.writer.flush()
-    with _agent(str(workspace.root), seed, session.now) if agent else nullcontext():
+    with _agent(str(workspace.root), seed, session.now) if not no_agent else nullcontext():
         return _open(session, str(workspace.root), demo=True)
 
 

@@ -17,7 +17,7 @@ from memory.history import logs
 from memory.history.changes import row, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
 from memory.history.undo import unturned
-from widgets.panes.changes import LoggedChange
+from widgets.panes.changes import LoggedChange, short_actor
 
 MOST = 1000
 """The count stops here; a larger number would tell no more."""
@@ -31,7 +31,7 @@ class Outside(NamedTuple):
 
     `unseen`: how many changes of others were not seen; `newest`: the place of the newest change; `turns`: whether there
     is something to undo and to redo; `removals`: what other programs removed; `missing`: the files that are missing or
-    empty; `warnings`: the problems with the log.
+    empty; `warnings`: the problems with the log; `told`: what another program did last, where that is to be said.
     """
 
     unseen: int = 0
@@ -40,6 +40,7 @@ class Outside(NamedTuple):
     removals: tuple[OutsideRemoval, ...] = ()
     missing: tuple[LostFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    told: str = ""
 
 
 class OutsideChanges(Part):
@@ -52,6 +53,7 @@ class OutsideChanges(Part):
         """The newest change that was on view in Changes; None: the log was never read."""
         self._counted: Hashable = None
         self._said: set[str] = set()
+        self._told = ""
         self._last = Outside()
 
     def look(self, now: datetime) -> Outside:
@@ -67,13 +69,19 @@ class OutsideChanges(Part):
             # Proposals accepted for memory outside the workspace are in another log.
             states = logs.state(workspace.together, ACTOR)
             if self._counted != (states, self.seen):
-                found = found._replace(unseen=history.count(self.seen or 0, QUIET, MOST), newest=states[0][0])
+                told = self._newest() if self.app.setup.tells and 0 < found.newest < states[0][0] else found.told
+                unseen = history.count(self.seen or 0, QUIET, MOST)
+                found = found._replace(unseen=unseen, newest=states[0][0], told=told)
                 with suppress(MemdeckError):
                     turns = logs.undo_and_redo_available(workspace.together, ACTOR)
                     found = found._replace(turns=turns, removals=outside_removals(workspace, now))
                     self._counted = (states, self.seen)
             self._last = found._replace(missing=lost_files(workspace), warnings=tuple(history.warnings))
             return self._last
+
+    def _newest(self) -> str:
+        record = logs.list_changes(self.workspace.together, limit=1)[0].record
+        return "" if record.actor in QUIET else f"{short_actor(record.actor)}: {record.summary}"
 
     def take(self, found: Outside) -> None:
         """Note what a look found, and say what is wrong; in the application's thread."""
@@ -84,6 +92,9 @@ class OutsideChanges(Part):
         state.count = found.unseen
         if app.pane is not None and app.pane.pane_id == "changes":
             self.viewed()
+        if found.told not in ("", self._told):
+            self._told = found.told
+            app.say(found.told)
         for warning in found.warnings:
             if warning not in self._said:
                 self._said.add(warning)
