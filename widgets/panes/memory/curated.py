@@ -1,190 +1,175 @@
-"""The tab of curated memory: memories by scope, those they override, and what the controller decided."""
+"""The tab of curated memory: what agents learned, one note each, what they learned lately, and what waits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from memory.base.clock import format_utc
+from memory.base.safe_text import plural
 from memory.curated.system import CuratedLook
 from memory.files.snapshot import Snapshot
 from memory.systems.acts import act
-from memory.workspace import Outcome
+from widgets.chrome.keys import with_keys
 from widgets.detail import Link, Prose
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, Build, FormPlan, Removal
-from widgets.pane.offers import question
+from widgets.pane.base import Badge, Build, FormPlan
 from widgets.pane.operation_form import fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Piece
+from widgets.text.styled_text import Column, Columns, Piece
 
 if TYPE_CHECKING:
-    from memory.curated.model import Invalid, Memory, Root
+    from memory.curated.model import Invalid, Memory
     from memory.curated.operations.records import CuratedOverview
-    from memory.curated.system import CuratedMemory
 
 Json = Mapping[str, Any]
-OPS = {"add": "added", "update": "updated", "delete": "removed", "noop": "no change", "reject": "rejected"}
-"""The decisions on writes, in words."""
-READERS = {"global": "all workspaces", "workspace": "all agents here", "agent": "only this agent"}
-"""Which agents find the memories of a scope."""
+OPS = {"add": "new", "update": "changed", "delete": "forgotten", "noop": "known already", "reject": "refused"}
+"""What became of a write, in words."""
+TYPES = {"user": "about you", "feedback": "how to work", "project": "the project", "reference": "where to look"}
+"""What a memory is about, by its type."""
+READERS = {"workspace": "FOR ALL AGENTS HERE", "agent": "ONLY FOR {}", "global": "FOR ALL WORKSPACES"}
+"""Who finds the memories of a scope."""
+ORIGINS = {"cli": "the command line", "tool": "an agent", "extractor": "a session", "dreaming": "dreaming"}
+"""Who wrote a memory, in words."""
 WRITTEN = ("name", "type", "content", "description", "scope", "agent_name", "agent_tier")
-CHANGED = ("name", "type", "content", "description", "superseded_by")
-"""The parameters that the forms of a new and of an existing memory ask for."""
+"""The parameters that the form of a new memory asks for."""
+LATELY, MOST = timedelta(days=14), 8
+"""What is learned lately: for how long, and how many are listed first."""
+ROW = Columns(
+    Column("sign", 1, importance=9), Column("title", minimum=20), Column("kind", 13, importance=2),
+    Column("when", 8, "right", importance=3),
+)  # fmt: skip
 
 
 class CuratedPane(RecordPane):
     """Every change goes through the controller, which records its rule."""
 
-    DEFAULT_CLASSES: ClassVar[str] = "-even"
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
-    purpose: ClassVar[str] = "Agents search these; every write is checked."
+    purpose: ClassVar[str] = "What agents learned, a note each; they search these."
     empty: ClassVar[str] = (
-        "What agents learned, one file for each memory: for all workspaces, for this one, or for one agent. Agents "
-        "find them by search. Rules check each write for copies and harmful text, and it can be taken back.\n\n"
+        "What agents learned, one note each: for all workspaces, for this one, or for one agent. Agents find the notes "
+        "by search. Each write is checked for copies and harmful text, and it can be taken back.\n\n"
         "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
     item_name: ClassVar[str] = "memory"
+    removes: ClassVar[str] = "curated delete"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield memories, unreadable files and decisions; nothing where there is no memory."""
-        look = _look(snapshot)
+        """Yield what waits, what was learned lately, the memories by who finds them, and the earlier writes."""
+        look = snapshot.of("curated", CuratedLook)
         found = None if look is None else look.overview(now)
-        if found is None or (found.error is None and not (found.memories or found.invalid or found.decisions)):
+        if look is None or found is None:
             return
         problems = [str(found.error.message)] if found.error else [str(one) for one in found.health.get("problems", ())]
         if problems:
-            yield _other("health", "health", problems[0], found.health, tone="alert", sign="alert")
-        yield from _memories(found)
-        for title, rows in (
-            ("NOT READ  not memories", [_invalid(one) for one in found.invalid]),
-            ("WRITES  and what became of them", [_decision(one) for one in found.decisions]),
-        ):  # fmt: skip
+            yield Record("curated#health", problems[0], sign="alert", tone="alert", values={"part": "health"},
+                         words="\n".join(problems))  # fmt: skip
+        if look.curated is not None and (waits := _waiting(look)):
+            yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to take in", sign="right",
+                         tone="accent", values={"part": "waits"},
+                         words="Agents suggested it during a session; {upkeep.maintain|M} checks it and takes it in.",
+                         mark=waits)  # fmt: skip
+        since = format_utc(now - LATELY)
+        lately = [one for one in found.decisions if one["decided_at"] >= since][:MOST]
+        for title, note, rows in (
+            ("LEARNED LATELY", "", [_decision(one) for one in lately]),
+            *_memories(found),
+            ("NOT READ", "not memories", [_invalid(one) for one in found.invalid]),
+            ("EARLIER WRITES", "", [_decision(one) for one in found.decisions if one not in lately]),
+        ):
             if rows:
-                name, _, note = title.partition("  ")
-                yield Heading(name, f"{len(rows):,}  {note}")
+                yield Heading(title, f"{sum(not row.depth for row in rows):,}  {note}".rstrip())
                 yield from rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many files of the workspace are not memories."""
-        look = _look(snapshot)
-        return f"{len(look.invalid):,} not read" if look is not None and look.invalid else ""
+        """Return how many memories there are."""
+        look = snapshot.of("curated", CuratedLook)
+        return "" if look is None else plural(len(look.memories), "memory")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many memories there are; files that are not memories, or an error, need attention."""
-        look = _look(snapshot)
-        return (
-            Badge() if look is None else Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
-        )
+        look = snapshot.of("curated", CuratedLook) or CuratedLook((), ())
+        return Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
 
     def counts(self, item: Record) -> bool:
         """Count memories that nothing overrides."""
-        return item.values.get("part") == "memories" and not item.depth
+        return item.part == "memories" and not item.depth
 
     def place(self, item: Record) -> str:
         """Return the file of a memory, the id of a decision."""
-        return item.values.get("filename") or item.values.get("id", "")
+        return item.values.get("filename") or item.values.get("decision_id", "")
 
     def told(self, item: Record) -> Mapping[str, Any]:
-        """Return a memory in full with its decisions, a write with what was decided, or what is wrong."""
-        part, thing = item.values["part"], item.thing
-        if part == "decisions":
-            rule = thing["rule_trace"][-1]["name"] if thing["rule_trace"] else ""
+        """Return a memory in full, a write with what became of it, or what is wrong or waits."""
+        thing = item.thing
+        if item.part == "decisions":
             return {
-                "result": OPS.get(thing["op"], thing["op"]), "why": thing["reason"], "rule": rule,
-                "from": thing["origin"], "scope": thing["agent_name"] or thing["scope"], "at": thing["decided_at"],
+                "result": OPS.get(thing["op"], thing["op"]), "why": thing["reason"],
+                "from": ORIGINS.get(thing["origin"], thing["origin"]),
+                "for": thing["agent_name"] or thing["scope"], "at": thing["decided_at"],
                 "file": thing["target_filename"], "takes back": thing["reverts"],
             }  # fmt: skip
-        if part == "health":
-            return {"": "\n".join(map(str, thing.get("problems", ()))) or item.title}
-        if part != "memories":
-            return dict(thing)
+        if item.part != "memories":
+            return {"": Prose(with_keys(item.words, self.app))} if thing is None else dict(thing)
         memory, recalls, winner = thing
-        header, source, root = memory.header, memory.header.provenance, memory.root
-        rows = () if self.contents is None else self.contents.rows.values
-        decisions = [row.thing for row in rows if row.values.get("part") == "decisions"]
-        mine = [
-            {"op": OPS.get(one["op"], one["op"]), "when": one["decided_at"][:10], "why": one["reason"]}
-            for one in decisions
-            if memory.filename in (one["target_filename"], *one["targets"])
-        ]
+        header, source = memory.header, memory.header.provenance
         return {
             " ": header.description and Prose(header.description, tone="muted"),
             "": memory.body,
-            "type": header.type,
-            "found by": f"agent {root.agent}" if root.agent else READERS[root.scope],
-            "file": memory.filename,
-            "overridden by": winner
-            and Piece(f"{winner.root.agent or winner.root.scope}, {winner.header.name}", "warn"),
+            "about": TYPES.get(header.type, header.type),
+            "overridden by": winner and Piece(f"the memory for {winner.root.agent or winner.root.scope}", "warn"),
             "changed": recalls.get("mod_time"),
-            "recalled": recalls.get("recall_count") and f"{recalls['recall_count']:,}×",
-            "from": source.source_actor,
-            "confidence": source.confidence,
+            "recalled": f"{recalls['recall_count']:,}×" if recalls.get("recall_count") else "never",
+            "learned from": ORIGINS.get(source.source_actor or "", source.source_actor),
+            "certainty": source.confidence,
             "replaced by": source.superseded_by and Piece(source.superseded_by, "warn"),
-            "writes": mine[:8],
         }
 
     def links(self, item: Record) -> Sequence[Link]:
         """Link a memory to the one that overrides it, a decision to its memory."""
         name = item.values.get("target", "")
         rows = () if self.contents is None or not name else self.contents.rows.values
-        found = (
-            row for row in rows if isinstance(row, Record) and row.values.get("filename") == name and not row.depth
-        )
-        return [Link("memory", row.title, (self.files[0], row.ref)) for row in found][:1]
+        return [Link("memory", row.title, (self.files[0], row.ref)) for row in rows
+                if row.values.get("filename") == name and not row.depth][:1]  # fmt: skip
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new memory; the controller may find that it is known already, or reject it."""
-        plan = form_of("curated write", "New memory", focus="name", names=WRITTEN)
-        return plan._replace(build=lambda _changed, values, _now: _proposal("write", values))
+        return form_of("curated write", "New memory", focus="name", names=WRITTEN)
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a memory; changing its type moves its file."""
-        if item.values["part"] != "memories":
+        if item.part != "memories":
             return None
+        from memory.curated.system import CuratedMemory
+
         memory: Memory = item.thing[0]
+
+        def build(changed: dict[str, str], _values: dict[str, str], _now: datetime) -> Build:
+            given = {**_selector(memory), **{name: text.strip() for name, text in changed.items()}}
+            # It is checked that the file is still the one that the form began with.
+            return act("curated", CuratedMemory, lambda system, actor, now: system.propose(
+                "edit", given, memory.hash, actor=actor, now=now))  # fmt: skip
+
         header = memory.header
-        given = {
-            "name": header.name, "type": header.type, "content": memory.body, "description": header.description,
-            "superseded_by": header.provenance.superseded_by or "",
-        }  # fmt: skip
-        fields = [one for one in fields_of(operation_of("curated edit"), given) if one.name in CHANGED]
-        return FormPlan(
-            f"Edit {header.name}",
-            fields,
-            lambda changed, _values, _now: _proposal("edit", {**_selector(memory), **changed}, memory.hash, keep=True),
-            "curated.edit",
-            focus="content",
-        )
+        given = {"name": header.name, "type": header.type, "content": memory.body, "description": header.description,
+                 "superseded_by": header.provenance.superseded_by or ""}  # fmt: skip
+        fields = fields_of(operation_of("curated edit"), given, tuple(given))
+        return FormPlan(f"Edit {header.name}", fields, build, "curated.edit", focus="content")
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Forget memories, with one decision each."""
-        memories = [item.thing[0] for item in items if item.values["part"] == "memories"]
-
-        def do(system: CuratedMemory, actor: str, now: datetime) -> Outcome:
-            done = [system.propose("delete", _selector(one), one.hash, actor=actor, now=now) for one in memories]
-            return done[-1]
-
-        titles = [f"{one.header.name} ({one.root.label})" for one in memories]
-        return Removal(*question("memory", titles), lambda _now: _act(do), "curated.delete") if memories else None
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return where a memory is; forgetting it is one decision."""
+        return _selector(item.thing[0]) if item.part == "memories" else None
 
 
-def _proposal(verb: str, values: Mapping[str, str], seen: str | None = None, *, keep: bool = False) -> Build:
-    """Return the proposal to the controller; `seen` is the hash of the file that the form began with."""
-    given = {key: text.strip() for key, text in values.items() if keep or text.strip()}
-    return _act(lambda system, actor, now: system.propose(verb, given, seen, actor=actor, now=now))
+def _waiting(look: CuratedLook) -> int:
+    from memory.curated.extract.inbox import count
 
-
-def _act(do: Any) -> Build:
-    from memory.curated.system import CuratedMemory
-
-    return act("curated", CuratedMemory, do)
+    return 0 if look.curated is None else count(look.curated)
 
 
 def _selector(memory: Memory) -> dict[str, str]:
@@ -193,57 +178,49 @@ def _selector(memory: Memory) -> dict[str, str]:
     return {key: value for key, value in given.items() if value}
 
 
-def _memories(found: CuratedOverview) -> Iterator[Any]:
+def _memories(found: CuratedOverview) -> Iterator[tuple[str, str, list[Record]]]:
+    """Yield the memories of each scope, those of the workspace first, each with those that it overrides below it."""
     everywhere = {one.memory.key for one in found.shadows if one.reader is None}
     scopes: dict[tuple[int, str], list[Memory]] = {}
     for memory in found.memories:
         if memory.key not in everywhere:
-            scopes.setdefault((-memory.root.depth, memory.root.key), []).append(memory)
+            order = [*READERS].index(memory.root.scope)
+            scopes.setdefault((order, memory.root.key), []).append(memory)
     for _, some in sorted(scopes.items()):
-        root: Root = some[0].root
-        name = f"AGENT {root.agent}" if root.agent else root.scope.upper()
-        yield Heading(name, f"{len(some):,}  {READERS[root.scope]}")
+        rows = []
         for memory in sorted(some, key=lambda one: (one.header.type, -one.changed, one.filename)):
-            below = [one for one in found.shadows if one.winner.key == memory.key]
-            over = f", overrides {below[0].memory.root.scope}" if below else ""
-            yield _memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), over)
-            for one in below:
-                yield _memory(f"curated#{memory.key}>{one.memory.key}", one.memory, {}, winner=memory)
+            below = [one.memory for one in found.shadows if one.winner.key == memory.key]
+            rows.append(_memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), folds=bool(below)))
+            rows += [_memory(f"curated#{memory.key}>{one.key}", one, {}, winner=memory) for one in below]
+        yield READERS[some[0].root.scope].format(some[0].root.agent), "", rows
 
 
-def _memory(ref: str, memory: Memory, recalls: Json, over: str = "", winner: Memory | None = None) -> Record:
+def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, winner: Memory | None = None) -> Record:
     header, root = memory.header, memory.root
-    count = recalls.get("recall_count") or 0
-    about = f"{root.scope}, overridden" if winner else header.type + over + (f"  recalled {count:,}×" if count else "")
     values = {"part": "memories", "type": header.type, **_selector(memory), "agent": root.agent or ""}
     return Record(
-        ref, header.name, about, format_utc(datetime.fromtimestamp(memory.changed, UTC)),
-        tone="muted" if winner else "plain", depth=int(winner is not None), folds=bool(over),
-        values=values | ({"target": winner.filename} if winner else {}), words=memory.body, mark=memory.hash,
-        source=f"{root.folder}/{memory.filename}", thing=(memory, recalls, winner),
+        ref, header.name, "overridden" if winner else header.description or "",
+        format_utc(datetime.fromtimestamp(memory.changed, UTC)), tone="muted" if winner else "plain",
+        depth=int(winner is not None), folds=folds, words=memory.body, mark=memory.hash,
+        values=values | ({"target": winner.filename} if winner else {}), source=f"{root.folder}/{memory.filename}",
+        thing=(memory, recalls, winner), columns=ROW,
+        cells={"kind": Piece(TYPES.get(header.type, header.type), "muted")},
     )  # fmt: skip
 
 
-def _other(ref: str, part: str, title: str, record: Json, when: str = "", about: str = "", **more: Any) -> Record:
-    values = {"part": part, "id": str(record.get("id") or ""), "target": str(record.get("target_filename") or "")}
-    return Record(f"curated#{ref}", title, about, when, values=values, mark=title, thing=record, **more)
-
-
 def _invalid(bad: Invalid) -> Record:
-    record = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
-    title = f"{bad.filename}:{bad.line}  {bad.reason}"
-    return _other(f"invalid:{bad.root.key}/{bad.filename}", "invalid", title, record, tone="alert", sign="alert")
+    told = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
+    return Record(f"curated#invalid:{bad.root.key}/{bad.filename}", f"{bad.filename}:{bad.line}  {bad.reason}",
+                  sign="alert", tone="alert", values={"part": "invalid"}, thing=told)  # fmt: skip
 
 
 def _decision(one: Json) -> Record:
-    # A new memory is the rule; only the others need their reason.
     op = str(one["op"])
-    about = OPS.get(op, op) + ("" if op == "add" else f": {one['reason']}")
-    made = _other(one["id"], "decisions", one["title"] or "A write", one, one["decided_at"], about,
-                  tone="alert" if op == "reject" else "plain")  # fmt: skip
-    values = {"scope": one["scope"], "agent": one["agent_name"] or "", "op": one["op"], "decision_id": one["id"]}
-    return replace(made, values={**made.values, **values})
-
-
-def _look(snapshot: Snapshot) -> CuratedLook | None:
-    return snapshot.of("curated", CuratedLook)
+    values = {
+        "part": "decisions", "scope": one["scope"], "agent": one["agent_name"] or "", "op": op,
+        "decision_id": one["id"], "target": str(one["target_filename"] or ""),
+    }  # fmt: skip
+    # A new memory is the rule; only the others need their reason.
+    return Record(f"curated#{one['id']}", one["title"] or "A write", "" if op == "add" else str(one["reason"]),
+                  one["decided_at"], tone="alert" if op == "reject" else "plain", values=values, thing=one,
+                  columns=ROW, cells={"kind": Piece(OPS.get(op, op), "muted")})  # fmt: skip
