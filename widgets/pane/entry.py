@@ -45,6 +45,8 @@ class PaneOverrides(Widget):
     """What one item is called in sentences."""
     beside_from: ClassVar[int] = 110
     """The width of the terminal from which the list and the detail are side by side, not one above the other."""
+    removes: ClassVar[str] = ""
+    """The operation that removes entries, by its words after `memdeck`; empty: none does."""
     enter_words: ClassVar[str] = ""
     """What the footer calls Enter on an item; empty where Enter shows the entry, as usual."""
 
@@ -201,9 +203,18 @@ class PaneOverrides(Widget):
         """The form of an entry."""
         return None
 
-    def removing(self, items: Sequence[Any]) -> Removal | None:  # noqa: ARG002
-        """The question before removing entries, and the edit that removes them."""
-        return None
+    def removed_by(self, item: Any) -> Mapping[str, str] | None:
+        """The values with which `removes` removes an item; None: it cannot be removed."""
+        return {"ref": str(item.ref)}
+
+    def removing(self, items: Sequence[Any]) -> Removal | None:
+        """The question before removing entries, and the change that removes all of them."""
+        from .operation_form import removal_of
+
+        found = [(item, self.removed_by(item)) for item in items if self.removes]
+        chosen = [(item, values) for item, values in found if values is not None]
+        names = [" ".join(dict.fromkeys((self.detail_title(item), str(item.title)))) for item, _ in chosen]
+        return removal_of(self.removes, self.item_name, names, [values for _, values in chosen]) if chosen else None
 
     def bringing_back(self, items: Sequence[Any]) -> Call | None:  # noqa: ARG002
         """The call that brings back deleted entries among the items; None if there are none."""

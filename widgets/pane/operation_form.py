@@ -298,10 +298,15 @@ def edit_by(operation: Operation, now: datetime, values: Mapping[str, Any], base
 
 
 def removal_of(words: str, name: str, titles: Sequence[str], values: Sequence[Mapping[str, str]]) -> Removal:
-    """Return the question before an operation that removes entries is run for each of them."""
+    """Return the question before an operation removes entries; those of a memory file are removed in one change."""
     operation = operation_of(words)
-    calls = tuple(values_of(operation, one) for one in values)
-    return Removal(*question(name, titles), lambda _now: Call(words, calls), words.replace(" ", "."))
+
+    def build(now: datetime) -> Build:
+        if operation.edit is not None:
+            return edit_by(operation, now, {"ref": [one["ref"] for one in values]})
+        return Call(words, tuple(values_of(operation, one) for one in values))
+
+    return Removal(*question(name, titles), build, words.replace(" ", "."))
 
 
 ENTRIES: Mapping[str, Callable[[Snapshot], Iterable[Any]]] = {
@@ -312,11 +317,3 @@ ENTRIES: Mapping[str, Callable[[Snapshot], Iterable[Any]]] = {
     "orchestration": lambda snapshot: snapshot.plans.items,
 }
 """The entries of each memory file, by the noun of their operations."""
-
-
-def file_removal_of(noun: str, name: str, titles: Sequence[str], refs: Sequence[str]) -> Removal | None:
-    """Return the question before entries of a memory file are removed in one change; None where there are none."""
-    if not refs:
-        return None
-    remove = operation_of(f"{noun} remove")
-    return Removal(*question(name, titles), lambda now: edit_by(remove, now, {"ref": refs}), f"{noun}.remove")

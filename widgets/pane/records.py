@@ -186,6 +186,10 @@ class RecordPane(Pane):
         """Return the value that `name:value` is compared with."""
         return str(item.values.get(name, ""))
 
+    def removed_by(self, item: Any) -> Mapping[str, str] | None:
+        """Return the ref of an entry; a group cannot be removed."""
+        return None if item.group else super().removed_by(item)
+
     def links(self, item: Any) -> Sequence[Link]:
         """Return the links of its entry, in a pane of a memory file."""
         return () if item.group or not self.unread else super().links(item.thing)

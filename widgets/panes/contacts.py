@@ -16,8 +16,8 @@ from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Contents, FormPlan, Removal
-from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
+from widgets.pane.base import Badge, Contents, FormPlan
+from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
 from widgets.text.words import short_moment
@@ -102,6 +102,7 @@ class ContactsPane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "id", "type", "status", "channel", "project", "role")
     item_name: ClassVar[str] = "contact"
+    removes: ClassVar[str] = "contacts remove"
 
     def __init__(self, addresses: Callable[[], Addresses] | None = None) -> None:
         """`addresses` returns the addresses of the person's channels; called in a worker, only to see which exist."""
@@ -251,13 +252,6 @@ class ContactsPane(RecordPane):
                           required=not fields)
             )  # fmt: skip
         return fields
-
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove contacts, all in one change; groups cannot be removed."""
-        found = [item for item in items if not item.group]
-        kinds = {item.values["part"] for item in found}
-        name = kinds.pop() if len(kinds) == 1 else "contact"
-        return file_removal_of("contacts", name, [item.title for item in found], [item.ref for item in found])
 
 
 def _values(contact: Any) -> dict[str, str]:

@@ -15,8 +15,8 @@ from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import BROAD, FormPlan, Removal
-from widgets.pane.operation_form import form_of, removal_of
+from widgets.pane.base import BROAD, FormPlan
+from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
 from widgets.text.words import dated, short_moment
@@ -60,6 +60,7 @@ class FleetPane(RecordPane):
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
     filter_values: ClassVar = {"is": IS}
     item_name: ClassVar[str] = "workspace"
+    removes: ClassVar[str] = "fleet remove"
     enter_words: ClassVar[str] = "open"
 
     @dataclass
@@ -148,13 +149,9 @@ class FleetPane(RecordPane):
             return None
         return form_of("fleet scan", "Add the workspaces below a folder", {"folder": "~/src"}, focus="folder")
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Take workspaces off the list; their files stay."""
-        if self.source is None or not self.source.may_list:
-            return None
-        values = [{"folder": item.values["path"]} for item in items]
-        asked = removal_of("fleet remove", "workspace", [item.title for item in items], values)
-        return asked._replace(question=f"{asked.question[:-1]} from this list? The files stay.")
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return the folder of a workspace, which leaves the list; its files stay."""
+        return {"folder": item.values["path"]} if self.source is not None and self.source.may_list else None
 
     def on_line_list_opened(self, event: LineList.Opened) -> None:
         """Open the workspace on Enter."""

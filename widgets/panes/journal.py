@@ -15,12 +15,11 @@ from memory.files.links import quoted
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
+from widgets.pane.base import Badge, Build, FormPlan, Pane
 from widgets.pane.operation_form import (
     Near,
     edit_form_of,
     fields_of,
-    file_removal_of,
     form_of,
     join_lines,
     operation_of,
@@ -54,6 +53,7 @@ class JournalPane(Pane):
     files: ClassVar[tuple[str, ...]] = ("journal.md",)
     empty: ClassVar[str] = "What agents and people did, day by day.\n\nPress {entry.add|a} to write the first entry."
     filter_fields: ClassVar[tuple[str, ...]] = ("date", "title", "time", "about")
+    removes: ClassVar[str] = "journal remove"
 
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per day, then its entries."""
@@ -119,11 +119,6 @@ class JournalPane(Pane):
         values = {"title": item.title, "at": item.time or "", "lines": join_lines(item.lines)}
         fields = fields_of(operation_of("journal add"), values, tuple(values), Near(self.snapshot, now))
         return edit_form_of("journal edit", "Edit entry", item, fields, "title")
-
-    def removing(self, items: Sequence[JournalEntry]) -> Removal | None:
-        """Remove entries, all in one change."""
-        titles = [f"{item.date} {item.time or ''} {item.title}" for item in items]
-        return file_removal_of("journal", "entry", titles, [item.ref for item in items])
 
     def from_source(self, item: JournalEntry, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the entry's source."""

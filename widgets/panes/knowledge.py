@@ -13,8 +13,8 @@ from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Build, FormPlan, Removal
-from widgets.pane.operation_form import Near, edit_form_of, fields_of, file_removal_of, form_of, operation_of
+from widgets.pane.base import Badge, Build, FormPlan
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Piece, Tone
 from widgets.text.words import dated
@@ -48,6 +48,7 @@ class KnowledgePane(RecordPane):
     filter_fields: ClassVar[tuple[str, ...]] = ("section", "topic", "date", "reason", "is")
     filter_values: ClassVar[Mapping[str, tuple[str, ...]]] = {"is": STATES}
     item_name: ClassVar[str] = "fact"
+    removes: ClassVar[str] = "knowledge remove"
 
     # Display
 
@@ -124,12 +125,6 @@ class KnowledgePane(RecordPane):
         fields = [_short(one) for one in fields_of(operation_of("knowledge add"), values(item.thing), names, near)]
         title = "Edit decision" if item.thing.kind == "decision" else "Edit fact"
         return edit_form_of("knowledge edit", title, item, fields, "text", values)
-
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove facts, all in one change; groups cannot be removed."""
-        facts = [item for item in items if not item.group]
-        titles = [item.thing.text for item in facts]
-        return file_removal_of("knowledge", "fact", titles, [item.ref for item in facts])
 
     def source_text(self, item: Record) -> str | None:
         """Return the source of a fact, without the sign of its bullet."""

@@ -19,8 +19,8 @@ from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold,
 from widgets.detail import Lines, Spacer
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec, usage_error
-from widgets.pane.base import Badge, Build, FormPlan, Removal
-from widgets.pane.operation_form import add_form_of, edit_form_of, file_removal_of
+from widgets.pane.base import Badge, Build, FormPlan
+from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
@@ -75,6 +75,7 @@ class MonitorsPane(RecordPane):
     sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "last check", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
+    removes: ClassVar[str] = "monitors remove"
 
     def __init__(self, look: Callable[[Snapshot, datetime], Mapping[str, MonitorStanding]] | None = None) -> None:
         """`look` returns the recorded results of each monitor, by ref; without it only the files are shown."""
@@ -255,10 +256,6 @@ class MonitorsPane(RecordPane):
         shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
         shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
         return edit_form_of("monitors edit", "Edit monitor", monitor, shown, "name")
-
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove monitors, all in one change."""
-        return file_removal_of("monitors", "monitor", [item.title for item in items], [item.ref for item in items])
 
     def from_source(self, item: Record, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the source of a monitor."""

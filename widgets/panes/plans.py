@@ -13,7 +13,7 @@ from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, FormPlan, Removal
 from widgets.pane.offers import question
-from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, file_removal_of, operation_of
+from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
@@ -53,6 +53,7 @@ class PlansPane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
     item_name: ClassVar[str] = "plan"
+    removes: ClassVar[str] = "orchestration remove"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield active plans, then completed ones, each with its phases and their tasks."""
@@ -157,9 +158,7 @@ class PlansPane(RecordPane):
             asked = question("task", [task.title or name])
             remove = operation_of("orchestration remove")
             return Removal(*asked, lambda now: edit_by(remove, now, {"ref": ref, "task": name}), "orchestration.remove")
-        plans = [item.thing for item in items if not item.depth]
-        titles = [plan.title for plan in plans]
-        return file_removal_of("orchestration", "plan", titles, [plan.ref for plan in plans])
+        return super().removing([item for item in items if not item.depth])
 
 
 def _tree(plan: Plan) -> Iterator[Record]:

@@ -12,8 +12,6 @@ from memory.prompts.sheet import DONE, PromptPreview, SheetRow
 from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
-from widgets.pane.offers import Removal
-from widgets.pane.operation_form import removal_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece
 
@@ -43,7 +41,8 @@ class PromptPane(RecordPane):
         "There is nothing to tell. {prompt.message|e} asks for a message, and shows what an agent gets with it."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("system", "ref", "reason")
-    item_name: ClassVar[str] = "block"
+    item_name: ClassVar[str] = "entry"
+    removes: ClassVar[str] = "supersede"
 
     def __init__(self, source: PromptReader | None = None) -> None:
         """`source` provides the prompt; without it there is none."""
@@ -154,11 +153,9 @@ class PromptPane(RecordPane):
         before = {} if row.words() == block.reason else {"history": row.words()}
         return {**before, "to": agents, "last sent": row.values["lastSent"][:10], "last used": row.used()}
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove entries that agents shall be told no more because they no longer hold."""
-        chosen = [item.thing for item in items if item.thing.ref]
-        values = [{"ref": one.ref} for one in chosen]
-        return removal_of("supersede", "entry", [one.title for one in chosen], values) if chosen else None
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return the ref of an entry that agents shall be told no more because it no longer holds."""
+        return {"ref": item.ref} if item.thing.ref else None
 
     def links(self, item: Record) -> Sequence[Link]:
         """Link to the entry in its own pane, where it is edited."""

@@ -157,8 +157,8 @@ def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> Outside
 
 @cache
 def _offers(pane: type[Pane], name: str) -> bool:
-    """Return whether a pane's type overrides a method of `Pane`."""
-    return getattr(pane, name) is not getattr(Pane, name)
+    """Return whether a pane's type overrides a method of `Pane`, or removes entries by an operation."""
+    return getattr(pane, name) is not getattr(Pane, name) or (name == "removing" and bool(pane.removes))
 
 
 def _sorts(now: Situation) -> bool:

@@ -90,7 +90,7 @@ async def test_a_cell_is_edited_and_rows_are_removed() -> None:
         assert "| Dev Team Bot | channel-1  | telegram | disconnected | Bob   |" in files.text("contacts.md")
         removal = pane.removing(pane.selected())
         assert removal is not None
-        assert (removal.question, removal.details) == ("Remove this channel?", "Dev Team Bot")
+        assert (removal.question, removal.details) == ("Remove this contact?", "Dev Team Bot")
         files.apply(removal.build(NOW))
         assert "channel-1 " not in files.text("contacts.md")
 

@@ -10,9 +10,9 @@ from memory.clients.system import ClientsLook
 from memory.files.snapshot import Snapshot
 from widgets.detail import Prose
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, FormPlan, Removal
+from widgets.pane.base import Badge, Build, FormPlan
 from widgets.pane.offers import Call
-from widgets.pane.operation_form import fields_of, form_of, operation_of, removal_of, values_of
+from widgets.pane.operation_form import fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class ClientsPane(RecordPane):
     empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
     filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")
     item_name: ClassVar[str] = "memory"
+    removes: ClassVar[str] = "clients remove"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield what clients deleted, then the memories folder by folder, each with how full its index is."""
@@ -103,27 +104,19 @@ class ClientsPane(RecordPane):
         if item.values["part"] == "deleted":
             return None
         memory: ClientMemory = item.thing
-        given = {
-            "title": memory.title,
-            "description": memory.description,
-            "type": memory.type,
-            "text": memory.body.strip(),
-        }
+        given = {"title": memory.title, "description": memory.description, "type": memory.type,
+                 "text": memory.body.strip()}  # fmt: skip
         operation = operation_of("clients edit")
-        fields = [one for one in fields_of(operation, given) if one.name != "ref"]
-        return FormPlan(
-            f"Edit {memory.title}",
-            fields,
-            lambda changed, _texts, _now: Call("clients edit", (values_of(operation, {"ref": item.ref, **changed}),)),
-            "clients.edit",
-            focus="text",
-        )
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove memories with their lines in the index."""
-        chosen = [item for item in items if item.values["part"] == "memories"]
-        titles = [item.title for item in chosen]
-        return removal_of("clients remove", "memory", titles, [{"ref": one.ref} for one in chosen]) if chosen else None
+        def build(changed: dict[str, str], _values: dict[str, str], _now: datetime) -> Build:
+            return Call("clients edit", (operation.read({"ref": item.ref, **changed}),))
+
+        fields = fields_of(operation, given, tuple(given))
+        return FormPlan(f"Edit {memory.title}", fields, build, "clients.edit", focus="text")
+
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return the ref of a memory; it is removed with its line in the index."""
+        return {"ref": item.ref} if item.part == "memories" else None
 
     def bringing_back(self, items: Sequence[Record]) -> Call | None:
         """Return the call that brings back the deleted memories among the items; None if there are none."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.facts import FactsLook
-from memory.facts.system import Facts
 from memory.files.snapshot import Snapshot
-from memory.systems.acts import act
 from widgets.input.date_fields import by_use
-from widgets.pane.base import Badge, Build, FormPlan, Removal
-from widgets.pane.offers import question
+from widgets.pane.base import Badge, FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 
@@ -31,6 +28,7 @@ class FactsPane(RecordPane):
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("tags", "tag", "scope", "id")
     item_name: ClassVar[str] = "fact"
+    removes: ClassVar[str] = "facts delete"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Record]:  # noqa: ARG002
         """Yield all facts, the newest first; a later one with the id of another has its line in its ref."""
@@ -80,14 +78,9 @@ class FactsPane(RecordPane):
             fields=[replace(one, suggestions=known) if one.name == "tags" else one for one in plan.fields]
         )
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove facts, all in one change."""
-        facts = tuple(item.thing for item in items)
-
-        def build(_now: datetime) -> Build:
-            return act("facts", Facts, lambda system, actor, at: system.remove(facts, actor=actor, now=at))
-
-        return Removal(*question("fact", [fact.title for fact in facts]), build, "facts.delete") if facts else None
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return the id of a fact."""
+        return {"fact_id": item.thing.id}
 
 
 def _look(snapshot: Snapshot) -> FactsLook | None:

@@ -14,7 +14,7 @@ from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.pane.arrangement import REVERSED
-from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane, Removal
+from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
 from widgets.text.words import task_row
@@ -71,6 +71,7 @@ class TasksPane(Pane):
         "section": ("pending", "in-progress", "completed"),
     }
     item_name: ClassVar[str] = "task"
+    removes: ClassVar[str] = "tasks remove"
 
     sorts: ClassVar[tuple[str, ...]] = SORTS
     groups: ClassVar[tuple[str, ...]] = GROUPS
@@ -367,12 +368,6 @@ class TasksPane(Pane):
 
         assert self.snapshot is not None
         return editing(self.snapshot, item, now)
-
-    def removing(self, items: Sequence[Task]) -> Removal | None:
-        """Remove tasks, all in one change."""
-        from widgets.pane.operation_form import file_removal_of
-
-        return file_removal_of("tasks", "task", [item.title for item in items], [item.ref for item in items])
 
     def from_source(self, item: Task, text: str, now: datetime) -> Build | None:  # noqa: ARG002
         """Replace the task's source."""
