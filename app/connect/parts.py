@@ -10,33 +10,12 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from memory.errors import RefusedError, UsageError
 
 from .blocks import HASH, MARKUP, has_block, with_block, without_block
 from .jsonc import JsonFile
-
-
-class ConnectionPart(Protocol):
-    """One part; `data` is the file's bytes, None if there is no file. Errors name file and line."""
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-
-    def put(self, data: bytes | None) -> bytes:
-        """Return the file with the part in it; unchanged if it is already there."""
-
-    def take(self, data: bytes) -> bytes | None:
-        """Return the file without the part, None if nothing would be left of a file that was created for it."""
-
-    def present(self, data: bytes | None) -> bool:
-        """Return whether the part is in the file, exactly as `put` would write it."""
-
-    def taken(self, data: bytes) -> str:
-        """Return what has the part's name and is the user's own, empty if nothing has: `put` and `take` leave it."""
-
 
 _HOOK = re.compile(
     r"\b(?:memdeck|app\.main)\b.* hook (?:session-start|prompt|pre-compact|stop|session-end)\b", re.DOTALL
@@ -293,3 +272,12 @@ class OwnFile:
     def taken(self, data: bytes) -> str:
         """Return what the file is if its first line is not memdeck's."""
         return "" if data.splitlines()[:1] == self.text.encode().splitlines()[:1] else "a content of its own"
+
+
+ConnectionPart = JsonEntry | JsonHook | TomlTable | InstructionBlock | OwnFile
+"""One part of a connection, which gets the bytes of its file, None where there is no file; errors name file and line.
+
+`put` returns the file with the part, unchanged if it is there already; `take` the file without it, None if nothing
+would be left of a file that was created for it. `present` is whether the part is there exactly as `put` would write it,
+and `taken` what has its name and is the user's own: `put` and `take` leave that.
+"""

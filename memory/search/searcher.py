@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memory.errors import MemdeckError
 from memory.storage.database import Derived
@@ -16,16 +16,12 @@ from .index import TABLES, VERSION, SearchIndex
 from .query import Query, plain_query
 from .records import FileRecords, Record, grouped_by_file
 
+if TYPE_CHECKING:
+    from memory.system import System
+
 T = TypeVar("T")
 _TRIES = 3
 """How often the index is updated until no one wrote meanwhile: an entry moved during it is in two files, or in none."""
-
-
-class Searched(Protocol):
-    """What search needs of a memory system; see `memory.systems.System`."""
-
-    def records_by_file(self, refused: dict[str, MemdeckError]) -> Iterator[FileRecords]:
-        """Yield its search records, file by file."""
 
 
 class IndexDatabase(Derived):
@@ -56,7 +52,7 @@ class Searcher:
     def __init__(
         self,
         folder: StateFolder | None,
-        systems: Callable[[], Iterable[Searched]],
+        systems: Callable[[], Iterable[System]],
         at_rest: Callable[[], object] = lambda: (),
     ) -> None:
         """`systems` returns the current systems. Without a folder the index is in memory.
