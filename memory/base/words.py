@@ -215,15 +215,15 @@ def near(word: str, known: Iterable[str]) -> list[tuple[str, int]]:
 
     A typo is a letter left out, added, exchanged or swapped with its neighbour.
     """
+    most = typos_allowed(word)
+    ends = [other for other in known if most and (word[0] == other[0] or word[-2:] == other[-2:])]
+    if not ends:
+        return []
     # As above: it is loaded only where a word may be misspelt.
     from rapidfuzz.distance import OSA
 
-    most = typos_allowed(word)
-    found = []
-    for other in known if most else ():
-        count = OSA.distance(word, other, score_cutoff=most)
-        if 0 < count <= most and (word[:2] == other[:2] or word[-2:] == other[-2:] or word[0] == other[0]):
-            found.append((other, count))
+    counted = [(other, OSA.distance(word, other, score_cutoff=most)) for other in ends]
+    found = [(other, count) for other, count in counted if 0 < count <= most]
     fewest = min((count for _, count in found), default=0)
     found = [one for one in found if one[1] == fewest]
     return sorted(found, key=lambda one: (one[0][0] != word[0], abs(len(one[0]) - len(word)), one[0]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,14 +48,11 @@ _LONGEST = 64
 _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
-@cache
-def _synonyms() -> dict[str, set[str]]:
-    """Return the stems of the words for the same thing, by stem; only a query needs them."""
-    found: dict[str, set[str]] = {}
-    for stems in ({stem(word) for word in group} for group in SYNONYMS):
-        for one in stems:
-            found.setdefault(one, set()).update(stems)
-    return found
+def _synonyms(root: str) -> list[str]:
+    """Return the stems of the words for the same thing as those of a stem, in alphabetical order."""
+    # No rule changes the first letter, and stemming every word would take as long as starting Python.
+    groups = [group for group in SYNONYMS if any(one[0] == root[0] and stem(one) == root for one in group)]
+    return sorted({stem(word) for group in groups for word in group})
 
 
 class Need(NamedTuple):
@@ -189,7 +185,7 @@ class _Reader:
         for group in SHORT_FORMS:
             if word in group or stem(word) in group:
                 words |= {other: SHORT for form in group for other in (form, f"{form}s") if other not in words}
-        for root in sorted(_synonyms().get(stem(word), ())):
+        for root in _synonyms(stem(word)):
             words |= {other: SYNONYM for other in self._index.with_stem(root) if other not in words}
         words = {other: served for other, served in words.items() if self._count(other)}
         longer = self._index.beginning(word, _MOST_LONGER) if one.open else []
