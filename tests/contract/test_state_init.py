@@ -461,7 +461,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
     files = {
         "pyproject.toml": '[project]\nname = "kiln"\n',
         "src/kiln/__init__.py": '"""Plans firings."""\n',
-        "src/kiln/fire/__init__.py": '"""Fires pots."""\n',
+        "src/kiln/fire/__init__.py": '"""Fires pots."""\n\n\ndef fire_all(): ...\n',
         "src/kiln/cool/__init__.py": "",
         "src/kiln/cool/slow.py": "x = 1\n",
         "src/kiln/glaze/__init__.py": '"""Knows glazes."""\n',
@@ -470,12 +470,14 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
         "examples/pot.py": "x = 1\n",
         "styles/a.css": "a {}\n",
         "tests/fixtures/pot.py": "x = 1\n",
-        "tests/test_fire.py": "x = 1\n",
+        "tests/test_fire.py": "from kiln.fire import fire_all\n",
+        "tests/test_glaze.py": "x = 1\n",
     }
     modules = {one["path"]: one["responsibility"] for one in made(place, files)["projectMap"]["modules"]}
     assert modules == {
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
+        "src/kiln/fire/__init__.py": "Declares `fire_all`.",
         "src/kiln/glaze": "Knows glazes.",
         "tests": "Tests; `tests/test_fire.py` tests `src/kiln/fire/__init__.py`.",
     }
@@ -545,12 +547,12 @@ def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
         "composer.json": '{"name": "pots/kiln"}',
         "src/Fire/Burner.php": "<?php\n\n/**\n * Heats a kiln.\n *\n * @final\n */\nfinal class Burner\n{\n}\n",
         "src/Pots/HotPot.php": "<?php\n/** Hot pot pots. */\nclass HotPot {}\n",
-        "src/App.php": "<?php\nclass App { use Tone7; }\n",
-        **{f"src/Glaze/Tone{number}.php": f"<?php\ntrait Tone{number} {{}}\n" for number in range(12)},
+        "src/App.php": "<?php\nclass App { use LowTone7; }\n",
+        **{f"src/Glaze/LowTone{number}.php": f"<?php\ntrait LowTone{number} {{}}\n" for number in range(12)},
     }
     map_of = made(place, files)["projectMap"]
     assert {one["path"]: one["responsibility"] for one in map_of["modules"]} == {"src/Fire/Burner.php": "Heats a kiln."}
-    assert map_of["denseSourceAreas"] == [{"path": "src/Glaze", "note": "Declares `Tone7`."}]
+    assert map_of["denseSourceAreas"] == [{"path": "src/Glaze", "note": "Declares `LowTone7`."}]
     assert map_of["firstFilesToRead"][0] == "src/App.php"
     page = place.read("docs/agent-memory/project-map.md").decode()
     assert all(page.count(f"`{path}`") == 1 for path in ("src/Fire/Burner.php", "src/App.php", "src/Glaze"))
@@ -633,20 +635,20 @@ def test_the_core_is_on_the_map(place: Place) -> None:
 
 
 def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
-    """Hard rules and the boxes of a template are quoted; politeness, law, and help for users are not."""
+    """Rules about this project and the boxes of a template are quoted; politeness, law, and help for users are not."""
     files = {
         "CONTRIBUTING.md": "# Contributing\n\nThank you, never be afraid!\n\n## Work\n\n"
         "Send a pull request to the **4.x** branch. The rest is prose. If you don't, it must fail.\n\n"
-        "- Keep pots dry. *Always* [fire](https://example.org) twice.\n- Pots are round.\n\n"
+        "- Keep pots dry. *Always* [fire](https://example.org) at `high`.\n- Always be kind.\n\n"
         "## License\n\nYou must sign it.\n",
         ".github/pull_request_template.md": "- [ ] Tested\n- [ ] Pots are tested with `kiln try`\n",
         "README.md": README + "\n## Troubleshooting\n\n- The pot cracks: buy another.\n",
     }
     found = made(place, files)["gotchas"]
     assert [one["title"] for one in found] == [
-        "Send a pull request to the 4.x branch", "Always fire twice", "Pots are tested with `kiln try`"
+        "Send a pull request to the 4.x branch", "Always fire at `high`", "Pots are tested with `kiln try`"
     ]  # fmt: skip
-    assert found[1]["correctPath"] == "Keep pots dry. Always fire twice."
+    assert found[1]["correctPath"] == "Keep pots dry. Always fire at `high`."
     assert found[1]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."
 
 

@@ -30,8 +30,9 @@ _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
 """The first page of a documentation for Swift."""
 _NO_NEWS = re.compile(
-    r"(?:bump|chore|ci|docs?|tests?|style|build|deps|update \S+ (?:to|from|dep)|merge|release|prepare|revert|fixup|wip"
-    r"|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog|update (?:changelog|readme|dep)"
+    r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update \S+ (?:to|from|dep)|merge|release|prepare"
+    r"|revert|fixup|wip|automated|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog"
+    r"|update (?:changelog|readme|dep)"
     r"|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\[(?:skip ci|ci skip)\])",
     re.IGNORECASE,
 )
@@ -122,7 +123,12 @@ class _Repository:
         own = main is not None and (self.readme is None or main.name.lower().rpartition("/")[2] in names)
         packages = [main if own else None, *(project.root for project in self.projects[:1])]
         described = next(
-            (without_praise(plain(one.description)) for one in packages if one is not None and one.description), ""
+            (
+                without_praise(re.sub(r"\A[^\w`(\"'\[]+", "", plain(one.description)))
+                for one in packages
+                if one is not None and one.description
+            ),
+            "",
         )
         opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."))
         if described and opening:

@@ -19,6 +19,8 @@ _NO_WORK = re.compile(
     re.IGNORECASE,
 )
 _MAIN = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
+_OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanitizers?)(?:\b|_)", re.IGNORECASE)
+"""The names of workflows for systems that most do not work on."""
 _TESTS = re.compile(
     r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
     r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc)\b"
@@ -76,7 +78,7 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
     tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
     work = [path for path in workflows if tests[path] or _MAIN.search(path)]
-    work.sort(key=lambda path: (not tests[path], not _MAIN.search(path), -tests[path], path))
+    work.sort(key=lambda path: (not tests[path], bool(_OTHER.search(path)), not _MAIN.search(path), -tests[path], path))
     found = [(path, "GitHub Actions") for path in work]
     found += [(path, name) for path, name in _OTHERS.items() if tree.has(path)]
     return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
@@ -107,7 +109,8 @@ def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
     runs_on: dict[str, list[str]] = {}
     for table in (matrix, *(one for value in matrix.values() for one in map(_table, _list(value)))):
         for key, value in table.items():
-            _add(runs_on, key, value)
+            if not key.isupper():
+                _add(runs_on, key, value)
     known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
     _add(runs_on, "os", job.get("runs-on"))
     lines: list[Line] = []
@@ -162,6 +165,8 @@ def lines_of(text: str, folder: str = "") -> Iterator[Line]:
     for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
         line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*", "", line).strip(" -\t"))
         for part in filter(None, re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> "))):
+            if folder and (built := re.fullmatch(r"cmake((?: -\S+)*) \.\.", part)):
+                part = f"cmake ..{built[1]}"
             moved = next((one for one in _MOVED if folder and re.match(rf"{re.escape(one[0])}(?![\w-])", part)), None)
             if part.startswith("cd "):
                 folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
@@ -177,7 +182,7 @@ def _filled(line: str, env: dict[str, str]) -> tuple[str, bool]:
     """
     line = _WORKSPACE.sub(lambda one: "" if one[1] else ".", line)
     line = _ENV.sub(lambda name: env.get(name[1] or name[2], name[0]), line)
-    bare = re.sub(r" --?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
+    bare = re.sub(r" (?!-[BSC]\b|--test-dir)--?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
     if re.search(r"\S\$\{\{|\}\}[^\s]", bare):
         return "", False
     bare = re.sub(r"\s*\$\{\{.*?\}\}", "", bare)

@@ -53,7 +53,7 @@ _TOOLS = (
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
              r"|ava|tap|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
-             r"|(?:cargo|go|dotnet|mix|swift|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
+             r"|(?:cargo|go|dart|flutter|dotnet|mix|swift|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
@@ -68,7 +68,7 @@ _TOOLS_OF = {
 """The tools of an ecosystem."""
 _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
 _RUN_SCRIPT = re.compile(
-    r"(?P<runner>npm|pnpm|yarn|bun|composer|deno|make|just|task|pdm|poe|hatch|rake|invoke)"
+    r"(?P<runner>npm|pnpm|yarn|bun|composer|deno|make|just|task|pdm|poe|hatch|rake|invoke|melos)"
     r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task))* (?P<name>[\w:.-]+)"
 )
 _LAUNCHERS = re.compile(
@@ -156,6 +156,8 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     for _, _, names in reversed(runners):
         scripts |= names
+    if not any(file.lower() in _RUNNERS for file in tree.folders[""]) and tree.has("configure.ac"):
+        scripts |= {"check": "test", "test": "test"}
     # A tool of an ecosystem that is not there checks something else; a bare `make` may only list its targets.
     known = [one.ecosystem.name for one in projects]
     beside, apart = _tools_of_others(known), _tools_of_others(known[:1])
@@ -308,7 +310,7 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
         if name in ("check", "checks") and body:
             kind = "lint" if _LINTS.search(body) else kind if re.search("test|spec|verify", body) else ""
         inner = " -r" in core or "--recursive" in core
-        if not (name in scripts or inner or script["runner"] in ("pdm", "poe", "hatch", "rake", "invoke")):
+        if not (name in scripts or inner or script["runner"] in ("pdm", "poe", "hatch", "rake", "invoke", "melos")):
             return None
     done = f"{text} {body}"
     if not kind or _NEVER.search(done):

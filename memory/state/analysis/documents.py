@@ -32,6 +32,7 @@ _RST = (
 _RST_HEADING = re.compile(
     r"^(?:([=~^\"'`#*+:.-])\1{2,}[ \t]*\n)?[ \t]*(\S[^\n]*)\n([=~^\"'`#*+:.-])\3{2,}[ \t]*$", re.MULTILINE
 )
+FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _MYST = re.compile(r" ?(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
@@ -82,7 +83,8 @@ def _markdown() -> MarkdownIt:
 
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
-    text = _MYST.sub("", "\n".join(map(_bounded, text[:_MOST_CHARACTERS].split("\n"))))
+    text = FRONT.sub("", text[:_MOST_CHARACTERS])
+    text = _MYST.sub("", "\n".join(map(_bounded, text.split("\n"))))
     if path.endswith((".rdoc", ".adoc")):
         text = re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
     if path.endswith(".rst"):
@@ -144,7 +146,9 @@ _DEFINES = re.compile(
 _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
     r"|there (?:is|are)\b|our \w+ ha[sd]\b"
-    r"|install|thank|welcome|please|if you|when |however|read (?:the|this|more)|for (?:more|the|guides)\b|documentation"
+    r"|install|available|docs\b|thank|welcome|please|if you|when |however|read (?:the|this|more)|for (?:more"
+    r"|the|guides)\b"
+    r"|documentation"
     r"|we're |sponsor|\W*this is a work in"
     r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)",
@@ -163,7 +167,7 @@ _OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|exa
                      re.IGNORECASE)  # fmt: skip
 """The titles of sections that tell how something is used, or what changed in it."""
 _OF_ITSELF = re.compile(
-    r"\A\(|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
+    r"\A\(|\bdon['’]t miss\b|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
     r"|\bis available (?:on|at|from)\b|[!?]\Z|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
     re.IGNORECASE,
 )
@@ -289,7 +293,7 @@ class Sayings:
             return ""
         page = self._pages.get(key, "")
         sections = sections_of(self._tree.text(page), page) if page else []
-        title = next((_DECORATION.sub("", one.title) for one in sections if one.title), "")
+        title = next((_DECORATION.sub("", one.title) for one in sections if one.level == 1), "")
         if not page:
             return ""
         return f"{title} (`{page}`)" if 1 < len(title.split()) < 9 and not title.isupper() else f"Explained in `{page}`"

@@ -20,7 +20,7 @@ def _quoted(key: str) -> re.Pattern[str]:
 
 
 def _bare(key: str) -> re.Pattern[str]:
-    return _text(rf"^{key}[ \t]*[=:][ \t]*(?![>|][ \t]*$)[\"']?([^\"'\n#(]{{1,300}}?)[\"']?[ \t]*$")
+    return _text(rf"^{key}[ \t]*[=:][ \t]*(?![ \t>|])[\"']?([^\"'\n#(]{{1,300}}?)[\"']?[ \t]*$")
 
 
 def _xml(tag: str) -> re.Pattern[str]:
@@ -207,7 +207,8 @@ ECOSYSTEMS = (
         conventions=(Convention("test", "swift test"), Convention("build", "swift build")),
     ),
     Ecosystem(
-        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),), (_bare("description"),),
+        "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),),
+        (_text(r"^description:[ \t]*[>|][+-]?[ \t]*\n((?:[ \t]+[^\n]*\n)+)"), _bare("description")),
         ((_text(r"^environment:\n(?:[ \t]+[^\n]*\n)*?[ \t]+sdk:[ \t]*[\"']?([^\"'\n]+?)[\"']?[ \t]*$"),
           "Needs Dart {}."),),
         entries=(("lib/{name}.dart", "The library `{name}`"), ("bin/*.dart", "The command `{stem}`"),
@@ -226,7 +227,7 @@ ECOSYSTEMS = (
          (_text(r"(?i)\bcmake_minimum_required[ \t]*\([ \t]*VERSION[ \t]+(\d[\d.]*?)(?=[^\d.]|\.\.)"),
           "Needs CMake {} or newer.")),
         entries=(*((f"{top}{name}.{end}", "The main header") for top in ("", "include/", "include/{name}/")
-                   for name in ("{name}", "{path}") for end in ("h", "hpp")),
+                   for name in ("{name}", "{path}", "{bare}") for end in ("h", "hpp")),
                  ("{name}.c", "The main source file"),
                  ("main.c", "The program"), ("main.cpp", "The program"), ("*/main.c", "The program"),
                  ("*/main.cpp", "The program")),

@@ -201,7 +201,8 @@ def _add(project: Project, folder: str, paths: list[str]) -> None:
             if found and not is_generated(tree.text(found)) and command.isprintable() and len(command) < 60:
                 package.entries.setdefault(found, f"The command `{command}`")
     main = project.first(paths, "module", "main").removeprefix("./") or "\n"
-    values = {"name": short, "module": short.replace("-", "_").lower(), "path": short.replace("_", "/", 1)}
+    values = {"name": short, "module": short.replace("-", "_").lower(), "path": short.replace("_", "/", 1),
+              "bare": short.removeprefix("lib")}  # fmt: skip
     for (pattern, role), start in product(ecosystem.entries, ("", "src/", "source/")):
         for path in _files(tree, folder, top + start + pattern.format(main=main, **values)):
             inner, _, file = path.rpartition("/")

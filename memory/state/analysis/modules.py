@@ -238,7 +238,7 @@ def _of_file(tree: Tree, path: str) -> str:
     inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
     found: dict[str, str] = {}
     for comment, line in _comments(text, path):
-        if (named := _DECLARED.match(line)) and _is_about(file, _folded(named[1])):
+        if (named := _DECLARED.match(line)) and _is_about(file, _folded(named[1]), line):
             found.setdefault(named[1], described(inside.get(named[1], comment), _WORDS))
     # The thing itself says more than what makes it.
     names = sorted(
@@ -251,9 +251,11 @@ def _of_file(tree: Tree, path: str) -> str:
     return said if told else f"`{name}`: {said}"
 
 
-def _is_about(file: str, name: str) -> bool:
-    """Return whether a declaration has the name of its file, but for a verb before it and a letter or two after it."""
-    short = _MADE.sub("", name)
+def _is_about(file: str, name: str, line: str) -> bool:
+    """Return whether a declaration has the name of its file, but for a letter or two after it; if it is exported, but
+    for a verb before it, too.
+    """
+    short = _MADE.sub("", name) if re.match(r"\s*(?:export|pub|public|def)\b", line) else name
     return short.startswith(file) and len(short) - len(file) < 3
 
 
@@ -268,7 +270,7 @@ _DECLARED = re.compile(
     r"|partial) )*(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule"
     r"|defprotocol|module"
     r"|func|fun|fn|function|const|def) ([A-Za-z][\w.]*)"
-    r"(?![\w.]|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])"
+    r"(?![\w.]|::|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|protected) ")
@@ -314,8 +316,8 @@ def header(tree: Tree, path: str) -> str:
 
 def described(comment: str, least: int) -> str:
     """Return the first sentence of a comment with at least so many words; "" where it describes nothing."""
-    comment = _UNDERLINED.sub("", comment)
-    text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", comment.strip("/*!")))).strip()
+    text = _TAG.sub("", _INLINE.sub("", _STARS.sub("", _UNDERLINED.sub("", comment).strip("/*!")))).strip()
+    text = _UNDERLINED.sub("", f"{text}\n")
     text = _XML.sub(lambda tag: f"`{tag[1]}`" if tag[1] else "", text)
     text = _SHORT_LINE.sub(r"\1\n\n", text)
     text = "" if _LEGAL.search(text[:600]) else _LINK.sub(_unlinked, text)

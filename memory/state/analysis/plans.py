@@ -10,6 +10,7 @@ from memory.state.files.model import NOT_SAID
 
 from .ci import ci_files
 from .documents import (
+    FRONT,
     ListItem,
     Section,
     capital,
@@ -70,7 +71,9 @@ _MOST_OF_STYLE = 2
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
     r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
-    r"|feel free|it['’]s ok|no need to|push|intimidate|almost always|waste"
+    r"|feel free|personally|clone|navigate|git (?:clone|checkout|commit|add|remote)|it['’]s ok|no need to|push"
+    r"|intimidate"
+    r"|almost always|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
 )
 """What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
@@ -110,7 +113,8 @@ _CREDIT = re.compile(
 )
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
-_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_POINTS = re.compile(r"(?:see|read) (?:more|the|this)\b[^.]{0,40}\.?\Z", re.IGNORECASE)
+"""What is left of a link without its address."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
@@ -148,7 +152,7 @@ def unreleased(tree: Tree, packages: list[str], coming: str = "") -> Unreleased 
     `packages` are the folders of the packages, `coming` is the start of the version that a manifest calls unfinished.
     """
     fragments = [path for path in tree.files if _FRAGMENTS.fullmatch(path)]
-    texts = (_FRONT.sub("", tree.text(path)).strip().partition("\n\n")[0] for path in fragments)
+    texts = (FRONT.sub("", tree.text(path)).strip().partition("\n\n")[0] for path in fragments)
     told = list(filter(None, (first_sentence(plain(text), _TEXT) for text in texts)))
     for path, sections in documents(tree, _CHANGES, packages):
         versions = [one for one in sections if one.level in (1, 2) and (one.blocks or one.level == 2)]
@@ -188,7 +192,7 @@ def next_steps(tree: Tree) -> list[dict[str, str]]:
             for item in section.items
             if item.ticked is False or (item.ticked is None and not any(map(_CLOSED.search, section.titles)))
         ]
-        if steps := [step for step in steps if re.search(r"\w", step["title"])]:
+        if steps := [step for step in steps if len(re.findall(r"\w+", step["title"])) > 1]:
             return steps[:MOST_STEPS]
     return []
 
@@ -207,7 +211,8 @@ def _step(path: str, section: str, text: str, boxed: bool) -> dict[str, str]:
 def _title(text: str) -> tuple[str, str]:
     """Return a short title and the rest of a text: the title ends at a colon, a dash or a sentence, or is cut."""
     lead = _LEAD.match(text)
-    if lead is not None and not lead[1].endswith((" e.g", " i.e")) and lead[1].count("`") % 2 == 0:
+    whole = lead is not None and len(lead[1].split()) > 1 and not lead[1].endswith((" e.g", " i.e"))
+    if lead is not None and (whole or lead[1][0] in "`*") and lead[1].count("`") % 2 == 0:
         return lead[1].strip(), text[lead.end() :].strip()
     first, *rest = sentences(text) or [text]
     return (first.rstrip("."), " ".join(rest)) if len(first) <= _TITLE else (cut(first, _TITLE), text)
@@ -233,7 +238,9 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
             elif section.blocks:
                 text = " ".join(one if isinstance(one, str) else ended(one.text) for one in section.blocks)
                 found.append(_gotcha(path, next(reversed(section.above), section.title), section.title, text))
-    return [one for one in found if re.search(r"\w", one["title"])][:MOST_GOTCHAS]
+    return [one for one in found if re.search(r"\w", one["title"]) and "{:" not in one["title"] + one["correctPath"]][
+        :MOST_GOTCHAS
+    ]
 
 
 def _rules(tree: Tree) -> list[dict[str, str]]:
@@ -252,7 +259,11 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
                 whole = (
                     one
                     for one in asked
-                    if one[-1] not in "?:" and one.count("`") % 2 == 0 and (item or not _LEANS.match(one))
+                    if "<" not in one
+                    and "://" not in one
+                    and one[-1] not in "?:"
+                    and one.count("`") % 2 == 0
+                    and (item or not _LEANS.match(one))
                 )
                 rules = (one for one in whole if not (_NO_RULE.search(one) or _OF_A_PERSON.match(one)))
                 found |= {capital(one): (path, section.title) for one in rules}
@@ -290,17 +301,16 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
                     and said[-1] not in ":?"
                     and not _LEANS.match(said)
                 )
-                if plainly and pattern.search(said) and not re.search(r"[{};=]|://|@\w", said):
+                if plainly and pattern.search(said) and not re.search(r"[{};=]|://|@\w|\b(?:this|it) in sync", said):
                     found.setdefault(said, path)
     return [_rule(path, "", capital(text)) for text, path in list(found.items())[:_MOST_WARNINGS]]
 
 
 def _is_rule(text: str, *, listed: bool) -> bool:
-    """Return whether a text is a hard rule for the reader, or a weak or `listed` one that is about this project."""
-    addressed = listed or _ADDRESSED.match(text) is not None
-    return (addressed and _HARD.search(text) is not None) or (
-        addressed and ((listed or _RULE.search(text) is not None) and _PARTICULAR.search(text[1:]) is not None)
-    )
+    """Return whether a text is a rule for the reader that is about this project: with a name, a number or code."""
+    asks = (listed and _HARD.search(text) is None) or _ADDRESSED.match(text) is not None
+    hard = listed or _RULE.search(text) is not None
+    return asks and hard and _PARTICULAR.search(text[1:]) is not None
 
 
 def _rule(path: str, section: str, text: str) -> dict[str, str]:
@@ -313,5 +323,5 @@ def _rule(path: str, section: str, text: str) -> dict[str, str]:
 
 def _gotcha(path: str, section: str, title: str, text: str) -> dict[str, str]:
     where = f"Written in `{path}`, “{section}”." if section else f"Written in `{path}`."
-    said = ended(capital(some_sentences(text, _TEXT))) if text else NOT_SAID
+    said = ended(capital(some_sentences(text, _TEXT))) if text and not _POINTS.match(text) else NOT_SAID
     return {"title": cut(title.rstrip("."), _TITLE), "symptom": NOT_SAID, "cause": where, "correctPath": said}

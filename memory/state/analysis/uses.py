@@ -12,9 +12,9 @@ _WORD = re.compile(r"(?:[A-Z]\w*\.)+[A-Z]\w+|[A-Za-z_]\w{3,60}")
 _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"\".*?\"\"\"", re.DOTALL | re.MULTILINE)
 """Comments on lines of their own, and docstrings: what they contain is no use."""
 _TYPE = re.compile(
-    r"^[ \t]{0,4}(?:[a-z]+(?:\([a-z]+\))? )*?(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol"
+    r"^(?:[a-z]+(?:\([a-z]+\))? )*?(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol"
     r"|actor|module|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)?([A-Z][\w.]{3,60})"
-    r"(?![\w.]|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])",
+    r"(?![\w.]|::|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])",
     re.MULTILINE,
 )
 _FUNCTION = re.compile(
@@ -30,6 +30,8 @@ _GONE = re.compile(r"\bdeprecated\b|\bthe author of this software is\b|\bvendore
 """What the beginning of a file says that is old, or from elsewhere."""
 
 
+_NESTED = {"C#", "F#", "Ruby", "Elixir", "Visual Basic"}
+"""The languages in which types are usually inside of a namespace or module."""
 _BY_PATH = {"Go", "JavaScript", "TypeScript", "Python", "Rust", "Dart", "Vue", "Svelte"}
 """The languages in which a name of another folder is used only with the path of that."""
 
@@ -46,16 +48,19 @@ class Uses:
     def __init__(self, tree: Tree) -> None:
         """Read the sources."""
         self._tree = tree
-        texts = {path: _NO_CODE.sub("", tree.text(path)) for path in tree.sources()[:_MOST_FILES]}
+        sources = tree.sources()[:_MOST_FILES]
+        tests = [path for path in tree.files if is_test(path) and language_of(path) is not None][:_MOST_FILES]
+        texts = {path: _NO_CODE.sub("", tree.text(path)) for path in [*sources, *tests]}
         words = {path: set(_WORD.findall(text)) for path, text in texts.items()}
-        declaring: dict[str, set[str]] = {}
-        for path in words:
-            for name in _names(texts[path]):
-                declaring.setdefault(name, set()).add(path)
-        of_one = {name: next(iter(paths)) for name, paths in declaring.items() if len(paths) == 1}
-        self._code = {path: len(text) for path, text in texts.items()}
-        self._users: dict[str, set[str]] = {path: set() for path in words}
-        self._names: dict[str, dict[str, set[str]]] = {path: {} for path in words}
+        self._code = {path: len(texts[path]) for path in sources}
+        self._declared = {path: _names(texts[path], nested=language_of(path) in _NESTED) for path in sources}
+        declaring: dict[str, list[str]] = {}
+        for path, names in self._declared.items():
+            for name in names:
+                declaring.setdefault(name, []).append(path)
+        of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1}
+        self._users: dict[str, set[str]] = {path: set() for path in sources}
+        self._names: dict[str, dict[str, set[str]]] = {path: {} for path in sources}
         for user, used in words.items():
             for name in used & of_one.keys():
                 path = of_one[name]
@@ -90,7 +95,9 @@ class Uses:
             for one in ([path] if path in self._names else self._tree.sources(path))
             for name, users in self._names.get(one, {}).items()
             # A common word may be another thing, and a file's own name says nothing new.
-            if re.search(r"[A-Z_]|.{9}", name) and name[0] != "_" and _folded(name.rpartition(".")[2]) != _stem(path)
+            if re.search(r".[A-Z_]|.{8}", name.rpartition(".")[2])
+            and name[0] != "_"
+            and _folded(name.rpartition(".")[2]) != _stem(path)
         }
         return sorted((name for name in found if found[name]), key=lambda name: (-found[name], name))[:_MOST_SHOWN]
 
@@ -104,7 +111,11 @@ class Uses:
         for path in self.ranked():
             stem = _stem(path)
             near = [one for one in tests.get(stem, []) if len(stem) > 2 and _is_beside(path, one)]
-            if stems[stem] == 1 and len(near) == 1:
+            if (
+                stems[stem] == 1
+                and len(near) == 1
+                and self._declared[path] & {*_WORD.findall(self._tree.text(near[0]))}
+            ):
                 return path, near[0]
         return None
 
@@ -126,6 +137,6 @@ def _stem(path: str) -> str:
     return _folded(folder.rpartition("/")[2] if stem in _WHOLE else stem)
 
 
-def _names(text: str) -> set[str]:
-    found = {one[1] for one in _TYPE.finditer(text)}
-    return found | {next(filter(None, one)) for one in _FUNCTION.findall(text)}
+def _names(text: str, *, nested: bool) -> set[str]:
+    types = _TYPE.findall(re.sub(r"(?m)^[ \t]{1,4}", "", text) if nested else text)
+    return {*types, *(next(filter(None, one)) for one in _FUNCTION.findall(text))}
