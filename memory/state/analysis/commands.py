@@ -106,7 +106,7 @@ _NO_STEP = re.compile(
 """Lines of a script that prepare nothing which a person would have to prepare."""
 _IS_WORK = re.compile(r"\b(?:test|check|build|verify|analyze|lint)\b")
 _OTHER_BUILDS = ("cmake", "meson")
-_MOST_BEFORE, _MOST_VALUES, _MOST_KEYS = 5, 8, 4
+_MOST_BEFORE, _MOST_VALUES, _MOST_KEYS, _MOST_INSIDE = 5, 8, 4, 3
 _RUNNERS = {
     "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
     ".justfile": ("just", _TARGET), "taskfile.yml": ("task", _TASK), "taskfile.yaml": ("task", _TASK),
@@ -320,14 +320,19 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     return kind, (*dashes, more) if more else ()
 
 
-def _inside(tree: Tree) -> Iterator[str]:
-    """Yield what is run in folders, where nothing is told for the root."""
+def _inside(tree: Tree) -> list[str]:
+    """Return what is run in folders, the tests first, where nothing is told for the root."""
+    found: dict[str, dict[str, str]] = {}
     for job in _scripts(tree):
-        folders = dict.fromkeys(line.folder for line in job.lines)
-        for folder in (one for one in folders if one and one in tree.folders and not is_aside(f"{one}/")):
-            said = [f"`{line.text}`" for line in job.lines if line.folder == folder and _is_step(line.text)]
-            if said and any(map(_IS_WORK.search, said)):
-                yield f"In `{folder}`: {', '.join(said[:_MOST_BEFORE])} (from `{job.path}`)."
+        for text, folder in ((line.text, line.folder) for line in job.lines if line.folder in tree.folders):
+            if folder and not is_aside(f"{folder}/") and _is_step(text) and _IS_WORK.search(text):
+                found.setdefault(folder, {}).setdefault(text, job.path)
+    notes = []
+    for folder, lines in found.items():
+        texts = sorted(lines, key=lambda text: (re.search(r"\btest\b", text) is None, len(text)))[:_MOST_INSIDE]
+        said = ", ".join(f"`{text}`" for text in texts)
+        notes.append(f"In `{folder}`: {said} (from `{lines[texts[0]]}`).")
+    return notes
 
 
 def _is_step(text: str) -> bool:
@@ -340,9 +345,9 @@ def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
     root.
     """
     told = {" ".join(one.words): one.kind for one in commands}
-    inside = [*dict.fromkeys(_inside(tree))]
+    inside = _inside(tree)
     if "test" not in told.values():
-        return inside[:_MOST_VALUES]
+        return inside[:_MOST_BEFORE]
     tests: list[tuple[str, Job, list[str]]] = []
     for job in _scripts(tree):
         lines = [line for line in job.lines if not line.folder]
@@ -357,7 +362,10 @@ def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
             tests.append((lines[at].text, job, before))
     test = next(words for words, kind in told.items() if kind == "test")
     notes = [one for one in inside if folder and one.startswith(f"In `{folder}`:")][:1]
-    alike = [job for text, job, _ in tests if text.split()[:2] == test.split()[:2]] or [job for _, job, _ in tests]
+    first = _LAUNCHERS.sub("", test).split()[:2]
+    alike = [job for text, job, _ in tests if _LAUNCHERS.sub("", text).split()[:2] == first] or [
+        job for _, job, _ in tests
+    ]
     if alike := [job for job in alike if job.runs_on]:
         on: dict[str, list[str]] = {}
         for job in (job for job in alike if job.path == alike[0].path):

@@ -76,7 +76,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         count = sum(one["path"] not in first for one in parts.modules)
         room = count < (_PACKAGES if package is not None and inner else MOST_MODULES) and (not is_file or count < _FLAT)
         name = package.name if package is not None else path.rpartition("/")[2]
-        declared = uses.declared(path) if path != source else []
+        declared = uses.declared(path, by_tests=path not in outer) if path != source else []
         if said and (room or path in first):
             parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
         elif is_file and declared and (room or path in first):
@@ -197,7 +197,8 @@ _ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace|#|[\"']use)")
 _BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""
 _TAG = re.compile(
-    r"^[ \t]*(?:[@\\]brief|(?:[@\\]\w+|vim?:|-\*-|\[?!\[|\[[^\]\n]+\]: http)[^\n]*$)", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*(?:[@\\]brief|(?:[@\\]\w+|\{@(?:template|macro|endtemplate)|vim?:|-\*-|\[?!\[|\[[^\]\n]+\]: http)[^\n]*$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 """Tags, the settings of an editor, badges, and the addresses of links."""
 _XML = re.compile(r"<(?:see|paramref|typeparamref)\b[^<>]*?=\"(?:\w:)?(?:[\w.]*\.)?([\w ]+)[^\"<>]*\"\s*/?>|</?[a-z]+>")
@@ -327,7 +328,7 @@ def described(comment: str, least: int) -> str:
         if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
             useless = len(said.split()) < least or "://" in said or _NO_HEADER.match(said) or not _is_prose(said)
             first = "" if useless else first_sentence(said)
-            return "" if first.endswith((":", "…")) or _REMAINS.search(first) else first
+            return "" if first.endswith((":", "…")) or _REMAINS.search(first) or " -- " in first else first
     return ""
 
 

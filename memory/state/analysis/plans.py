@@ -71,7 +71,8 @@ _MOST_OF_STYLE = 2
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
     r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
-    r"|feel free|personally|clone|navigate|git (?:clone|checkout|commit|add|remote)|it['’]s ok|no need to|push"
+    r"|feel free|personally|clone|navigate|first (?:pull|contribution)|git (?:clone|checkout|commit|add|remote)"
+    r"|it['’]s ok|no need to|push"
     r"|intimidate"
     r"|almost always|waste"
     r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"

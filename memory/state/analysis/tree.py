@@ -209,8 +209,8 @@ _TEST = re.compile(
 # `org.example` is the name of a package.
 _ASIDE = re.compile(
     r"\A\.[^/]*/|(?:\A|(?<!com)(?<!org)(?<!net)(?<!io)(?<!dev)/)_*"
-    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]* examples?|[^/]*playground|[^/]*[._-]benchmarks?"
-    r"|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)|fuzz(?:ing)?|docs?|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
+    r"(?:examples?|samples?|demos?|templates?|snippets|[^/]*[ _-]examples?|[^/]*playground|[^/]*[._-]benchmarks?"
+    r"|(?<!src/)(?:bench(?:es|marks?|suite)?|perf)|fuzz(?:ing)?|docs?(?:[_-]?src)?|site|website|www|wiki|guides|rfcs|contrib|single[-_](?:include|header)|amalgamat\w+)/",
     re.IGNORECASE,
 )
 """The folders of samples, benchmarks and documentation."""

@@ -87,11 +87,11 @@ class Uses:
         """Return the sources below a folder, those that help most to know first."""
         return sorted(self._tree.sources(folder), key=lambda path: (-self.weight(path), path))
 
-    def declared(self, path: str) -> list[str]:
-        """Return the names that a file or folder declares and most files outside of it use."""
+    def declared(self, path: str, *, by_tests: bool = True) -> list[str]:
+        """Return the names that a file or folder declares and most files outside of it use; tests count `by_tests`."""
         inside = f"{path}/"
         found = {
-            name: len([one for one in users if not one.startswith(inside)])
+            name: len([one for one in users if not one.startswith(inside) and (by_tests or not is_test(one))])
             for one in ([path] if path in self._names else self._tree.sources(path))
             for name, users in self._names.get(one, {}).items()
             # A common word may be another thing, and a file's own name says nothing new.
