@@ -124,10 +124,10 @@ def _undone_last(logs: Sequence[SharedLog], actor: str) -> SharedLog | None:
 def _when(log: SharedLog, record: ChangeRecord) -> _When:
     """Return when a change was made: its time, and for equal ones the time of the file system at which it wrote."""
     written = []
-    for path in record.paths:
-        store = log.store_of(path)
-        if store is not None:
-            file = store.workspace / path
-            with suppress(OSError):  # Of a file that is gone, its folder knows when.
+    with log.glance(), suppress(OSError):
+        for path in record.paths:
+            store = log.store_of(path)
+            if store is not None:  # Of a file that is gone, its folder knows when.
+                file = store.workspace / path
                 written.append(os.lstat(file if os.path.lexists(file) else file.parent).st_mtime_ns)
     return record.id[:_TIME], min(written, default=0)

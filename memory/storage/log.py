@@ -85,9 +85,9 @@ class ChangeLog(Records):
         """Record a change whose files are in place; `regions` are the differences in files where the caller knows
         them.
         """
-        # Compared before the database is locked: other processes wait for it.
         by_place = is_by_place(change.actor, change.operation)
-        files = [self._new_file(file, regions.get(file.path), by_place=by_place) for file in change.files]
+        with self._stores.glance():  # Compared before the database is locked: other processes wait for it.
+            files = [self._new_file(file, regions.get(file.path), by_place=by_place) for file in change.files]
 
         def work(db: sqlite3.Connection) -> None:
             _add(db, change, files)
