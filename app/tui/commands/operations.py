@@ -209,7 +209,7 @@ def _shown(lines: list[str]) -> list[Line]:
 
 
 def next_step(app: Spine) -> None:
-    """Do the suggested next step; previews it."""
+    """Do what the status suggests; previews it."""
     return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 

@@ -186,7 +186,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("change.revert", "X", "undo.revert", "revert", on.CHANGE, shown=True, group="History"),
     _command("entry.restore", "B", "undo.restore", "restore", on.ARCHIVED, shown=True, group="History"),
     _command("run.now", "R", "run.run", "run", on.RUN, shown=True, bulk=True),
-    _command("memory.next", "R", "operations.next_step", "next step", on.STATE, shown=True),
+    _command("memory.next", "R", "operations.next_step", "do next", on.STATE, shown=True),
     _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
     _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),
     _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),

@@ -8,15 +8,16 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from memory.base.safe_text import plural
 from memory.errors import ConflictError, MemdeckError, UsageError
-from memory.state.files.model import KEYS, canonical
+from memory.state.files.model import KEYS, NO_FOCUS, canonical
 from memory.state.status import StateLook, status_of
 from memory.state.system import ProjectState
 from memory.systems.acts import act
 from memory.workspace import Outcome
 from widgets.chrome.keys import with_keys
 from widgets.input.fields import FieldSpec
-from widgets.list.rows import Heading, Note
+from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of, operation_of
@@ -29,19 +30,33 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 TITLES = {
+    "project": "Project",
+    "project-map": "Project map",
+    "validation-commands": "Commands",
     "current-focus": "Current focus",
     "next-steps": "Next steps",
     "gotchas": "Gotchas",
-    "validation-commands": "Validation commands",
-    "project": "Project",
-    "project-map": "Project map",
 }
-"""The sections in words, those that change most often first."""
+"""The sections in words: what the project is, then where the work is."""
+HEADINGS = {"project": "WHAT IT IS", "current-focus": "WHAT IS GOING ON"}
+"""The headings above the first sections of a kind."""
+DOES = {
+    "recall": "{count:,} new from sessions: {{memory.next|R}} shows the changes",
+    "sync": "Sessions could not be read: {{memory.next|R}} tries again",
+    "prune": "Old events can go: {{memory.next|R}} archives them",
+    "update": "Edited by hand: {{memory.next|R}} reads the repository",
+    "validate": "Damaged: {{memory.next|R}} shows the repair",
+}
+"""What the verb that the status suggests is for."""
 LABELS = {
     "correctPath": "do instead", "start": "start at", "done": "done when", "primaryEcosystem": "ecosystem",
     "packageManager": "packages", "workspaceManager": "workspaces", "recommendedEntryFile": "read first", "summary": "",
 }  # fmt: skip
 """The labels of fields that differ from their names."""
+NOTHING_TO_DO = (
+    "Agents read this as their session starts. What they decide, find and leave to do comes from their sessions, once"
+    " their folder is added."
+)
 LISTS = {"gotchas": "gotcha", "next-steps": "next step"}
 """The sections that are lists of titled entries, with the noun for one entry."""
 FIELDS = {"gotchas": ("symptom", "cause", "correctPath"), "next-steps": ("why", "start", "done")}
@@ -98,12 +113,11 @@ class StatePane(RecordPane):
             yield Record("state#status", problem.message, sign="alert", tone="alert", values={"part": "status"},
                          words=problem.hint)  # fmt: skip
         elif status is not None:
-            why, waits = status["next"]["why"], bool(status["next"]["command"])
-            yield Record("state#status", why[:1].upper() + why[1:], sign="right" if waits else "check",
+            waits = bool(status["next"]["command"])
+            yield Record("state#status", self._says(status), sign="right" if waits else "check",
                          tone="accent" if waits else "good",
                          values={"part": "status"}, thing=status)  # fmt: skip
         if look.bundle is not None:
-            yield Note(number=-1)
             yield from _bundle(look.bundle)
         waiting = {event["id"] for event in look.backlog}
         recalled = [event for event in reversed(look.events) if event["id"] not in waiting]
@@ -149,22 +163,33 @@ class StatePane(RecordPane):
         fields = FIELDS.get(section) or sorted(thing, key=lambda key: key != "summary")
         return {LABELS.get(key, key): thing[key] for key in fields}
 
+    def _says(self, status: Json) -> str:
+        """Return what to do next, or that nothing is to be done, in one line."""
+        verb = self.next_call.removeprefix("state ").partition(" ")[0]
+        if status["next"]["command"]:
+            return with_keys(DOES[verb].format(count=status["unrecalled"]["all"]), self.app)
+        return (
+            "Up to date"
+            if status["sources"]
+            else with_keys("Up to date; {entry.add|a} imports agents' sessions", self.app)
+        )
+
     def _standing(self, status: Json) -> Json:
         work, drift = status["work"], status["drift"]
         changed = ", ".join(TITLES[one] for one in drift["changedSections"])
-        does = (
-            operation_of(self.next_call.partition(" --")[0]).sentence.rstrip(".") if status["next"]["command"] else ""
-        )
+        waits = status["next"]["command"]
+        why = operation_of(self.next_call.partition(" --")[0]).sentence if waits else NOTHING_TO_DO
+        removes = status["retention"]["events"] or status["retention"]["checkpoints"] or status["retention"]["expired"]
         return {
-            "": with_keys(does and f"{{memory.next|R}}: {does}.", self.app),
+            "": with_keys(f"{{memory.next|R}}: {why}" if waits else why, self.app),
             "branch": work and (work["branch"] or "none"),
-            "commits": "\n".join(work["commits"]) if work else "",
-            "written": status["generatedAt"],
-            "last recall": status["lastRecalledAt"] or "never",
+            "last commits": work["commits"] if work else "",
+            "updated": status["generatedAt"],
+            "last recall": status["lastRecalledAt"] or "",
             "events": f"{status['events']['all']:,}, {status['unrecalled']['all']:,} to recall",
             "checkpoints": f"{status['checkpoints']:,}",
-            "edited since": (drift["problem"] and Piece(drift["problem"], "warn")) or changed or "nothing",
-            "retention": status["retention"]["text"],
+            "edited since": (drift["problem"] and Piece(drift["problem"], "warn")) or changed,
+            "to archive": status["retention"]["text"] if removes else "",
         }
 
     # What can be done
@@ -230,18 +255,33 @@ class StatePane(RecordPane):
 
 def _bundle(bundle: Json) -> Iterator[Any]:
     for name, title in TITLES.items():
+        if name in HEADINGS:
+            yield Heading(HEADINGS[name])
         value = bundle[KEYS[name]]
-        modules = [] if isinstance(value, list) else value.get("modules", ())
-        about = f"{len(value):,}" if isinstance(value, list) else str(value.get("summary", ""))
-        about = about or ", ".join(str(one["name"]) for one in modules)
+        mark, folds = canonical(value), name in LISTS and bool(value)
         values = {"part": "bundle", "section": name}
-        mark = canonical(value)
-        folds = name in LISTS and bool(value)
+        about = _about(name, value)
         yield Record(f"state#{name}", title, about, values=values, words=mark, folds=folds, mark=mark, thing=value)
         for number, one in enumerate(value if folds else (), 1):
             words, text = str(one["title"]), canonical(one)
             named = {**values, "ref": f"state#{LISTS[name].replace(' ', '-')}-{number}"}
             yield Record(f"state#{name}:{words}", words, depth=1, values=named, words=text, mark=text, thing=one)
+
+
+def _about(name: str, value: Any) -> str:
+    """Return what a section holds, in a few words."""
+    if name in LISTS:
+        return f"{len(value):,}" if value else "none"
+    if name == "validation-commands":
+        return ", ".join(" ".join(one["command"]) for one in value) or "none"
+    if name == "project-map":
+        parts = [str(one["name"]) for one in value["modules"]]
+        return f"{plural(len(parts), 'part')}: {', '.join(parts)}" if parts else "nothing is known"
+    summary = str(value["summary"])
+    return "nothing is known" if summary.startswith(NO_FOCUS) else summary
+
+
+_DID = {"init": "Created from the repository", "update": "Updated from the repository"}
 
 
 def _event(event: Json, part: str) -> Record:
@@ -251,6 +291,7 @@ def _event(event: Json, part: str) -> Record:
         # Of `changed gotchas, next-steps: 1 gotcha added` the part that says what was added.
         verb = event["sourceRef"].partition(":")[2]
         title = f"{verb.capitalize()}: {title.partition(': ')[2] or title.removeprefix(f'{verb} ')}"
+        title = _DID.get(verb, title)
     signals = " ".join(text for texts in event["signals"].values() for text in texts)
     values = {"part": part, "source": source, "event": event["id"]}
     return Record(f"state#{event['id']}", title, event["sourceId"] if imported else "", event["createdAt"],
