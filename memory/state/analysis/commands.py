@@ -101,9 +101,12 @@ _TARGET = re.compile(
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
 _NO_STEP = re.compile(
     r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
-    r"|brew|choco|.*\bclean|-\w|.*update$|.*--?version$|pip freeze|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
+    r"|brew|choco|sudo (?:install|dpkg)|.*\b(?:clean|lint|format)\b|-\w|.*update$|.*--?version$|pip freeze"
+    r"|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
 )
 """Lines of a script that prepare nothing which a person would have to prepare."""
+_TOX_ENV = re.compile(r"^\[testenv:([\w.-]+)\](.*?)(?=^\[|\Z)", re.DOTALL | re.MULTILINE)
+_WHOLE = {"tox.ini": "tox", "noxfile.py": "nox"}
 _IS_WORK = re.compile(r"\b(?:test|check|build|verify|analyze|lint)\b")
 _OTHER_BUILDS = ("cmake", "meson")
 _MOST_BEFORE, _MOST_VALUES, _MOST_KEYS, _MOST_INSIDE = 5, 8, 4, 3
@@ -164,8 +167,8 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
-        for line, path in (*_lines(tree), *_named(tree, runners))
-        for one in _read(line, path, scripts)
+        for line, source in (*_lines(tree), *_named(tree, runners))
+        for one in _read(line, source, scripts)
         if (one.words != ("make",) or makes) and not beside.search(one.text)
     ]
     found += _conventions(tree, projects)
@@ -175,7 +178,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     found.sort(
         key=lambda one: (
             _NARROW.search(one.text) is not None and (one.kind != SET_UP or one.words[0] == "meson"),
-            one.source.startswith("usual with") and "from" not in one.source,
+            not one.source.startswith("from"),
             apart.search(one.text) is not None or one.words[0] in managers,
         )
     )
@@ -193,6 +196,8 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
                 begin = launched[0] if launched is not None and words.startswith(("pytest", "rake")) else ""
                 best[ONE_TEST] = Command(ONE_TEST, tuple(f"{begin}{_with_file(tree, words)}".split()), "usual")
                 break
+    if "test" in best and "build" in best and best["build"].words == best["test"].words:
+        del best["build"]
     return [best[kind] for kind in _PURPOSES if kind in best]
 
 
@@ -222,10 +227,10 @@ def _scripts(tree: Tree) -> list[Job]:
 
 
 def _lines(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the scripts, each with its file; those told in part come last, and are from none."""
+    """Yield the lines of the scripts, each with its file; those told in part come last, and are only like it."""
     lines = [(line, job.path) for job in _scripts(tree) for line in job.lines if not line.folder]
-    yield from ((line.text, path) for line, path in lines if line.whole)
-    yield from ((line.text, "") for line, _ in lines if not line.whole)
+    yield from ((line.text, f"from `{path}`") for line, path in lines if line.whole)
+    yield from ((line.text, f"like `{path}`") for line, path in lines if not line.whole)
 
 
 def _told(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> list[Job]:
@@ -243,16 +248,14 @@ def _told(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> list[J
 
 
 def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterator[tuple[str, str]]:
-    """Yield the lines that run the scripts and targets whose names say what they do."""
+    """Yield the lines that run the scripts and targets whose names say what they do, each with where it is from."""
     for file, run, names in runners:
         for name in sorted(filter(_kind_of_script, names), key=lambda name: (len(name), name)):
-            yield "npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", file
-    for name, body in re.findall(
-        r"^\[testenv:([\w.-]+)\](.*?)(?=^\[|\Z)", tree.text("tox.ini"), re.DOTALL | re.MULTILINE
-    ):
+            yield "npm test" if (run, name) == ("npm run", "test") else f"{run} {name}", f"from `{file}`"
+    for name, body in _TOX_ENV.findall(tree.text("tox.ini")):
         if _kind_of_script(name) and not _NEVER.search(body):
-            yield f"tox -e {name}", "tox.ini"
-    yield from ((line, file) for file, line in (("tox.ini", "tox"), ("noxfile.py", "nox")) if tree.has(file))
+            yield f"tox -e {name}", "from `tox.ini`"
+    yield from ((line, f"from `{file}`") for file, line in _WHOLE.items() if tree.has(file))
 
 
 def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
@@ -280,7 +283,7 @@ def _kind_of_script(name: str) -> str:
     return next((kind for kind, pattern in _SCRIPT_NAMES if re.fullmatch(pattern, name, re.IGNORECASE)), "")
 
 
-def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
+def _read(line: str, source: str, scripts: dict[str, str]) -> Iterator[Command]:
     """Yield the commands of a line that validate something and can be run as they are."""
     for part in re.split(r"\s*(?:&&|;)\s*", line.strip().removeprefix("$ ")):
         text = re.sub(r"^(?:[A-Z_]+=\S* +)+", "", re.sub(r"\s+#.*", "", part).strip())
@@ -289,11 +292,11 @@ def _read(line: str, path: str, scripts: dict[str, str]) -> Iterator[Command]:
                 words = shlex.split(text)
                 if found := _kind(" ".join(words), scripts):
                     # With words added it is no longer what the file says.
-                    yield Command(found[0], (*words, *found[1]), _source(path, whole=not found[1]))
-
-
-def _source(path: str, *, whole: bool) -> str:
-    return f"{'from' if whole else 'usual with'} `{path}`" if path else "usual"
+                    yield Command(
+                        found[0],
+                        (*words, *found[1]),
+                        source if not found[1] else source.replace("from", "usual with", 1),
+                    )
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -371,9 +374,11 @@ def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
         for job in (job for job in alike if job.path == alike[0].path):
             for key, values in job.runs_on.items():
                 on[key] = [*dict.fromkeys([*on.get(key, []), *values])]
-        plain = len(on) <= _MOST_KEYS
-        said = [f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items()
-                if (key == "os" and len(values) > 1) or (key != "os" and (plain or "version" in key))]  # fmt: skip
+        several = {key for key, values in on.items() if len(values) > 1 and key not in ("version", "name")}
+        shown = several if len(several) <= _MOST_KEYS else {key for key in several if key == "os" or "version" in key}
+        # One version only is told where no other key is about the same tool.
+        shown |= {key for key in on if key.endswith("-version") and key.partition("-")[0] not in several}
+        said = [f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items() if key in shown]
         notes += [f"CI tests with {'; '.join(said)} (`{alike[0].path}`)."] if said else []
     services = dict.fromkeys(one for _, job, _ in tests for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []

@@ -149,7 +149,7 @@ _NO_OPENING = re.compile(
     r"|install|available|docs\b|thank|welcome|please|if you|when |however|read (?:the|this|more)|for (?:more"
     r"|the|guides)\b"
     r"|documentation"
-    r"|we're |sponsor|\W*this is a work in"
+    r"|we(?:'re)? |sponsor|\W*this is a work in"
     r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)",
     re.IGNORECASE,

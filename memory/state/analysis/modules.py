@@ -213,7 +213,7 @@ _UNDERLINED = re.compile(r"\A\s*[^\n]+\n[ \t]*([=~*^#-])\1{2,}[ \t]*\n")
 _SHORT_LINE = re.compile(r"^([^\n]{1,60}[\w)])\n(?=[A-Z][A-Za-z]+ )", re.MULTILINE)
 """A short line without a full stop before one with a capital letter: each is a thought of its own."""
 _INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
-_REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\]\(|\]\[|\{@|::`")
+_REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\b\d\.\Z|\]\(|\]\[|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
     r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string|coding:|typed: "
@@ -222,7 +222,8 @@ _LEGAL = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
-    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace)\b|[^()]*\(sounds"
+    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace"
+    r"|this is the documentation)\b|[^()]*\(sounds"
     r"|.*\bVersion \d|.*\b(?:so|that) we\b|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,
 )

@@ -71,7 +71,8 @@ _MOST_OF_STYLE = 2
 _NO_RULE = _words(
     r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
     r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
-    r"|feel free|personally|clone|navigate|first (?:pull|contribution)|git (?:clone|checkout|commit|add|remote)"
+    r"|feel free|personally|clone|navigate|clear title|first (?:pull|contribution)|git (?:clone|checkout|commit"
+    r"|add|remote)"
     r"|it['’]s ok|no need to|push"
     r"|intimidate"
     r"|almost always|waste"
@@ -105,7 +106,8 @@ _UNRELEASED = re.compile(
 )
 _STILL = re.compile(r"\W*(?:unreleased|TB[DA]|not (?:yet )?released|release date: (?:tbd|unreleased))\b", re.IGNORECASE)
 _FRAGMENTS = re.compile(
-    r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d|\.changes/unreleased)/[^/.][^/]*)(?<!readme\.md)",
+    r"(?:\.changeset/[^/]+\.md|(?:newsfragments|changelog\.d|changes\.d"
+    r"|\.changes/unreleased)/[^/.][^/]*)(?<!readme\.md)",
     re.IGNORECASE,
 )
 _CREDIT = re.compile(
