@@ -55,7 +55,7 @@ def test_a_newcomer_comes_from_two_workspaces_to_three_hosts(tmp_path: Path) -> 
         assert shell.returncode == 0, out + logs
     laptop, made, _, found, edited, ended = re.split(r"^== \d\n", out, flags=re.MULTILINE)[1:]
     assert "Rotate the redis keys" in laptop
-    assert "the catalogue was made" in made
+    assert "the catalogue was created" in made
     for host in ("laptop", "desk", "server"):
         assert f"{host}:{tmp_path}/{host}/src/notes" in found
         assert f"Call the people of {host}" in found

@@ -77,7 +77,7 @@ def test_the_inbox_is_consumed_in_order(den: Den, curated: Curated) -> None:
         ('{"type": "project", "content": 3}', "content is no string"),
         (line(scope="moon"), "memory.scope.invalid"),
         (line(scope="agent", agent_name="../x"), "memory.scope.agent_invalid"),
-        (line(origin="cli"), "inbox is that of the extractor"),
+        (line(origin="cli"), "inbox belongs to the extractor"),
         (line(scope="global"), "about that workspace only"),
         (line(workspace_id="01ARZ3NDEKTSV4RRFFQ69G5FAV"), "another workspace"),
         (line(metadata={"raw_content": "x"}), "raw content"),
