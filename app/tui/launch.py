@@ -67,7 +67,7 @@ def run(
     if client := client_of(environ, typed=True):
         raise RefusedError(
             "app.person_only",
-            f"an agent of {client} started this, and the application belongs to the person",
+            f"an agent of {client} started this; only a person uses the application",
             "use the verbs, such as memdeck status and memdeck tasks list",
         )
     workspace: Workspace | None

@@ -437,7 +437,7 @@ class EntryAccess:
     @_takes("text", help="replaces the whole text")
     @_takes("append", help="adds to it")
     @_takes("rename", type=Values(), help='{"from","to"}: a word, in all entries')
-    @_takes("undo", is_flag=True, help="takes back your last change")
+    @_takes("undo", is_flag=True, help="undoes your last change")
     def edit(
         self,
         ref: str | None = None,

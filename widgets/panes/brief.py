@@ -97,7 +97,7 @@ class BriefPane(RecordPane):
     has_entry: ClassVar[bool] = False
     empty: ClassVar[str] = (
         "Brief shows what needs you: what is due or late, what is running, and what monitors report.\n\n"
-        "All is quiet: there is nothing of that now.\n\n"
+        "All is quiet: nothing needs you now.\n\n"
         "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
 

@@ -75,7 +75,7 @@ class ChangesPane(RecordPane):
     empty: ClassVar[str] = (
         "Who changed what and when: you, agents, maintenance and other programs.\n\n"
         "Nothing changed yet. {change.undo|u} undoes your last change, {change.redo|U} does it again, {change.revert|X}"
-        " takes back any change in this list."
+        " reverts any change in this list."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("actor", "file", "entry", "date", "operation", "state")
     item_name: ClassVar[str] = "change"
@@ -112,7 +112,7 @@ class ChangesPane(RecordPane):
         by = item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor"
         return {
             "by": f"{by}, {at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
-            "state": "its text is no longer kept, so it cannot be taken back" if state == "thinned" else state,
+            "state": "its text is no longer kept, so it cannot be reverted" if state == "thinned" else state,
         }
 
     def detail(self, item: Record) -> Sequence[DetailLine]:

@@ -54,7 +54,7 @@ class FleetPane(RecordPane):
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (
         "All your workspaces: what is late, failing or waiting in each, and what is next there. Enter opens one.\n\n"
-        "The list is empty. {entry.add|a} adds all below a folder; opening one adds it, too."
+        "The list is empty. {entry.add|a} adds all below a folder; opening one adds it as well."
     )
     sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")

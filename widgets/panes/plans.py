@@ -49,7 +49,7 @@ class PlansPane(RecordPane):
     unread: ClassVar[str] = "not read as a plan"
     empty: ClassVar[str] = (
         "Work that agents split over several projects: each plan with its phases, its tasks and how far they are.\n\n"
-        "An agent that writes a plan to orchestration.md makes it appear here; {entry.add|a} adds one."
+        "A plan that an agent writes to orchestration.md appears here; {entry.add|a} adds one."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")
     item_name: ClassVar[str] = "plan"

@@ -69,8 +69,8 @@ class WaitingPane(RecordPane):
     title: ClassVar[str] = "Waiting"
     empty: ClassVar[str] = (
         "What waits for you: changes that agents propose to your text, commands that need your approval, and entries "
-        "that another program removed.\n\nNothing waits. What you decide stays listed here for a week, with a key that "
-        "takes it back. `memdeck review policy` says what agents may do at once."
+        "that another program removed.\n\nNothing waits. What you decide stays listed here for a week; you can "
+        "revert it. `memdeck review policy` says what agents may do at once."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "actor", "file", "entry", "kind", "operation")
     item_name: ClassVar[str] = "proposal"
@@ -100,7 +100,7 @@ class WaitingPane(RecordPane):
             ("NEEDS YOUR APPROVAL", "a reviews, r denies", [_ask(one) for one in source.approvals(snapshot, now)]),
             ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
             ("DELETED BY CLIENTS", "a restores, r dismisses", [_deletion(one) for one in deletions(snapshot, now)]),
-            ("DECIDED LATELY", "r takes it back", [_decided(one) for one in source.decided(now)]),
+            ("DECIDED LATELY", "r reverts", [_decided(one) for one in source.decided(now)]),
         ):
             if found and not waits and found[0].part == "decided":
                 yield Note("Nothing waits for you.")

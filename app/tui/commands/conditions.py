@@ -333,7 +333,7 @@ REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 UNDECIDED = _pane(
     "waiting",
     holds=lambda now: now.item is not None and now.item.part != "decided",
-    why="Already decided; {review.reject|r} takes it back.",
+    why="Already decided; {review.reject|r} reverts that.",
 )
 PROMPT = _pane("prompt")
 PROMPT_VIEW = _pane("prompt", holds=lambda now: now.pane.is_special and not _leave(now))  # type: ignore[union-attr]

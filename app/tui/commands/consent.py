@@ -144,7 +144,7 @@ def deny(app: Spine, asks: Sequence[Ask]) -> None:
 
         app.undo_next(again)
         words = asks[0].name if len(asks) == 1 else f"{len(asks)} commands"
-        app.say(f"Denied: {words}. {app.key_of('change.undo')} takes it back.")
+        app.say(f"Denied: {words}. {app.key_of('change.undo')} undoes it.")
         app.changed()
 
     if asks:

@@ -171,7 +171,7 @@ def edit(app: Spine) -> None:
 
 
 def reject(app: Spine) -> None:
-    """Reject the proposal, deny the command, dismiss the removal, or take back a decision."""
+    """Reject the proposal, deny the command, dismiss the removal, or revert a decision."""
     if decided := _decided(app):
         return _take_back(app, decided)
     chosen = _chosen(app)

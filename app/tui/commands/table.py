@@ -178,7 +178,7 @@ COMMANDS: tuple[Command, ...] = (
         said=(
             ("waiting.approvals", "deny", ""),
             ("waiting.removals", "dismiss", ""),
-            ("waiting.decided", "take back", ""),
+            ("waiting.decided", "revert", ""),
         ),
     ),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),

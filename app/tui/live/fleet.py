@@ -169,7 +169,7 @@ class AllWorkspaces(Part):
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.
         if self.app.environ.get("TEXTUAL_DRIVER"):
-            self.app.say("The browser shows only one workspace; serve the other one, too.", severity="warning")
+            self.app.say("The browser shows only one workspace; serve the other one as well.", severity="warning")
             return False
         if self.app.state.jobs:
             self.app.say("A job is still running; the other workspace opens when it ends.", severity="warning")

@@ -51,7 +51,7 @@ class CuratedPane(RecordPane):
     purpose: ClassVar[str] = "What agents learned, a note each; they search these."
     empty: ClassVar[str] = (
         "What agents learned, one note each: for all workspaces, for this one, or for one agent. Agents find the notes "
-        "by search. Each write is checked for copies and harmful text, and it can be taken back.\n\n"
+        "by search. Each write is checked for copies and harmful text; you can undo it.\n\n"
         "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")

@@ -147,7 +147,9 @@ def _prune(status: AgentStatus) -> Iterator[Record]:
     elif count and error is not None and error.code != "typed.unregistered":
         yield _row(status, f"{old} kept: {error.message}", "alert", "warn", f"{error.message}.\n\n{error.hint}.")
     elif count:
-        alone = "" if status.look.agent.registered else ", and only then: ~/.aide/config.toml does not name the agent"
+        alone = (
+            "" if status.look.agent.registered else "; nothing else does (~/.aide/config.toml does not name the agent)"
+        )
         words = f"{{memory.prune|P}} lists them and deletes them after a question{alone}.\n\n"
         yield _row(status, f"{old} to delete", "right", "accent", f"{words}{{change.undo|u}} brings them back.")
 

@@ -211,7 +211,7 @@ class Calendar(Horizontal):
         days.setdefault(chosen, [EmptyDay(chosen, chosen in span.often_days)])
         late = agenda.overdue if first <= agenda.today <= last else ()
         parts: list[tuple[str, Sequence[Hashable]]] = [
-            ("OVERDUE SINCE BEFORE", rows_of(one for one in late if one.day < first)),
+            ("OVERDUE FROM EARLIER", rows_of(one for one in late if one.day < first)),
             *((day_title(day.isoformat(), agenda.today), days[day]) for day in sorted(days)),
             ("RECURRING OFTEN", rows_of(span.often, often=True)),
             ("NOT READ", self._unread),
