@@ -112,7 +112,7 @@ class CuratedPane(RecordPane):
                 "result": OPS.get(thing["op"], thing["op"]), "why": thing["reason"],
                 "from": ORIGINS.get(thing["origin"], thing["origin"]),
                 "for": thing["agent_name"] or thing["scope"], "at": thing["decided_at"],
-                "file": thing["target_filename"], "takes back": thing["reverts"],
+                "file": thing["target_filename"], "reverts": thing["reverts"],
             }  # fmt: skip
         if item.part != "memories":
             return {"": Prose(with_keys(item.words, self.app))} if thing is None else dict(thing)
