@@ -11,7 +11,7 @@ from typing import Any
 from memory.base.git import top_of
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError, UsageError
-from memory.operations import Content, Context, Group, SentFile, Whole, argument, option, under
+from memory.operations import Content, Context, Group, SentFile, argument, option, under
 from memory.operations.result import PROBLEMS, SHOWN, Ask, Draft, Paint, Result, exported, first, listing, said
 from memory.registry import workspace_of
 from memory.storage.own_folders import home, state_home
@@ -39,6 +39,8 @@ from .retention import prune as prune_now
 from .status import checkpoint_lines, diff_of, status_of
 from .system import ProjectState
 
+_NEWEST = 50
+"""How many events or checkpoints people are shown."""
 _NO_SOURCES = "no sources; `memdeck state add` adds one"
 _TAKES_BACK = "`memdeck undo` reverts it"
 
@@ -177,11 +179,30 @@ def _group_lines(paint: Paint, groups: Sequence[Json], count: int) -> Iterator[s
         yield f"  … {count - len(groups):,} more"
 
 
-@state.look("show", "", "gotchas -o json")
+_LISTS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "events": (lambda memory: memory.events[::-1], ("id", "createdAt", "sourceId", "summary")),
+    "checkpoints": (checkpoint_lines, ("id", "createdAt", "summary")),
+    "sources": (lambda memory: memory.sources, ("id", "type", "lastSyncStatus", "lastImportedCount", "path")),
+}
+"""The lists beside the bundle, each with the fields that people see; the newest come first."""
+
+
+@state.look("show", "", "gotchas -o json", "events")
 @argument("section", metavar="[SECTION]", required=False)
 def show(context: Context, section: str | None) -> Result:
-    """Show the bundle or one section of it, as Markdown for people and as JSON for programs."""
-    bundle = _store(context).memory().bundle
+    """Show the bundle or one section of it as Markdown, or list events, checkpoints or sources, the newest first.
+
+    SECTION: project, project-map, current-focus, gotchas, next-steps, validation-commands, events,
+    checkpoints, sources.
+    """
+    memory = _store(context).memory()
+    if section in _LISTS:
+        find, keys = _LISTS[section]
+        found = list(find(memory))
+        rows = [[str(one[key]) for key in keys] for one in found[:_NEWEST]]
+        notes = [f"and {len(found) - _NEWEST:,} older ones; -o json has all"] if len(found) > _NEWEST else []
+        return listing(section, lambda: found, lambda paint: paint.columns(rows, empty=_NO_SOURCES), notes)
+    bundle = memory.bundle
     document = {"bundle": bundle} if section is None else {key_of(section): bundle[key_of(section)]}
     names = {"project": "project-map", "validation-commands": "current-focus"}
     shown = [names.get(section, section)] if section else [name for name in KEYS if name not in names]
@@ -232,24 +253,6 @@ def export(context: Context) -> Result:
     parts = {"events": list(memory.events), "sources": memory.sources, "config": nested(memory.config)}
     whole = {"state": memory.state, "checkpoints": points, **parts}
     return exported(lambda: [canonical(whole), "\n"])
-
-
-@state.look("checkpoints", "")
-def checkpoints(context: Context) -> Result:
-    """List the checkpoints, the newest first."""
-    found = checkpoint_lines(_store(context).memory())
-    shown = ((one["id"], one["createdAt"][:16], one["problem"] or one["summary"]) for one in found)
-    return listing("checkpoints", lambda: found, lambda paint: paint.columns(shown))
-
-
-@state.look("events", "--limit 0 -o jsonl")
-@option("--limit", type=Whole(0), default=50, metavar="N", help="The newest N (default: 50, 0 is all).")
-def events(context: Context, limit: int) -> Result:
-    """List the events, the newest first."""
-    events = _store(context).memory().events
-    found = events[: -limit - 1 : -1] if limit else events[::-1]
-    shown = ((one["id"], one["createdAt"][:16], one["sourceId"], one["summary"]) for one in found)
-    return listing("events", lambda: found, lambda paint: paint.columns(shown))
 
 
 @state.look("diff", "chk-000004 state")
@@ -383,15 +386,6 @@ def add(context: Context, kind: str, path: str, name: str | None) -> Result:
     return said({"source": source, "change": change.id}, f"added {source['id']}: {source['path']}")
 
 
-@state.look("sources", "")
-def sources(context: Context) -> Result:
-    """List the sources, and how their last sync ended."""
-    found = _store(context).memory().sources
-    keys = ("id", "type", "lastSyncStatus", "lastImportedCount", "path")
-    rows = ([str(one[key]) for key in keys] for one in found)
-    return listing("sources", lambda: found, lambda paint: paint.columns(rows, empty=_NO_SOURCES))
-
-
 @state.change("sync", "--all", "claude")
 @argument("source", metavar="[ID]", required=False)
 @option("--all", "every", is_flag=True, help="All sources.")
@@ -401,7 +395,7 @@ def sync(context: Context, source: str | None, every: bool) -> Result:
     A session that grew is imported again. One that cannot be read does not stop the others; the exit code is then 1.
     """
     if (source is None) == (not every):
-        raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state sources` lists them")
+        raise UsageError("usage.arguments", "name one ID, or --all", "`memdeck state show sources` lists them")
     store = _store(context)
     wanted = chosen(store.memory().sources, source)
     _system(context).unattended.take(wanted, context.now)

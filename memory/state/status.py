@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import cached_property
 from typing import TypeVar
 
 from memory.base.git import recent_work
@@ -101,13 +100,11 @@ def checkpoint_lines(memory: StateFiles) -> list[Json]:
     """Return the checkpoints for a list, without their bundles, the newest first; `problem` says why one is unread."""
     lines = []
     for name in reversed(memory.checkpoint_ids):
-        one: Json = {"createdAt": "", "eventId": None, "summary": ""}
-        problem = None
         try:
-            one = memory.checkpoint(name)
+            one = {**memory.checkpoint(name), "problem": None}
         except MemdeckError as error:
-            problem = error.message
-        lines.append({"id": name, **{key: one[key] for key in ("createdAt", "eventId", "summary")}, "problem": problem})
+            one = {"createdAt": "", "eventId": None, "summary": error.message, "problem": error.message}
+        lines.append({"id": name, **{key: one[key] for key in ("createdAt", "eventId", "summary", "problem")}})
     return lines
 
 
@@ -131,11 +128,6 @@ class StateLook:
         self.sources: list[Json] = _read(lambda: memory.sources, [])
         self.backlog: Sequence[Json] = () if self.problem else memory.unrecalled()
         """The events that were not recalled yet."""
-
-    @cached_property
-    def checkpoints(self) -> list[Json]:
-        """The checkpoints, the newest first."""
-        return checkpoint_lines(self.memory)
 
 
 def _read(read: Callable[[], T], other: T) -> T:

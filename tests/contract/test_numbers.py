@@ -87,7 +87,6 @@ def test_a_count_on_the_command_line_has_bounds(filled: Place) -> None:
         ("journal", "list", "--limit"),
         ("facts", "list", "--limit"),
         ("search", "x", "--limit"),
-        ("state", "events", "--limit"),
         ("prompt", "--budget"),
         ("curated", "history", "--limit"),
         ("api", "--port"),

@@ -113,7 +113,7 @@ def test_no_committed_byte_names_the_home_folder(project: Place) -> None:  # noq
     said = "".join(path.read_text() for path in files if ".memdeck" not in path.parts)
     assert home not in said
     assert own not in said
-    paths = [one["path"] for one in project.json("state", "sources")["sources"]]
+    paths = [one["path"] for one in project.json("state", "show", "sources")["sources"]]
     assert paths == ["sessions", "~/agent/projects/~-src-shop"]
 
 

@@ -240,7 +240,7 @@ class StateFiles:
                 yield self.manifest(batch)
 
 
-_LISTED = "`memdeck state checkpoints` lists them"
+_LISTED = "`memdeck state show checkpoints` lists them"
 
 
 def checkpoint_path(name: str) -> str:

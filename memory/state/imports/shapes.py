@@ -71,14 +71,12 @@ def _claude(record: Mapping[str, Any]) -> SessionRecord:
 
 
 def _codex(record: Mapping[str, Any]) -> SessionRecord:
-    payload, item = record.get("payload"), record.get("item")
+    payload = record.get("payload")
     part = payload if isinstance(payload, Mapping) else record
     kind, inner, source = _kind(record), _kind(part), part.get("source")
     said: Iterable[Said] = ()
     if kind == "event_msg" and inner in _EVENTS:
         said = _said(_EVENTS[inner], part.get("message"))
-    elif kind == "item.completed" and isinstance(item, Mapping):
-        said = _said(AGENT, item.get("text")) if item.get("type") in ("agent_message", "assistant_message") else ()
     elif kind in (None, "message", *_ROLES) or (kind, inner) == ("response_item", "message"):
         said = _message(part, kind)
     # The first line names the session; messages have ids of their own.
@@ -86,7 +84,7 @@ def _codex(record: Mapping[str, Any]) -> SessionRecord:
     session = _text(part.get("id")) or _text(part.get("session_id")) if first else None
     aside = kind == "session_meta" and isinstance(source, Mapping) and "subagent" in source
     time = read_time(record.get("timestamp"))
-    return SessionRecord(tuple(said), time, session, _text(part.get("cwd")), echo=kind != "item.completed", aside=aside)
+    return SessionRecord(tuple(said), time, session, _text(part.get("cwd")), echo=True, aside=aside)
 
 
 def _kind(record: Mapping[str, Any]) -> str | None:

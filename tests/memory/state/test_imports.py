@@ -100,7 +100,6 @@ def test_codex_shapes(root: Path, tmp_path: Path) -> None:
         codex("response_item", type="message", role="assistant", content=said),
         codex("event_msg", type="agent_message", message="DECISION: two"),
         codex("event_msg", type="agent_reasoning", text="DECISION: no8"),
-        {"type": "item.completed", "item": {"type": "agent_message", "text": "DECISION: three"}},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "DECISION: four"}]},
     )  # fmt: skip
     session(
@@ -110,8 +109,8 @@ def test_codex_shapes(root: Path, tmp_path: Path) -> None:
         {"id": "abc", "thread_name": "Cart work"},
     )
     item = read(tmp_path / "home", root, "codex-local")
-    assert item.signals["decisions"] == ["one", "two", "three", "four"]
-    assert (item.event["externalItemId"], item.event["summary"], item.messages) == ("abc", "Cart work", 4)
+    assert item.signals["decisions"] == ["one", "two", "four"]
+    assert (item.event["externalItemId"], item.event["summary"], item.messages) == ("abc", "Cart work", 3)
     assert item.event["sourceRef"] == "codex-local:sessions/2026/03/01/rollout-1.jsonl"
 
 

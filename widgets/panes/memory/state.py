@@ -107,7 +107,7 @@ class StatePane(RecordPane):
                 status = status_of(look.memory, now, work=True)
         self._status = status
         missing = problem is not None and problem.code == "state.missing"
-        if look is None or (missing and not (look.events or look.sources or look.checkpoints)):
+        if look is None or (missing and not (look.events or look.sources or look.memory.checkpoint_ids)):
             return
         if problem is not None:
             yield Record("state#status", problem.message, sign="alert", tone="alert", values={"part": "status"},
