@@ -17,7 +17,7 @@ from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Prose, Spacer, Title
 from widgets.text.styled_text import Line, line
 
-from .offers import Badge, Build, Call, FormPlan, Removal
+from .offers import Badge, Build, FormPlan, Removal
 from .rows import LineRow, RowKey, keep
 
 if TYPE_CHECKING:
@@ -215,10 +215,6 @@ class PaneOverrides(Widget):
         chosen = [(item, values) for item, values in found if values is not None]
         names = [" ".join(dict.fromkeys((self.detail_title(item), str(item.title)))) for item, _ in chosen]
         return removal_of(self.removes, self.item_name, names, [values for _, values in chosen]) if chosen else None
-
-    def bringing_back(self, items: Sequence[Any]) -> Call | None:  # noqa: ARG002
-        """The call that brings back deleted entries among the items; None if there are none."""
-        return None
 
     def source_text(self, item: Any) -> str | None:
         """The source of an item for $EDITOR and for copying; None: it has none of its own."""

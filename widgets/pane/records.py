@@ -49,9 +49,10 @@ class Record:
 
     `sign` names a glyph, or is one cell itself. `values` are what filters by field find, and the parameters that an
     operation on it begins with. `words` are found by a filter without field. `thing` is what `told` needs; a row whose
-    `mark` changes flashes. `source` is the path of the file that it is, whole or from the workspace on, if it is one. A
-    `group` only has other rows below it: it is not counted and has no links. With `columns` the row is drawn as these
-    columns, of which `cells` has those that are not its sign, title or time.
+    `mark` changes flashes. `source` is the path of the file that it is, whole or from the workspace on, if it is one.
+    `leads` are its links in a pane of another system. A `group` only has other rows below it: it is not counted and has
+    no links. With `columns` the row is drawn as these columns, of which `cells` has those that are not its sign, title
+    or time.
     """
 
     ref: str
@@ -68,6 +69,7 @@ class Record:
     thing: Any = None
     group: bool = False
     source: str = ""
+    leads: Sequence[Link] = ()
     columns: Columns | None = None
     cells: Mapping[str, Content] = field(default_factory=dict)
 
@@ -128,8 +130,10 @@ class RecordPane(Pane):
         key: Hashable
         found: Any
 
-    def __init__(self) -> None:
+    def __init__(self, source: Any = None) -> None:
+        """`source` provides what is in no file; without it only the files are shown."""
         super().__init__()
+        self.source = source
         self._folded: set[str] = set()
         self._told: dict[Hashable, Any] = {}
         self._count = 0
@@ -176,7 +180,8 @@ class RecordPane(Pane):
 
     def place(self, item: Any) -> str:
         """Return its name on the command line: the ref, in a pane of another system without the system's name."""
-        return "" if item.group else str(item.ref) if self.unread else str(item.ref).partition("#")[2]
+        usual = "" if item.group else str(item.ref) if self.unread else str(item.ref).partition("#")[2]
+        return str(item.values.get("place", usual))
 
     def text(self, item: Any) -> str:
         """Return the text that the filter searches."""
@@ -190,9 +195,14 @@ class RecordPane(Pane):
         """Return the ref of an entry; a group cannot be removed."""
         return None if item.group else super().removed_by(item)
 
+    def sort_key(self, item: Any, name: str) -> Any:
+        """Return the sort key of an order after the first: a value of the record, else its title, without case."""
+        return str(item.values.get(name, item.title)).casefold()
+
     def links(self, item: Any) -> Sequence[Link]:
-        """Return the links of its entry, in a pane of a memory file."""
-        return () if item.group or not self.unread else super().links(item.thing)
+        """Return the links of its entry, in a pane of a memory file, or those of the record."""
+        found: Sequence[Link] = item.leads
+        return found if item.group or not self.unread else super().links(item.thing)
 
     def source_text(self, item: Any) -> str | None:
         """Return the source of its entry, else the text of the record, for copying."""

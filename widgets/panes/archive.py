@@ -18,8 +18,7 @@ from memory.files.tasks.model import TaskList
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.pane.records import Record, RecordPane
-from widgets.pane.rows import RowKey
-from widgets.text.styled_text import Column, Columns, Line
+from widgets.text.styled_text import Column, Columns
 from widgets.text.words import short_date
 
 from .plans import plan_told
@@ -84,14 +83,6 @@ class ArchivePane(RecordPane):
             known = self._views[name] = (document, tuple(_read(kind, name, document)))
         yield replace(group, about=f"{len(known[1]):,}")
         yield from known[1]
-
-    def draw_row(self, item: Record, width: int) -> Line:
-        """Draw a row; the file of a group says how many of its entries match the filter."""
-        if item.group and item.about and self.filter:
-            keys = (key.item for key in self.shown_keys if isinstance(key, RowKey))
-            found = sum(one.depth > item.depth and one.values.get("file") == item.ref for one in keys)
-            item = replace(item, about=f"{found:,} of {item.about}" if item.depth else "")
-        return super().draw_row(item, width)
 
     def links(self, item: Record) -> Sequence[Any]:
         """Return the links of an entry."""

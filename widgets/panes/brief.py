@@ -24,7 +24,6 @@ from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import Notice, WaitingAsk
 from memory.system import BriefLine
 from widgets.list.rows import Heading
-from widgets.pane.base import Contents
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
@@ -123,7 +122,6 @@ class BriefPane(RecordPane):
         self._drafts: tuple[tuple[str, str, datetime], ...] = ()
         self._more = BriefMore()
         self._known: tuple[Snapshot, datetime, Brief] | None = None
-        self._wanted_group = ""
         self._opened: set[str] = set()
 
     # Display
@@ -203,18 +201,13 @@ class BriefPane(RecordPane):
         """Return the view without a position: the most urgent row is first, and the next visit begins there."""
         return {**super().view(), "at": ""}
 
-    def put(self, contents: Contents, *, flash: bool = True) -> None:
-        """Show what was read, and go to a group that was requested."""
-        super().put(contents, flash=flash)
-        self._seek()
-
     def say_more(self, more: BriefMore) -> None:
         """Show what took longer to find; cursor and scroll position stay."""
         if more != self._more:
             self._more = more
             self._show_again()
         # A requested group that is still missing will not appear any more.
-        self._wanted_group = ""
+        self._wanted_ref = None
 
     def say_drafts(self, drafts: Sequence[tuple[str, str, datetime]]) -> None:
         """Show forms that were not saved, each as the id of its draft, its subject, and when it was typed."""
@@ -233,23 +226,15 @@ class BriefPane(RecordPane):
         if self.snapshot is not None:
             self.show(self.snapshot, self.now, flash=False)
 
-    def moved(self) -> None:
-        """Record that the person moved elsewhere, and drop a requested group that has not appeared yet."""
-        super().moved()
-        self._wanted_group = ""
+    def has_ref(self, item: Record, ref: str) -> bool:
+        """Whether this is a ref of a row, or `group:` and the name of its group."""
+        return super().has_ref(item, ref) or ref == f"group:{item.part}"
 
     def go_to_group(self, group: str) -> None:
         """Put the cursor on the first row of a group, as soon as it has one; a filter that hides it is cleared."""
         self._arrived = True
-        self._wanted_group = group
-        self._seek()
-
-    def _seek(self) -> None:
-        rows = self.contents.rows.values if self.contents is not None and self._wanted_group else ()
-        item = next((item for item in rows if item.part == self._wanted_group), None)
-        if item is not None:
-            self._wanted_group = ""
-            self.go_to(item.ref)
+        if not self.go_to(f"group:{group}"):
+            self._wanted_ref = f"group:{group}"
 
     # Where a row leads
 

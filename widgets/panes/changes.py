@@ -80,10 +80,7 @@ class ChangesPane(RecordPane):
     filter_fields: ClassVar[tuple[str, ...]] = ("actor", "file", "entry", "date", "operation", "state")
     item_name: ClassVar[str] = "change"
 
-    def __init__(self, source: ChangeSource | None = None) -> None:
-        """List the changes of a source; none without one."""
-        super().__init__()
-        self.source = source
+    source: ChangeSource | None
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield the newest changes by their age, also those that were recorded late or with another clock."""
@@ -130,11 +127,6 @@ class ChangesPane(RecordPane):
                 parts.append(Prose(place_name(one["file"]), tone="muted"))
         return [*parts, Spacer(), Labelled("operation", item.values["operation"] or "none", "muted")]
 
-    def links(self, item: Record) -> Sequence[Link]:
-        """Return the first five entries that it changed and did not remove."""
-        found = [one for one in item.thing["entries"] if one["ref"] is not None and one["kind"] != "removed"][:5]
-        return [Link(place_name(one["file"]).lower(), _title(one), (one["file"], one["ref"])) for one in found]
-
 
 def _record(change: LoggedChange, now: datetime, zone: tzinfo) -> Record:
     actor, undone, at = change["actor"], bool(change["undoneBy"]), _time(change, zone)
@@ -155,6 +147,8 @@ def _record(change: LoggedChange, now: datetime, zone: tzinfo) -> Record:
     }
     recent = (now.astimezone(zone).date() - at.date()).days <= PERIODS[1][0]
     when = f"{at:%H:%M}" if recent else short_moment(Moment("", at.date()), now, zone)
+    lasting = [one for one in change["entries"] if one["ref"] is not None and one["kind"] != "removed"][:5]
+    leads = [Link(place_name(one["file"]).lower(), _title(one), (one["file"], one["ref"])) for one in lasting]
     cells: dict[str, Content] = {
         "time": Piece(f"{when:>6}" if when[-1:].isalpha() else when, "muted"),
         "actor": Piece(by, "muted" if actor in ("human", "cli") else "accent"),
@@ -162,7 +156,7 @@ def _record(change: LoggedChange, now: datetime, zone: tzinfo) -> Record:
     if undone:
         cells["title"] = line(Piece("undone  ", "accent"), Piece(title, "muted"))
     return Record(change["id"], title, values=values, words=change["id"], thing=change, columns=ROW,
-                  cells=cells, mark=values["state"])  # fmt: skip
+                  cells=cells, mark=values["state"], leads=leads)  # fmt: skip
 
 
 def _time(change: LoggedChange, zone: tzinfo) -> datetime:

@@ -19,7 +19,7 @@ from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Contents, FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
+from widgets.text.styled_text import Column, Columns, Content, Piece, line
 from widgets.text.words import short_moment
 
 GROUPS = (("person", "People"), ("channel", "Channels"), ("route", "Message Routes"))
@@ -51,6 +51,9 @@ LOOKED = 500
 
 _REACH = re.compile(r"(?:reach|contact)(?:ed)?(?: (?:him|her|them|me))?(?: (?:via|by|on|in|at|through))? ", re.I)
 """How texts about people begin; their column is called that already."""
+
+Touches = dict[str, tuple[Moment, str]]
+"""The `last` and the `next` contact with a person: when, and the title of the entry or task."""
 
 LABELS = {"text": "how to reach"}
 """Labels of columns that differ from their field names."""
@@ -85,9 +88,8 @@ FIELDS = {
 class ContactsPane(RecordPane):
     """Three tables; only a channel for notifications that cannot be used is in colour.
 
-    The sign of a channel for notifications is a number: 1 if it would be used, 2 and so on for fallbacks; the alert
-    sign means that it is disconnected. The last contact is the newest journal entry that names the person, the next
-    one the first open task that is due and does.
+    The last contact is the newest journal entry that names the person, the next one the first open task that is due
+    and does.
     """
 
     pane_id: ClassVar[str] = "contacts"
@@ -109,8 +111,7 @@ class ContactsPane(RecordPane):
         super().__init__()
         self._addresses = addresses
         self._route = AlertRoute()
-        self._last: Mapping[str, tuple[Moment, str]] = {}
-        self._next: Mapping[str, tuple[Moment, str]] = {}
+        self._touches: Mapping[str, Touches] = {}
 
     # Display
 
@@ -120,7 +121,7 @@ class ContactsPane(RecordPane):
         There are none while there is no contact at all.
         """
         contacts = snapshot.contacts
-        self._last, self._next = _named_last(snapshot), _named_next(snapshot)
+        self._touches = _touches(snapshot)
         for kind, title in GROUPS if contacts.items else ():
             items = _items(contacts, kind)
             names = (*FIELDS[kind], "last", "next")
@@ -135,22 +136,20 @@ class ContactsPane(RecordPane):
         values = {name: str(getattr(item, name) or "") for name in FIELDS[item.kind]}
         title, *_ = values.values()
         cells: dict[str, Content] = {**values, "text": _REACH.sub("", item.text, 1)}
-        for name, found in (("last", self._last.get(title)), ("next", self._next.get(title))):
-            cells[name] = Piece("" if found is None else short_moment(found[0], self._at, self._zone), "muted")
-        step, gone, sign = None, False, ""
+        for name, (at, _) in self._touches.get(title, {}).items():
+            cells[name] = Piece(short_moment(at, self._at, self._zone), "muted")
+        bad = False
         if item.kind == "channel":
             step, gone = self._route.channel_of(item), is_gone(item)
-            tone: Tone = "muted" if gone or not item.status else "plain"
-            cells["status"] = Piece(item.status or "unknown", "alert" if gone and step is not None else tone)
-            if step is not None and not step.why:
-                sign = str(self._route.usable.index(step) + 1)[-1:]
+            bad, status = gone and step is not None, item.status or "unknown"
             if step is not None and step.why and not gone:
-                cells["status"] = Piece(f"{item.status or 'unknown'}, no address", "warn")
-        bad = gone and step is not None
+                cells["status"] = Piece(f"{status}, no address", "warn")
+            else:
+                cells["status"] = Piece(status, "alert" if bad else "muted" if gone or not item.status else "plain")
         return Record(
-            item.ref, title, sign="alert" if bad else sign, depth=1, values={**values, "part": item.kind},
+            item.ref, title, sign="alert" if bad else "", depth=1, values={**values, "part": item.kind},
             words=" ".join(item.extra.values()),
-            tone="warn" if bad else "accent" if sign == "1" else "plain", mark=(*values.values(), bad), thing=item,
+            tone="warn" if bad else "plain", mark=(*values.values(), bad), thing=item,
             columns=COLUMNS[item.kind], cells=cells,
         )  # fmt: skip
 
@@ -191,10 +190,8 @@ class ContactsPane(RecordPane):
             step = self._route.channel_of(contact) if part == "channel" else None
             if step is not None and step.why and not is_gone(contact):
                 told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
-            for name, named in (("last contact", self._last), ("next", self._next)):
-                if item.title in named:
-                    at, title = named[item.title]
-                    told[name] = f"{short_moment(at, self.now, self.zone)}, {title}"
+            for name, (at, title) in self._touches.get(item.title, {}).items():
+                told[f"{name} contact"] = f"{short_moment(at, self.now, self.zone)}, {title}"
             told["other columns"] = dict(contact.extra)
         return told if part == "person" else {**told, "alerts go to": self._notification()}
 
@@ -260,35 +257,25 @@ def _values(contact: Any) -> dict[str, str]:
     return {name: str(value or "") for name, value in found.items()}
 
 
-def _named_last(snapshot: Snapshot) -> dict[str, tuple[Moment, str]]:
-    """Return when each person was named last in the journal, and in which entry."""
-    left, found = _names(snapshot), dict[str, tuple[Moment, str]]()
-    for entry in snapshot.journal.entries(LOOKED) if left else ():
-        text = entry.entry.text
-        at = moment_or_none(f"{entry.date} {entry.clock}" if entry.clock else entry.date, snapshot.zone)
-        for name in [name for name, named in left.items() if at is not None and named.search(text)]:
-            del left[name]
-            found[name] = (at, entry.title)  # type: ignore[assignment]
-    return found
-
-
-def _named_next(snapshot: Snapshot) -> dict[str, tuple[Moment, str]]:
-    """Return when the first open task that names each person is due, and its title."""
+def _touches(snapshot: Snapshot) -> dict[str, Touches]:
+    """Return for each person when they were named last in the journal, and when the first task that does is due."""
     due = [(at, task) for task in snapshot.tasks.open if (at := moment_or_none(task.due, snapshot.zone)) is not None]
     due.sort(key=lambda pair: pair[0].date)
-    found: dict[str, tuple[Moment, str]] = {}
-    for name, named in _names(snapshot).items():
-        for at, task in due:
-            if named.search(f"{task.assigned or ''} {task.title}"):
-                found[name] = (at, task.title)
+    entries, found = snapshot.journal.entries(LOOKED), dict[str, Touches]()
+    for person in snapshot.contacts.people:
+        named = re.compile(rf"(?<!\w){re.escape(person.name)}(?!\w)", re.I).search
+        touches: Touches = {}
+        for entry in entries:
+            at = moment_or_none(f"{entry.date} {entry.clock or ''}".strip(), snapshot.zone)
+            if at is not None and named(entry.entry.text):
+                touches["last"] = (at, str(entry.title))
                 break
+        for at, task in due:
+            if named(f"{task.assigned or ''} {task.title}"):
+                touches["next"] = (at, task.title)
+                break
+        found[person.name] = touches
     return found
-
-
-def _names(snapshot: Snapshot) -> dict[str, re.Pattern[str]]:
-    """Return the names of people, each with the pattern that finds it in a text."""
-    names = [one.name for one in snapshot.contacts.people if len(one.name) > 2]
-    return {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.I) for name in names}
 
 
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:

@@ -23,8 +23,6 @@ from widgets.text.words import dated, short_moment
 
 COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
 """What needs attention, by the names of the overview; the row shows it in this order."""
-IS = ("broken", "overdue", "failing", "stale", "waiting", "silent")
-"""The values of the filter `is:`."""
 SYSTEMS = {"files": "memory files", "state": "project state", "clients": "memories of clients"}
 """The names of memory systems that differ from their words."""
 ROW = Columns(
@@ -56,9 +54,8 @@ class FleetPane(RecordPane):
         "All your workspaces: what is late, failing or waiting in each, and what is next there. Enter opens one.\n\n"
         "The list is empty. {entry.add|a} adds all below a folder; opening one adds it as well."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("place", "name", *COUNTED[:4], "maintained")
-    filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system", "is")
-    filter_values: ClassVar = {"is": IS}
+    sorts: ClassVar[tuple[str, ...]] = ("place", "name")
+    filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system")
     item_name: ClassVar[str] = "workspace"
     removes: ClassVar[str] = "fleet remove"
     enter_words: ClassVar[str] = "open"
@@ -69,11 +66,8 @@ class FleetPane(RecordPane):
 
         item: WorkspaceOverview
 
-    def __init__(self, source: Source | None = None) -> None:
-        """`source` provides the workspaces; without it there are none."""
-        super().__init__()
-        self.source = source
-        self._said = ""
+    source: Source | None
+    _said = ""
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield one row for each workspace, by host and path: those that need the user, the others, the broken ones."""
@@ -100,22 +94,9 @@ class FleetPane(RecordPane):
         """Return how many workspaces are not read yet, or that they cannot be read."""
         return self._said
 
-    def place(self, item: Record) -> str:
-        """Return its host, where there are several."""
-        return item.values["at"]
-
     def copied_ref(self, item: Record) -> str:
         """Return its path."""
         return item.values["path"]
-
-    def sort_key(self, item: Record, name: str) -> Any:
-        """Return the sort key: names alphabetically, maintained the longest ago first, counts the largest first."""
-        one: WorkspaceOverview = item.thing
-        if name == "name":
-            return one.path.name.casefold()
-        if name == "maintained":
-            return 0.0 if one.last_maintenance is None else one.last_maintenance.timestamp()
-        return -int(getattr(one, name, 0))
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return what needs attention, what is next and was done last there, and the place."""
@@ -177,10 +158,8 @@ def attention(one: WorkspaceOverview) -> str:
 
 def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime, zone: tzinfo) -> Record:
     broken, needs = one.error is not None, attention(one)
-    holds = (broken or one.problems, one.overdue, one.failing, one.stale, one.waiting, one.silent)
     values = {
-        "host": one.host, "at": one.host if hosts else "", "path": str(one.path), "system": " ".join(one.systems),
-        "is": " ".join(word for word, held in zip(IS, holds, strict=True) if held),
+        "host": one.host, "place": one.host if hosts else "", "path": str(one.path), "system": " ".join(one.systems),
     }  # fmt: skip
     at = moment_or_none(one.latest_at, zone)
     tone: Tone = "alert" if broken else "plain" if one.looked else "muted"

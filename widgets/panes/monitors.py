@@ -72,7 +72,7 @@ class MonitorsPane(RecordPane):
         "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
         "Press {entry.add|a} to add the first monitor."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "unsorted", "last check", "name")
+    sorts: ClassVar[tuple[str, ...]] = ("alerts first", "name", "type", "status")
     filter_fields: ClassVar[tuple[str, ...]] = ("name", "type", "status")
     item_name: ClassVar[str] = "monitor"
     removes: ClassVar[str] = "monitors remove"
@@ -111,17 +111,6 @@ class MonitorsPane(RecordPane):
         monitors = snapshot.monitors.items
         misplaced = bool(unread_lines("monitors.md", snapshot.document("monitors.md")))
         return Badge(len(monitors), misplaced or any(monitor.healthy is False for monitor in monitors))
-
-    def sort_key(self, item: Record, name: str) -> Any:
-        """Return the sort key: file order, longest unchecked first, or by name."""
-        one: Monitor = item.thing
-        match name:
-            case "unsorted":
-                return one.line
-            case "last check":
-                return one.last_check or ""
-            case _:
-                return one.name.casefold()
 
     def cells(self, item: Record) -> Mapping[str, Content]:
         """Return sign, name, status, and the times of the last and the next check."""
@@ -180,11 +169,10 @@ class MonitorsPane(RecordPane):
         sign, word = state_pieces(monitor, picture, self.glyphs)
         alert = None if picture is None else picture.alert
         summary = monitor.last_status_remark if picture is None or not picture.results else picture.summary
-        if picture is not None and picture.blocked:
-            # The record's summary is now the reason for the block; the file has what alerted.
-            summary = (monitor.last_status_remark or "") if alerts(monitor, picture) else ""
-        if picture is not None and word.text == "stale":
-            summary = picture.was
+        if picture is not None and (picture.blocked or picture.stale):
+            # The record's summary is now the reason for the block; the file has what was measured last.
+            known = word.text != "alert" and (picture.before or word.text == "stale")
+            summary = picture.was if known else monitor.last_status_remark or ""
         told: dict[str, Any] = {
             "state": Lines((line(sign, " ", word, Piece(f", {summary}" if summary else "", word.tone)),))
         }
@@ -200,8 +188,6 @@ class MonitorsPane(RecordPane):
         told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
         if picture.blocked:
             told["needs"] = Piece(f"your approval (T): {picture.blocked}", "warn")
-            if monitor.last_status and not alerts(monitor, picture):
-                told["before"] = ", ".join(filter(None, (monitor.last_status, monitor.last_status_remark)))
         told["muted"] = picture.muted and f"until {self._dated(picture.muted)}"
         return {**told, "silenced": picture.silenced}
 
@@ -226,11 +212,10 @@ class MonitorsPane(RecordPane):
         glyphs = self.glyphs
         sign = {"healthy": glyphs.check, "blocked": glyphs.half, "skipped": glyphs.circle}.get(past.state, glyphs.alert)
         tone: Tone = "alert" if past.state in ("failing", "error") else "muted"
-        mark: Tone = "good" if past.state == "healthy" else tone
         took = f"  {say_time(past.seconds):>7}" if past.seconds is not None else ""
         return line(
-            Piece(f"{sign} ", mark), Piece(f"{when:<6} "), Piece(f"{past.state:<8}", tone), Piece(took, "muted"),
-            f"  {past.summary}",
+            Piece(f"{sign} ", "good" if past.state == "healthy" else tone), f"{when:<6} ",
+            Piece(f"{past.state:<8}", tone), Piece(took, "muted"), f"  {past.summary}",
         )  # fmt: skip
 
     def _dated(self, instant: datetime) -> str:

@@ -11,9 +11,8 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, FormPlan, Removal
-from widgets.pane.offers import question
-from widgets.pane.operation_form import add_form_of, edit_by, edit_form_of, operation_of
+from widgets.pane.base import Badge, FormPlan
+from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
@@ -150,15 +149,9 @@ class PlansPane(RecordPane):
         fields = _fields(values(plan) or {}, names)
         return edit_form_of("orchestration edit", title, plan, fields, values=values, **fixed)
 
-    def removing(self, items: Sequence[Record]) -> Removal | None:
-        """Remove plans, or one task of a plan."""
-        task = task_of(items[0]) if len(items) == 1 else None
-        if task is not None:
-            ref, name = items[0].thing.ref, task.id
-            asked = question("task", [task.title or name])
-            remove = operation_of("orchestration remove")
-            return Removal(*asked, lambda now: edit_by(remove, now, {"ref": ref, "task": name}), "orchestration.remove")
-        return super().removing([item for item in items if not item.depth])
+    def removed_by(self, item: Record) -> Mapping[str, str] | None:
+        """Return the ref of a plan; its phases and tasks go with it."""
+        return None if item.depth else super().removed_by(item)
 
 
 def _tree(plan: Plan) -> Iterator[Record]:

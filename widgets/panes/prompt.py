@@ -44,10 +44,10 @@ class PromptPane(RecordPane):
     item_name: ClassVar[str] = "entry"
     removes: ClassVar[str] = "supersede"
 
+    source: PromptReader | None
+
     def __init__(self, source: PromptReader | None = None) -> None:
-        """`source` provides the prompt; without it there is none."""
-        super().__init__()
-        self.source = source
+        super().__init__(source)
         self._said = ""
         self._sheet: Mapping[str, SheetRow] = {}
         self._now = datetime.min.replace(tzinfo=UTC)
@@ -128,10 +128,6 @@ class PromptPane(RecordPane):
         """Return how much of the budget is used."""
         return self._said
 
-    def place(self, item: Record) -> str:
-        """Return the ref."""
-        return item.values["ref"]
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the text as it is sent, its cost, and why it is sent."""
         block: PromptBlock = item.thing
@@ -157,18 +153,14 @@ class PromptPane(RecordPane):
         """Return the ref of an entry that agents shall be told no more because it no longer holds."""
         return {"ref": item.ref} if item.thing.ref else None
 
-    def links(self, item: Record) -> Sequence[Link]:
-        """Link to the entry in its own pane, where it is edited."""
-        ref = item.values["ref"]
-        kind = ref.partition("#")[0]
-        place = f"{kind}.md" if kind in FILE_KINDS else kind
-        return [Link("entry", item.title, (place, ref))] if ref else ()
-
 
 def _record(block: PromptBlock, tokens: int | None = None, about: str = "") -> Record:
-    values = {"system": block.system, "ref": block.ref or "", "reason": block.reason}
+    ref, kind = block.ref or "", (block.ref or "").partition("#")[0]
+    values = {"system": block.system, "ref": ref, "place": ref, "reason": block.reason}
+    place = f"{kind}.md" if kind in FILE_KINDS else kind
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
     cells: dict[str, Content] = {} if about else {"reason": Piece(block.reason, "muted")}
     return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
-                  thing=block, columns=ROW, cells=cells)  # fmt: skip
+                  thing=block, columns=ROW, cells=cells,
+                  leads=[Link("entry", block.title, (place, ref))] if ref else ())  # fmt: skip

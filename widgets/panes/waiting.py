@@ -75,10 +75,10 @@ class WaitingPane(RecordPane):
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "actor", "file", "entry", "kind", "operation")
     item_name: ClassVar[str] = "proposal"
 
+    source: WaitingSource | None
+
     def __init__(self, source: WaitingSource | None = None) -> None:
-        """`source` provides what waits; without it nothing does."""
-        super().__init__()
-        self.source = source
+        super().__init__(source)
         self._shown = 0
         """How often files were shown."""
 
@@ -117,28 +117,18 @@ class WaitingPane(RecordPane):
         """Return the id of a proposal, as `memdeck review` accepts it."""
         return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref
 
-    def links(self, item: Record) -> Sequence[Link]:
-        """Link to the entry that asks for an approval."""
-        one = item.thing
-        return [Link("entry", one.ask.name, (one.place, one.ref))] if isinstance(one, WaitingAsk) and one.ref else ()
-
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Show what would happen, who asks for it, and why."""
         thing: Decision | WaitingAsk | OutsideRemoval | ClientDeletion = item.thing
         match thing:
             case Proposal() as one:
                 return self._proposal_detail(item, one)
-            case WaitingAsk(ask=ask) as one:
-                interval = ask.detail("interval")
+            case WaitingAsk(ask=ask) | ConsentRecord(ask=ask) as one:
+                interval, role = ask.detail("interval"), WaitingAsk(ask, "", "").role
+                done: dict[str, str] = {one.verdict: one.when} if isinstance(one, ConsentRecord) else {"why": one.why}
                 return self.lines({
-                    "": Prose(ROLES.get(one.role, one.role), tone="muted"), " ": Prose(ask.shown or ask.text),
-                    "  ": Spacer(), "runs": describe(interval) if interval else "",
-                    "in": f"{ask.file}, line {ask.line + 1}", "why": "" if one.why == "not approved yet" else one.why,
-                })  # fmt: skip
-            case ConsentRecord(ask=ask) as one:
-                return self.lines({
-                    "": Prose(ROLES.get(WaitingAsk(ask, "", "").role, ask.role), tone="muted"),
-                    " ": Prose(ask.shown or ask.text), "  ": Spacer(), one.verdict: one.when, "in": ask.file,
+                    "": Prose(ROLES.get(role, role), tone="muted"), " ": Prose(ask.shown or ask.text), "  ": Spacer(),
+                    "runs": describe(interval) if interval else "", "in": f"{ask.file}, line {ask.line + 1}", **done,
                 })  # fmt: skip
             case OutsideRemoval(entries=entries):
                 rows = [line(title, Piece(f"  {place_name(file)}", "muted")) for file, _, title in entries]
@@ -209,7 +199,8 @@ def _decided(one: Decision) -> Record:
 def _ask(one: WaitingAsk) -> Record:
     values = {"part": "approvals", "file": one.ask.file}
     ref, text = "|".join(map(str, one.ask.slot)), " ".join((one.ask.shown or one.ask.text)[:200].split())
-    return Record(ref, one.ask.name, about=f"{one.role}: {text}", values=values, mark=one.why, thing=one)
+    return Record(ref, one.ask.name, about=f"{one.role}: {text}", values=values, mark=one.why, thing=one,
+                  leads=[Link("entry", one.ask.name, (one.place, one.ref))] if one.ref else ())  # fmt: skip
 
 
 def _removal(one: OutsideRemoval) -> Record:

@@ -215,8 +215,6 @@ def _run(now: Situation) -> bool:
 def _archived(now: Situation) -> bool:
     if removal_of(now.pane, now.state.removals) is not None:
         return True
-    if now.pane is not None and now.pane.bringing_back(now.items):
-        return True
     return now.pane_id == "archive" and not getattr(now.item, "group", True)
 
 
@@ -306,7 +304,7 @@ SORTS = Condition(_sorts, "This list cannot be sorted.")
 BLOCKS = _pane("tasks")
 CALENDAR = _pane("tasks", "journal")
 HISTORY = _pane("tasks", "journal", "plans", "monitors", "brief", holds=ITEM.holds, why=ITEM.why)
-ARCHIVED = _pane("archive", "brief", "changes", "clients", holds=_archived, why="Not an archived or deleted entry.")
+ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an archived or removed entry.")
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
 RUN = _pane(
     *("monitors", "tasks", "brief"),

@@ -212,9 +212,6 @@ def restore(app: Spine) -> None:
     if here is not None:
         return bring_back(app, here)
     pane, now = app.shown_pane, app.clock()
-    deleted = pane.bringing_back(pane.selected())
-    if deleted is not None:
-        return app.change(deleted.operation, deleted, taken_back=True)
     item: Any = pane.current()
     ref = item.ref
     pane.step_off()

@@ -12,7 +12,7 @@ import pytest
 from memory.fleet.model import WorkspaceOverview
 from tests.memory_files import snapshot_of
 from widgets.pane.records import Record
-from widgets.panes.fleet import COUNTED, IS, FleetPane
+from widgets.panes.fleet import FleetPane
 
 from .looking import NOW
 
@@ -43,30 +43,24 @@ def row_of(one: WorkspaceOverview) -> Record:
 
 
 @pytest.mark.parametrize(
-    ("one", "words", "about"),
+    ("one", "urgent", "about"),
     [
-        (PLAIN, "", ""),
-        (replace(PLAIN, failing=2, problems=1), "broken failing", "2 failing"),
-        (replace(PLAIN, stale=1), "stale", "1 stale"),
-        (replace(PLAIN, problems=1), "broken", "1 problem"),
-        (replace(PLAIN, overdue=1, waiting=3), "overdue waiting", "1 overdue, 3 waiting"),
-        (replace(PLAIN, silent=True, age=25), "silent", "silent for a moment"),
-        (replace(PLAIN, silent=True, age=7200), "silent", "silent for 2 h"),
-        (replace(PLAIN, silent=True, age=None), "silent", "never seen"),
-        (replace(PLAIN, error={"code": "x", "message": "there is no memory"}), "broken", "there is no memory"),
+        (PLAIN, False, ""),
+        (replace(PLAIN, failing=2, problems=1), True, "2 failing"),
+        (replace(PLAIN, stale=1), True, "1 stale"),
+        (replace(PLAIN, problems=1), False, "1 problem"),
+        (replace(PLAIN, overdue=1, waiting=3), True, "1 overdue, 3 waiting"),
+        (replace(PLAIN, silent=True, age=25), True, "silent for a moment"),
+        (replace(PLAIN, silent=True, age=7200), True, "silent for 2 h"),
+        (replace(PLAIN, silent=True, age=None), True, "never seen"),
+        (replace(PLAIN, error={"code": "x", "message": "there is no memory"}), True, "there is no memory"),
     ],
 )
-def test_what_needs_attention(one: WorkspaceOverview, words: str, about: str) -> None:
-    """Each has its value of `is:` and its words in the row; only what needs attention has a sign."""
+def test_what_needs_attention(one: WorkspaceOverview, urgent: bool, about: str) -> None:
+    """Each has its words in the row; only what is urgent has a sign."""
     row = row_of(one)
-    assert (row.values["is"], row.about) == (words, about)
-    assert bool(row.sign) is bool({"failing", "stale", "overdue", "silent"} & set(words.split()) or one.error)
-
-
-def test_every_value_is_offered() -> None:
-    """The filter completes the values of `is:`, and what is counted is sorted by."""
-    assert set(FleetPane.filter_values["is"]) == set(IS)
-    assert set(COUNTED) - {"problems"} < set(FleetPane.sorts)
+    assert row.about == about
+    assert bool(row.sign) is urgent
 
 
 def test_a_longer_silence_does_not_flash() -> None:

@@ -1,8 +1,8 @@
-"""The tab of clients: the memories that Claude Code, Codex, Gemini CLI and VS Code keep, and what they deleted."""
+"""The tab of clients: the memories that Claude Code, Codex, Gemini CLI and VS Code keep."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -40,28 +40,21 @@ class ClientsPane(RecordPane):
     title: ClassVar[str] = "Clients"
     purpose: ClassVar[str] = "The clients' own memories; found by search."
     empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
-    filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent", "part")
+    filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent")
     item_name: ClassVar[str] = "memory"
     removes: ClassVar[str] = "clients remove"
 
-    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield what clients deleted, then the memories folder by folder, each with how full its index is."""
+    def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
+        """Yield the memories folder by folder, each with how full its index is."""
         look = _look(snapshot)
-        if look is None:
-            return
-        lost = look.lost(now)
-        if lost:
-            yield Heading("DELETED BY CLIENTS", f"{len(lost):,}")
-            yield from map(_gone, lost)
-        for folder in look.folders:
+        for folder in () if look is None else look.folders:
             if folder.memories or folder.indexes:
                 yield Heading(folder.source.title.upper(), _standing(folder))
                 yield from map(_record, folder.memories)
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:
-        """Return how many memories clients deleted."""
-        look = _look(snapshot)
-        count = 0 if look is None else len(look.lost(now))
+        """Return how many memories clients deleted; Waiting lists them."""
+        count = sum(len(one.lost) for one in deletions(snapshot, now))
         return f"{count:,} deleted" if count else ""
 
     @classmethod
@@ -73,14 +66,8 @@ class ClientsPane(RecordPane):
         over = any(gauge.state == "over" for folder in look.folders for gauge in folder.gauges.values())
         return Badge(sum(len(folder.memories) for folder in look.folders) or None, over or bool(look.lost(now)))
 
-    def place(self, item: Record) -> str:
-        """Return the file, for people."""
-        return item.values["file"]
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return a memory with its fields, its text, and what of the index beside it is loaded."""
-        if item.values["part"] == "deleted":
-            return {"file": item.values["file"], "deleted": item.when, "change": item.thing.record.id}
         memory: ClientMemory = item.thing
         return {
             " ": memory.description and Prose(memory.description, tone="muted"),
@@ -101,8 +88,6 @@ class ClientsPane(RecordPane):
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a memory; what does not change stays byte for byte."""
-        if item.values["part"] == "deleted":
-            return None
         memory: ClientMemory = item.thing
         given = {"title": memory.title, "description": memory.description, "type": memory.type,
                  "text": memory.body.strip()}  # fmt: skip
@@ -113,15 +98,6 @@ class ClientsPane(RecordPane):
 
         fields = fields_of(operation, given, tuple(given))
         return FormPlan(f"Edit {memory.title}", fields, build, "clients.edit", focus="text")
-
-    def removed_by(self, item: Record) -> Mapping[str, str] | None:
-        """Return the ref of a memory; it is removed with its line in the index."""
-        return {"ref": item.ref} if item.part == "memories" else None
-
-    def bringing_back(self, items: Sequence[Record]) -> Call | None:
-        """Return the call that brings back the deleted memories among the items; None if there are none."""
-        chosen = [item.thing for item in items if item.values["part"] == "deleted"]
-        return restoring(chosen) if chosen else None
 
 
 def deletions(snapshot: Snapshot, now: datetime) -> list[ClientDeletion]:
@@ -147,24 +123,13 @@ def _standing(folder: ClientFolder) -> str:
 def _record(memory: ClientMemory) -> Record:
     source = memory.source
     values = {
-        "part": "memories", "client": source.client, "scope": source.scope, "type": memory.type, "agent": memory.agent,
-        "file": memory.file, "folder": source.name, "ref": memory.ref,
+        "client": source.client, "scope": source.scope, "type": memory.type, "agent": memory.agent,
+        "place": memory.file, "folder": source.name, "ref": memory.ref,
     }  # fmt: skip
     return Record(
         memory.ref, memory.title, about=f"{memory.agent or memory.type}  {memory.description}", when=memory.changed,
         values=values, words=memory.text, mark=memory.stored.data, thing=memory,
     )  # fmt: skip
-
-
-def _gone(lost: Lost) -> Record:
-    source = lost.store.source
-    file = lost.shown
-    values = {
-        "part": "deleted", "client": source.client, "scope": source.scope, "agent": "", "file": file,
-        "folder": source.name, "files": file,
-    }  # fmt: skip
-    ref, when = f"memory#deleted:{file}", lost.record.time.isoformat()
-    return Record(ref, lost.path, when=when, sign="cross", tone="warn", values=values, mark=when, thing=lost)
 
 
 def _look(snapshot: Snapshot) -> ClientsLook | None:

@@ -100,10 +100,6 @@ class CuratedPane(RecordPane):
         """Count memories that nothing overrides."""
         return item.part == "memories" and not item.depth
 
-    def place(self, item: Record) -> str:
-        """Return the file of a memory, the id of a decision."""
-        return item.values.get("filename") or item.values.get("decision_id", "")
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return a memory in full, a write with what became of it, or what is wrong or waits."""
         thing = item.thing
@@ -197,7 +193,13 @@ def _memories(found: CuratedOverview) -> Iterator[tuple[str, str, list[Record]]]
 
 def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, winner: Memory | None = None) -> Record:
     header, root = memory.header, memory.root
-    values = {"part": "memories", "type": header.type, **_selector(memory), "agent": root.agent or ""}
+    values = {
+        "part": "memories",
+        "place": memory.filename,
+        "type": header.type,
+        **_selector(memory),
+        "agent": root.agent or "",
+    }
     return Record(
         ref, header.name, "overridden" if winner else header.description or "",
         format_utc(datetime.fromtimestamp(memory.changed, UTC)), tone="muted" if winner else "plain",
@@ -218,7 +220,7 @@ def _decision(one: Json) -> Record:
     op = str(one["op"])
     values = {
         "part": "decisions", "scope": one["scope"], "agent": one["agent_name"] or "", "op": op,
-        "decision_id": one["id"], "target": str(one["target_filename"] or ""),
+        "place": one["id"], "target": str(one["target_filename"] or ""),
     }  # fmt: skip
     # A new memory is the rule; only the others need their reason.
     return Record(f"curated#{one['id']}", one["title"] or "A write", "" if op == "add" else str(one["reason"]),

@@ -50,7 +50,7 @@ class TypedPane(RecordPane):
         "No agent of this workspace has any yet. A folder becomes an agent with a file `Aidefile` in it, which may be "
         "empty, or with its name and path in ~/.aide/config.toml."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("path", "age", "size")
+    sorts: ClassVar[tuple[str, ...]] = ("path", "title")
     filter_fields: ClassVar[tuple[str, ...]] = ("agent", "type")
     item_name: ClassVar[str] = "file"
 
@@ -86,17 +86,6 @@ class TypedPane(RecordPane):
         agents = _agents(snapshot, now)
         alert = any(status.look.error is not None or (status.look.fill or 0) > 1 for status in agents)
         return Badge(sum(len(status.look.files) for status in agents), alert) if agents else Badge()
-
-    def sort_key(self, item: Record, name: str) -> Any:
-        """Return the sort key: the oldest first, or the largest."""
-        if item.thing is None:
-            return 0
-        _, file = item.thing
-        return file.changed.timestamp() if name == "age" else -file.size
-
-    def place(self, item: Record) -> str:
-        """Return the path, as the command line accepts it."""
-        return item.values.get("path", "")
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return the file's properties, when it is old enough to be deleted, and a preview; or what a prune does."""
@@ -137,15 +126,12 @@ def _tokens(status: AgentStatus) -> str:
 
 def _prune(status: AgentStatus) -> Iterator[Record]:
     """Yield a row that says what a prune would delete, or what keeps it from running; nothing where no file is old."""
-    count = sum(file.too_old(status.now) for file in status.look.files)
+    count, error = sum(file.too_old(status.now) for file in status.look.files), status.prune.error
     old = plural(count, "old file")
-    error = status.prune.error
-    if count and isinstance(error, BlockedError):
-        words = f"{error.message[:1].upper()}{error.message[1:]}.\n\n"
-        yield _row(status, f"{old} kept: deleting needs approval", "half", "warn",
-                   f"{words}{{memory.prune|P}} shows the folders to approve, then the files to delete.")  # fmt: skip
-    elif count and error is not None and error.code != "typed.unregistered":
-        yield _row(status, f"{old} kept: {error.message}", "alert", "warn", f"{error.message}.\n\n{error.hint}.")
+    if count and error is not None and error.code != "typed.unregistered":
+        asks = isinstance(error, BlockedError)
+        why, then = ("deleting needs approval", "{memory.prune|P} asks for it") if asks else (error.message, error.hint)
+        yield _row(status, f"{old} kept: {why}", "half" if asks else "alert", "warn", f"{error.message}.\n\n{then}.")
     elif count:
         alone = (
             "" if status.look.agent.registered else "; nothing else does (~/.aide/config.toml does not name the agent)"
@@ -168,7 +154,7 @@ def _record(status: AgentStatus, file: MemoryFile) -> Record:
         f"{name}:{file.path}", _first_line(folder, file), about=file.path,
         when="too old" if share > 1 else age_text(seconds),
         sign="alert" if share > 1 else "diamond" if file.locked else "", tone="warn" if share >= NEARLY else "plain",
-        values={"agent": str(folder), "type": file.type, "path": file.path, "source": file.path},
+        values={"agent": str(folder), "type": file.type, "path": file.path, "place": file.path, "source": file.path},
         mark=(file, share > 1), source=f"{folder}/{file.path}", thing=(status, file),
     )  # fmt: skip
 
