@@ -234,13 +234,12 @@ def _careful(data: bytes, begin: int, end: int) -> tuple[int, int, bool]:
 # -- fields and bullets ------------------------------------------------------------------------------------------
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-# Indented lines that continue a value, blank lines between them included.
-_REST = r"((?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*)"
+# Indented lines that continue a value, blank lines between them included, and the line end.
+_REST = r"((?:(?:\r?\n[ \t]*)*\r?\n[ \t]+[^ \t\r\n][^\r\n]*)*)(\r?\n|\Z)"
 _FIELD = re.compile(rf"^- {{1,4}}([A-Za-z][A-Za-z0-9_-]*):(?: ([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
 _BULLET = re.compile(rf"^([-*+])(?: {{1,4}}([^\r\n]*)|(?=[\r\n]|\Z)){_REST}", re.MULTILINE)
 _TAG = re.compile(r"<[A-Za-z/!?]")
 _LONE_CR = re.compile(r"\r(?!\n)")
-_END = re.compile(r"\r\n|\n|\r")
 _NOT_BLANK = re.compile(r"[^ \t]")
 _BODY_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
@@ -274,8 +273,8 @@ class Bullet(NamedTuple):
 class FieldValues(dict[str, str]):
     """The fields of one body by key, in file order; of a duplicate key the first counts.
 
-    A value is stripped, its continuation lines are dedented and joined with a line feed. It is made by `read_fields`;
-    `set_field` changes the body. `repeated` is whether a key occurs twice.
+    A value is stripped, its continuation lines are dedented and joined with a line feed. `repeated` is whether a key
+    occurs twice. It is made by `read_fields`; `set_field` changes a body.
     """
 
     __slots__ = ("body", "repeated")
@@ -285,7 +284,13 @@ class FieldValues(dict[str, str]):
     @property
     def nodes(self) -> tuple[Field, ...]:
         """Every field with its position, duplicates included."""
-        return tuple([_field(self.body, line, match) for line, match in _matches(_FIELD, self.body)])
+        found = []
+        for line, match in _matches(_FIELD, self.body):
+            text = match[2] or ""
+            start = match.end(1) + 1 + (match[2] is not None) + text.index(text.strip(" \t"))
+            value = _value(self.body, match)
+            found.append(Field(match[1], value, line, match.start(), match.end(), start, match.start(4)))
+        return tuple(found)
 
 
 def read_fields(body: str) -> FieldValues:
@@ -314,7 +319,7 @@ def read_bullets(body: str) -> tuple[Bullet, ...]:
     """Return the top-level bullets of a body, fields among them."""
     found = []
     for line, match in _matches(_BULLET, body):
-        found.append(Bullet(match[1], _value(body, match), line, match.start(), _behind_line(body, match.end())))
+        found.append(Bullet(match[1], _value(body, match), line, match.start(), match.end()))
     return tuple(found)
 
 
@@ -459,24 +464,9 @@ def _shown(body: str) -> str:
     )
 
 
-def _behind_line(body: str, position: int) -> int:
-    """Return the offset after the line end at `position`."""
-    match = _END.match(body, position)
-    return match.end() if match else position
-
-
-def _field(body: str, line: int, match: re.Match[str]) -> Field:
-    value = match[2]
-    value_start = match.end(1) + 1
-    if value is not None:
-        value_start = match.start(2) + (len(value) - len(value.lstrip(" \t")) if value.strip(" \t") else 0)
-    end = _behind_line(body, match.end())
-    return Field(match[1], _value(body, match), line, match.start(), end, value_start, match.end())
-
-
 def _value(body: str, match: re.Match[str]) -> str:
     """Return the value of a field, or the text of a bullet."""
-    _, value, more = match.groups("")
+    _, value, more, _ = match.groups("")
     return _join(value, body[match.start(3) : match.end(3)]) if more else value.strip(" \t")
 
 
