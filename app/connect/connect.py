@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from memory.document.compare import take_over
+from memory.document.merge.sequences import merge_files
 from memory.errors import ConflictError, MemdeckError, UsageError
 from memory.registry import workspace_of
 from memory.storage.fsio import remove_folders
@@ -302,7 +302,7 @@ def _original(now: bytes, parts: Sequence[ConnectionPart], known: ConnectedFile 
         if now == known.after:
             return known.before
         if known.before is not None and known.after is not None:
-            merged = take_over(known.after, known.before, now)
+            merged = merge_files(known.after, known.before, now)
             if merged is not None and not _left(merged, parts):
                 return merged
     left: bytes | None = now

@@ -1,7 +1,7 @@
 """Differences between two documents, in whole blocks, or between two files of lines, such as JSONL.
 
-A document made by an edit shares unchanged parts with the original, and only the rest is compared. A difference of
-lines can be undone, or applied to a third file. `Region` is a part of a file that a change replaced.
+A document made by an edit shares unchanged parts with the original, and only the rest is compared. `Region` is a part
+of a file that a change replaced.
 """
 
 from __future__ import annotations
@@ -193,36 +193,3 @@ def compare_lines(before: bytes, after: bytes, kind: Kind = "lines") -> tuple[Re
         at = a0
         regions.append(Region(kind, start, b"".join(old[a0:a1]), b"".join(new[b0:b1])))
     return tuple(regions)
-
-
-def take_over(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Return `theirs` with the changes from `base` to `ours` applied, in whole lines; None where that is not possible.
-
-    Lines that ours removed must still be in theirs. Lines that ours added go after the same neighbour as in base, or
-    before the same one where that is gone. A line of theirs is never changed.
-    """
-    old, new, now = lines_of(base), lines_of(ours), lines_of(theirs)
-    place = dict(matches(old, now))
-    pieces: list[bytes] = []
-    done = 0
-    for a0, a1, b0, b1 in differences(old, new):
-        found = [place.get(index) for index in range(a0, a1)]
-        start = found[0] if found else _gap(a0, place, len(old), len(now))
-        if start is None or found != list(range(start, start + len(found))) or start < done:
-            return None
-        pieces += [*now[done:start], *new[b0:b1]]
-        done = start + len(found)
-    pieces += now[done:]
-    # Only the last line may lack its newline, so that no two lines are joined.
-    ended = [line if line.endswith(b"\n") else line + b"\n" for line in pieces[:-1]]
-    return b"".join((*ended, *pieces[-1:]))
-
-
-def _gap(index: int, place: dict[int, int], count: int, end: int) -> int | None:
-    """Return the position for lines that were before the line `index`, by the nearest lines that still exist."""
-    if index == 0 or count == 0:
-        return 0
-    for near in range(index - 1, -1, -1):
-        if near in place:
-            return place[near] + 1
-    return next((place[near] for near in range(index, count) if near in place), end)

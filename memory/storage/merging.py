@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from memory.document import Document
-from memory.document.compare import is_lines, take_over
+from memory.document.compare import is_lines
 from memory.document.merge import Conflict, kind_of, merge, source
+from memory.document.merge.sequences import merge_files
 from memory.document.nodes import bare
 
 from .changes import FileChange, file_name
@@ -144,7 +145,7 @@ def _derived(file: FileChange, current: bytes | None) -> list[FileChange]:
     """Return a file made from others as it is after a change: with its lines, or as it is where they do not fit."""
     data = file.after
     if current != file.before:
-        data = take_over(file.before or b"", file.after or b"", current or b"")
+        data = merge_files(file.before or b"", file.after or b"", current or b"")
         if data is None:
             return []
     return [] if data == current else [FileChange(file.path, current, data or None, file.mode)]
@@ -160,7 +161,7 @@ def _merged(
     if current is None:
         return "the file is gone"
     if is_lines(path):
-        data = take_over(before, after, current)
+        data = merge_files(before, after, current)
         if data is None:
             return "the same lines were changed since"
         return data if data != current else None

@@ -66,7 +66,7 @@ class LineMerge(NamedTuple):
     overlaps: tuple[Overlap, ...]
 
 
-def find_hunks(base: Sequence[str], side: Sequence[str]) -> list[Hunk]:
+def find_hunks(base: Sequence[Hashable], side: Sequence[Hashable]) -> list[Hunk]:
     """Return where a side differs from base, in order; a change of as many lines is one hunk for each line."""
     hunks: list[Hunk] = []
     for start, stop, first, last in differences(base, side):
@@ -77,7 +77,7 @@ def find_hunks(base: Sequence[str], side: Sequence[str]) -> list[Hunk]:
     return hunks
 
 
-def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> LineMerge:
+def merge_lines(base: Sequence[Hashable], ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> LineMerge:
     """Merge three sequences; where ours and theirs conflict, theirs is kept and an `Overlap` listed."""
     mine, other = find_hunks(base, ours), find_hunks(base, theirs)
     our_names = _names(len(base), len(ours), mine, -1)
@@ -102,6 +102,25 @@ def merge_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str])
             for one, two in zip(left, right, strict=True):
                 our_names[one.first : one.last] = their_names[two.first : two.last]
     return LineMerge(tuple(our_names), tuple(their_names), frozenset(keep), tuple(overlaps))
+
+
+def merge_files(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return the merge of three versions of a file of lines; None where both sides changed the same lines.
+
+    The last line has a newline where it has one in ours or theirs.
+    """
+    sides = Three(base, ours, theirs).map(lambda data: data.removesuffix(b"\n").split(b"\n") if data else [])
+    merged = merge_lines(*sides)
+    if merged.overlaps:
+        return None
+    names = Three[Sequence[int]](range(len(sides.base)), merged.ours, merged.theirs)
+    old, mine, other = [dict(zip(known, side, strict=True)) for known, side in zip(names, sides, strict=True)]
+    lines = []
+    for name in merge_order(*names, merged.keep):
+        is_ours = name not in other or (name in mine and other[name] == old.get(name))
+        lines.append(mine[name] if is_ours else other[name])
+    end = b"\n" if lines and b"\n" in (ours[-1:], theirs[-1:]) else b""
+    return b"\n".join(lines) + end
 
 
 def _names(base: int, side: int, hunks: Sequence[Hunk], fresh: int) -> list[int]:
@@ -134,7 +153,7 @@ def _groups(ours: Sequence[Hunk], theirs: Sequence[Hunk]) -> list[tuple[list[Hun
     return groups
 
 
-def _same(left: Sequence[Hunk], right: Sequence[Hunk], ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _same(left: Sequence[Hunk], right: Sequence[Hunk], ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> bool:
     return len(left) == len(right) and all(
         (one.start, one.stop) == (two.start, two.stop) and ours[one.first : one.last] == theirs[two.first : two.last]
         for one, two in zip(left, right, strict=True)
@@ -142,7 +161,12 @@ def _same(left: Sequence[Hunk], right: Sequence[Hunk], ours: Sequence[str], thei
 
 
 def _both_added(
-    one: Hunk, two: Hunk, ours: Sequence[str], theirs: Sequence[str], our_names: list[int], their_names: list[int]
+    one: Hunk,
+    two: Hunk,
+    ours: Sequence[Hashable],
+    theirs: Sequence[Hashable],
+    our_names: list[int],
+    their_names: list[int],
 ) -> None:
     """Give the lines that both sides added at one place one name."""
     for left, right in matches(ours[one.first : one.last], theirs[two.first : two.last]):

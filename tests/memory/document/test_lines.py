@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.document.compare import apply, compare_lines, lines_of, take_over
+from memory.document.compare import apply, compare_lines, lines_of
+from memory.document.merge.sequences import merge_files
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"d"]), max_size=8).map(b"".join)
 
@@ -40,5 +41,5 @@ def test_lines_end_with_a_newline_only(data: bytes) -> None:
 def test_a_difference_is_done_to_a_file_that_moved_on(
     base: bytes, ours: bytes, theirs: bytes, merged: bytes | None
 ) -> None:
-    """Lines go and come at their neighbours; what is no longer there cannot be taken away."""
-    assert take_over(base, ours, theirs) == merged
+    """Lines go and come at their neighbours; both sides cannot change the same lines."""
+    assert merge_files(base, ours, theirs) == merged
