@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,34 @@ from memory.registry import registered
 from memory.system import System
 from memory.workspace import Workspace
 
-from .readers import FORMATS
+from . import projects, todos
+
+
+class Format(NamedTuple):
+    """A format of another tool: its description, and its reader.
+
+    A reader accepts a path and the zone of the workspace, and yields items, what it skips, and what an item loses. It
+    reads nothing outside that path, follows no links and changes nothing.
+    """
+
+    words: str
+    read: Callable[[Path, tzinfo], Iterator[Item | Skipped | Loss]]
+
+
+FORMATS = {
+    "claude-code": Format(
+        "a memory folder of Claude Code, or a CLAUDE.md or AGENTS.md with lists", projects.read_claude_code
+    ),
+    "taskwarrior": Format("what `task export` writes", todos.read_taskwarrior),
+    "todotxt": Format("a todo.txt file", todos.read_todo_txt),
+    "beads": Format("what `bd export` writes, or the folder .beads", projects.read_beads),
+    "task-master": Format("a tasks.json of task-master, or its project", projects.read_task_master),
+    "kiro": Format("a folder of Kiro's specs, or a tasks.md", projects.read_specs),
+    "spec-kit": Format("a folder of spec-kit's specs, or a tasks.md", projects.read_specs),
+    "cursor-rules": Format("a project with .cursor/rules, that folder, or one rule", projects.read_cursor_rules),
+    "memory-bank": Format("a folder memory-bank of Cline, Roo and others", projects.read_memory_bank),
+}
+"""The one list to which a new format is added."""
 
 
 class ConversionReport(NamedTuple):

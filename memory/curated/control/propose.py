@@ -205,7 +205,7 @@ def _check(decision: Decision, read_file: Callable[[str], Stored]) -> bytes | No
         return current
     versions = {"recorded": decision.post, "current": blocked if same else current}
     shown = {key: None if data is None else data.decode("utf-8", "replace")[:_SHOWN] for key, data in versions.items()}
-    words = f"{name} has has changed since, so the decision is not reverted"
+    words = f"{name} has changed since, so the decision is not reverted"
     hint = "look at both versions, then edit the memory"
     raise ConflictError("memory.revert.changed", words, hint, filename=name, **shown)
 

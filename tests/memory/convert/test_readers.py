@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.base.items import Item, Skipped
-from memory.convert.readers import FORMATS
+from memory.convert.operations import FORMATS
 from memory.errors import UsageError
 
 

@@ -1,4 +1,4 @@
-"""Taskwarrior: the JSON that `task export` writes, a list of tasks or one task a line."""
+"""Lists of tasks: the JSON that `task export` of Taskwarrior writes, a list or one task a line; and todo.txt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from calendar import monthrange
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def read_taskwarrior(path: Path, zone: tzinfo) -> Iterator[Item | Skipped | Loss
     instance, with its date and annotations, is the task; the template and further instances are skipped. Completed
     instances are included, without the recurrence.
     """
-    tasks = _tasks(path)
+    tasks = _exported(path)
     templates = {
         task["uuid"]: number
         for number, task in enumerate(tasks, 1)
@@ -84,7 +84,7 @@ def _live_instances(tasks: list[Any], templates: dict[str, int]) -> dict[str, in
     return {parent: number for parent, (_, _, number) in live.items()}
 
 
-def _tasks(path: Path) -> list[Any]:
+def _exported(path: Path) -> list[Any]:
     text = read_text(path).lstrip()
     if not text.startswith("{"):
         found = read_json(path)
@@ -181,3 +181,57 @@ def _cron(recur: str, due: datetime | None) -> tuple[str | None, str]:
     short = due.day < 31 and any(due.day > monthrange(2025, month)[1] for month in months)
     lost = f"cron skips the months without a day {due.day}" if short else ""
     return f"{clock} {day} {'*' if step == 1 else ','.join(map(str, months))} *", lost
+
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_LINE = re.compile(rf"(?:(x) (?:({_DAY}) )?)?(?:\(([A-Z])\) )?(?:({_DAY}) )?(?:({_DAY}) )?(.*)", re.DOTALL)
+_LETTERS = {"A": "HIGH", "B": "NORMAL", "C": "LOW"}
+
+
+def read_todo_txt(path: Path, _zone: tzinfo) -> Iterator[Item | Skipped]:
+    """Yield the tasks of a todo.txt, one a line: priority, dates, projects, contexts, and `due:` and `pri:` words.
+
+    Empty lines are not counted.
+    """
+    for number, line in enumerate(lines_of(read_text(path)), 1):
+        if line.strip():
+            yield _task(line.strip(" \t\r"), f"{path}:{number}")
+
+
+def _task(line: str, where: str) -> Item | Skipped:
+    found = _LINE.fullmatch(line)
+    assert found is not None  # Every part except the last may be missing.
+    done, ended, letter, first, second, rest = found.groups()
+    if done and ended is None:
+        ended, first, second = first, second, None
+    if second:
+        rest = f"{second} {rest}"
+    fields = {"section": "completed" if done else "pending"}
+    if ended:
+        fields["completed"] = ended
+    words, projects, contexts = [], [], []
+    for word in re.split(r"[ \t\r]+", rest):
+        if len(word) > 1 and word[0] == "+":
+            projects.append(word[1:])
+        elif len(word) > 1 and word[0] == "@":
+            contexts.append(f"@{word[1:]}")
+        elif word.startswith("due:") and "due" not in fields and _is_day(word[4:]):
+            fields["due"] = word[4:]
+        elif letter is None and re.fullmatch("pri:[A-Z]", word):
+            letter = word[4:]
+        else:
+            # Every other word with a colon is text: a field of ours is none of todo.txt.
+            words.append(word)
+    if letter:
+        fields["priority"] = _LETTERS.get(letter, letter)
+    title = " ".join(words).strip(" ")
+    if not title:
+        return Skipped(where, "it has no text")
+    return Item("task", title, "", where, first or "", (*projects, *contexts), fields)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return re.fullmatch(_DAY, text) is not None and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
