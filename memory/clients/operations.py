@@ -10,6 +10,7 @@ from memory.base.items import Item
 from memory.base.safe_text import visible
 from memory.base.scan import why_not
 from memory.base.values import folded
+from memory.clients.exchange import LEFT_OUT, as_instructions
 from memory.errors import NotFoundError, UsageError
 from memory.operations import Context, Group, Input, argument, option, under, verb
 from memory.operations.result import Paint, Result, fields_of, listing, said, short
@@ -17,7 +18,6 @@ from memory.registry import system_name
 from memory.storage import Change
 from memory.systems import system_of
 
-from .entries import LEFT_OUT, as_instructions
 from .folders import ClientFolder, FolderWriter, bring_back, folder_named, found_in, leave_deleted, read_folder
 from .memories import TYPES, ClientMemory
 from .sources import TITLES

@@ -151,7 +151,7 @@ class ClientMemories(System):
 
     def check(self, names: Sequence[str] | None = None) -> tuple[Problem, ...]:
         """Return the findings about the folders, about copies of what other systems hold, and about deletions."""
-        from .index import problems_in
+        from memory.clients.care import problems_in
 
         systems = (system for system in self.workspace.systems() if system.name != self.name)
         others = [record for system in systems for record in system.records(_LASTING, {})]
@@ -169,7 +169,7 @@ class ClientMemories(System):
 
     def mend(self, names: Sequence[str] | None, *, actor: str, now: datetime, dry_run: bool) -> tuple[Problem, ...]:
         """Mend the indexes: add missing lines, remove lines that lead nowhere; return the settled findings."""
-        from .index import mends_of
+        from memory.clients.care import mends_of
 
         mended: list[Problem] = []
         for folder in self.look().folders:
@@ -222,7 +222,7 @@ class ClientMemories(System):
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the folder that `place` names (default: Claude Code's of this project)."""
-        from .entries import take
+        from memory.clients.exchange import take
 
         return take(folder_named(self.look().folders, place or "claude-code"), items, actor=actor, now=now)
 

@@ -243,13 +243,13 @@ class CuratedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the memories of the workspace and its agents, and the files that are no memory."""
-        from .entries import items_of
+        from memory.curated.exchange import items_of
 
         return items_of(self._read(None), self.look().invalid, FOLDER)
 
     def take(self, items: Sequence[Item], *, place: str = "", actor: str, now: datetime) -> Taken:
         """Convert items to memories of the scope that `place` names; the controller decides on each."""
-        from .entries import take
+        from memory.curated.exchange import take
 
         return take(self.curated, items, place, OperationCall(now, actor))
 

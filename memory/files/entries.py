@@ -15,15 +15,16 @@ from typing import Any
 from memory.base.recurrence_words import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.config import config as settings
-from memory.files.config import set_setting, unset_setting
+from memory.files.config_edits import config as settings
+from memory.files.config_edits import set_setting, unset_setting
 from memory.files.contacts import KINDS as CONTACT_KINDS
-from memory.files.contacts import contacts
+from memory.files.contacts_edits import contacts
+from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
-from memory.files.knowledge import knowledge
+from memory.files.knowledge_edits import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
-from memory.files.refs import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup, identity_hex
+from memory.files.refs import identity_hex
 from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors

@@ -10,9 +10,10 @@ from memory.base.cron import describe
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit, Refs
-from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, Monitor, add_monitor, edit_monitor
+from memory.files.find import find_monitor
+from memory.files.monitors import FIELD_KEYS, Monitor
+from memory.files.monitors_edits import MONITOR_EDITS, add_monitor, edit_monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
-from memory.files.refs import find_monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import read_span
 from memory.monitoring.ledger import key_of, ledger_of

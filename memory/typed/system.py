@@ -159,7 +159,7 @@ class TypedMemory(System):
 
     def items(self) -> Iterator[Item | Skipped]:
         """Yield the blocks and files of all agents."""
-        from .entries import items_of
+        from memory.typed.exchange import items_of
 
         for look in self.look().agents:
             yield from items_of(look, self._shown(look.agent))
@@ -168,7 +168,7 @@ class TypedMemory(System):
         """Convert items to blocks of the agent that `place` names, or of the only one. If there is no agent, the
         workspace itself becomes one.
         """
-        from .entries import agent_for, take
+        from memory.typed.exchange import agent_for, take
 
         root = self._workspace.root
         looks = self.look().agents or (look_at(Agent(root.name, root, registered=False)),)

@@ -14,8 +14,8 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, beside_others, started_document
 from memory.files.fields.values import Schema
+from memory.files.find import find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
-from memory.files.refs import find_entry
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing

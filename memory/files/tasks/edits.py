@@ -12,8 +12,9 @@ from memory.document import Document, Entry, Section
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, with_text
 from memory.files.fields.dress import plain_name
+from memory.files.find import find_task
 from memory.files.journal.edits import with_note
-from memory.files.refs import find_task, short
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
 from .model import Task, TaskList

@@ -13,6 +13,7 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit, Refs, Step, started_document
 from memory.files.fields.values import moment_or_none
+from memory.files.find import find_task
 from memory.files.operations import (
     UNSET,
     Call,
@@ -24,7 +25,7 @@ from memory.files.operations import (
     text_alone,
     whole_text,
 )
-from memory.files.refs import find_task, short
+from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 from memory.operations import (
     DUE,
