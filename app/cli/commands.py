@@ -11,11 +11,10 @@ from click.shell_completion import CompletionItem
 
 from memory.base.values import MOST
 from memory.errors import MemdeckError, UsageError
-from memory.operations import Choice, Group, Operation, Parameter, Whole, option
+from memory.operations import Choice, Group, Operation, Parameter, Whole, load, option
 from memory.operations.parameters import Flag
 
 from .session import OUTPUTS, Session
-from .verbs import load
 
 
 class _Value(click.ParamType[Any]):

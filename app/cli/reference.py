@@ -11,9 +11,11 @@ from pathlib import Path
 
 import click
 
+from memory.operations import load
+
 from .commands import COMMON, FOLDER_ONLY, Verb, VerbGroup, command_of
 from .root import root
-from .verbs import FORMS, PARTS, load
+from .verbs import FORMS, PARTS
 
 MARK = "<!-- What follows is made by: python -m app.cli.reference docs/command-line.md -->\n"
 

@@ -10,6 +10,7 @@ import click
 
 from memory.base.safe_text import one_line
 from memory.errors import UsageError
+from memory.operations import load
 
 from .commands import command_of
 from .failures import output_of, report, report_made
@@ -17,7 +18,7 @@ from .forms import MAINTAIN, form_of
 from .printing import OutputClosed
 from .root import root
 from .session import Session
-from .verbs import FORMS, VERBS, load
+from .verbs import FORMS, VERBS
 
 _COMPLETE = "_MEMDECK_COMPLETE"
 _USAGE_CODES: dict[type[click.ClickException], str] = {

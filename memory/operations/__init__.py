@@ -7,7 +7,7 @@ returns, `permission` is the rule of who may do what.
 from __future__ import annotations
 
 from .context import Context
-from .operation import Group, Operation, Serves, shows, under, verb
+from .operation import Group, Operation, Serves, load, shows, under, verb
 from .parameters import (
     DUE,
     RECURRING,
@@ -37,5 +37,5 @@ from .result import Result, listing, said
 __all__ = [
     "DUE", "RECURRING", "Bound", "Caller", "Choice", "Content", "Context", "Day", "Group", "Input", "Kind", "Lines",
     "Operation", "Pairs", "Parameter", "Ref", "Result", "SentFile", "Serves", "Suggested", "Tag", "Used", "Values",
-    "When", "Whole", "allow", "argument", "listing", "option", "said", "shows", "under", "verb",
+    "When", "Whole", "allow", "argument", "listing", "load", "option", "said", "shows", "under", "verb",
 ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from inspect import cleandoc
 from typing import Any, Literal
 
@@ -103,6 +104,10 @@ class Operation:
         left = {one.name: one.default for one in self.parameters if one.name in self.here_only}
         return left | {one.name: one.read(given.get(name)) for name, one in known.items()}
 
+    def walk(self) -> Iterator[Operation]:
+        """Yield this one, as a group yields its operations."""
+        yield self
+
 
 class Group:
     """The operations on one kind of thing, such as `tasks`."""
@@ -133,7 +138,14 @@ class Group:
     def walk(self) -> Iterator[Operation]:
         """Yield all operations, those of inner groups too."""
         for one in self.operations.values():
-            yield from one.walk() if isinstance(one, Group) else (one,)
+            yield from one.walk()
+
+
+def load(place: str) -> Operation | Group:
+    """Import the operation or the group at a place (module:attribute)."""
+    module, _, attribute = place.partition(":")
+    found: Operation | Group = getattr(import_module(module), attribute)
+    return found
 
 
 def shows(_values: Mapping[str, Any]) -> bool:

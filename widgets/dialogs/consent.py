@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from memory.base.safe_text import cell_width
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
 from widgets.text.styled_text import EMPTY, Line, Piece, cut_text, line, wrap_line
@@ -51,7 +50,7 @@ class ConsentLines(LineView):
 
     def lay_out(self, width: int) -> Sequence[Line]:
         """Lay out the command, cut at the edge without losing a space of it, then the remarks about it."""
-        lines = list(_lines(self._view, width, _BAR if self.glyphs.name == "unicode" else "| "))
+        lines = list(_lines(self._view, width))
         return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
 
     def ask(self, question: str) -> None:
@@ -61,10 +60,10 @@ class ConsentLines(LineView):
             self.lay_out_again(top=False)
 
 
-def _lines(view: ConsentView, width: int, bar: str) -> Iterator[Line]:
+def _lines(view: ConsentView, width: int) -> Iterator[Line]:
     for text in view.text:
-        for part in cut_text(text, max(8, width - cell_width(bar))):
-            yield line(Piece(bar, "accent"), Piece(part, "strong"))
+        for part in cut_text(text, max(8, width - len(_BAR))):
+            yield line(Piece(_BAR, "accent"), Piece(part, "strong"))
     yield EMPTY
     if not view.approvable:
         yield from wrap_line(line(Piece(f"! Refused: {view.why}", "alert")), width, indent=2)

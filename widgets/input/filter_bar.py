@@ -47,15 +47,9 @@ class FilterBar(Widget):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back", id="filter.clear", tooltip="Clear the filter and close it"),
-        Binding(
-            "enter,down",
-            "accept",
-            "choose",
-            id="filter.accept",
-            tooltip="Keep the filter and go to the list",
-            priority=True,
-        ),
-    ]
+        Binding("enter,down", "accept", "choose", id="filter.accept", tooltip="Keep the filter and go to the list",
+                priority=True),
+    ]  # fmt: skip
 
     @dataclass
     class Changed(Message):
@@ -98,13 +92,7 @@ class FilterBar(Widget):
         """The filter's text; empty while the bar is closed."""
         return self._editor.text if self.is_open else ""
 
-    def open(
-        self,
-        text: str | None = None,
-        *,
-        focus: bool = True,
-        hint: str = HINT,
-    ) -> None:
+    def open(self, text: str | None = None, *, focus: bool = True, hint: str = HINT) -> None:
         """Show the bar (with another text, if one is given) and give it the focus from the next key on.
 
         `hint` is shown while the bar is empty.

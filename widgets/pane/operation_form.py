@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from typing import Any, NamedTuple
 
 from memory.base.clock import BadMoment
@@ -19,7 +18,6 @@ from memory.operations import (
     RECURRING,
     Choice,
     Content,
-    Group,
     Input,
     Lines,
     Operation,
@@ -29,6 +27,7 @@ from memory.operations import (
     Used,
     When,
     Whole,
+    load,
 )
 from memory.operations.parameters import Flag, Suggested, Values
 from memory.registry import VerbName, registered
@@ -47,25 +46,12 @@ CONFIRMED = ("yes", "dry_run")
 """The flags with which an operation does what it otherwise only shows, or the reverse; no form asks for them."""
 
 
-@cache
-def _group(place: str) -> Group | Operation:
-    module, _, name = place.partition(":")
-    found: Group | Operation = getattr(import_module(module), name)
-    return found
-
-
-def operations_of(verb: VerbName) -> tuple[Operation, ...]:
-    """Return the operations of a verb of the command line."""
-    found = _group(verb.place)
-    return tuple(found.walk()) if isinstance(found, Group) else (found,)
-
-
 def operation_of(words: str) -> Operation:
     """Return the operation that `memdeck WORDS` runs; KeyError where there is none."""
     first = words.partition(" ")[0]
     every = (*_SHARED, *(verb for system in registered() for verb in system.verbs))
     verbs = [verb for verb in every if verb.name == first]
-    return {one.does: one for verb in verbs for one in operations_of(verb)}[words]
+    return {one.does: one for verb in verbs for one in load(verb.place).walk()}[words]
 
 
 LABELS = {

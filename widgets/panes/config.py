@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from memory.base.cron import describe
+from memory.base.safe_text import plural
 from memory.base.values import split_field
 from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, SETTINGS, UNUSED, Config, Declared, Setting, value_problem
 from memory.files.config_edits import set_setting, unset_setting
@@ -64,7 +65,7 @@ class ConfigPane(RecordPane):
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many settings have a problem."""
         count = len(bad_values(snapshot.config))
-        return "" if not count else "1 problem" if count == 1 else f"{count} problems"
+        return plural(count, "problem") if count else ""
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 
-from memory.operations import Group, Operation
 from memory.registry import REGISTRY, registered
 
 _HERE = "app.cli.verbs."
@@ -80,13 +78,6 @@ FORMS = {
     "maintain": "memory.maintenance.operations:maintain",
 }
 """The forms of the command that are no verbs, with their places."""
-
-
-def load(place: str) -> Operation | Group:
-    """Import the operation or the group at a place."""
-    module, _, attribute = place.partition(":")
-    found: Operation | Group = getattr(import_module(module), attribute)
-    return found
 
 
 PARTS: dict[str, tuple[str, ...]] = {

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from app.cli.verbs import VERBS
 from memory.curated.operations.registry import OPERATIONS, CuratedOperation
 from memory.errors import UsageError
-from memory.operations import Group, Operation, Parameter
+from memory.operations import Operation, Parameter, load
 
 Json = dict[str, Any]
 OF_LOOKS: dict[str, Json] = {
@@ -32,9 +31,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 def operations() -> Iterator[Operation]:
     """Yield all operations, including those that are not served."""
     for place, _ in VERBS.values():
-        module, _, attribute = place.partition(":")
-        found = getattr(import_module(module), attribute)
-        yield from found.walk() if isinstance(found, Group) else (found,)
+        yield from load(place).walk()
 
 
 def path_of(operation: Operation) -> str:

@@ -18,13 +18,13 @@ from app.tui.forms.form_session import FormSession
 from app.tui.shell import ACTOR, Otherwise
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import operations as upkeep
-from memory.operations import Caller, Operation
+from memory.operations import Caller, Operation, load
 from memory.registry import registered
 from memory.storage import Change, FileChange
 from memory.workspace import Outcome, Workspace
 from widgets.dialogs.dialogs import Preview
 from widgets.pane.offers import Call
-from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, operations_of, values_of
+from widgets.pane.operation_form import CONFIRMED, asked, form_of, operation_of, values_of
 from widgets.text.styled_text import Line, Piece, line
 
 from . import consent
@@ -129,7 +129,7 @@ def listed(app: Spine) -> Iterator[Operation]:
     for system in registered():
         if system.name in names and system.name != "files":
             for verb in system.verbs:
-                yield from (one for one in operations_of(verb) if one.serves is not None)
+                yield from (one for one in load(verb.place).walk() if one.serves is not None)
 
 
 def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, draft_id: str = "") -> None:
