@@ -57,19 +57,19 @@ class ArchivePane(RecordPane):
         self._views: dict[str, tuple[Document, tuple[Record, ...]]] = {}
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
-        """Yield months and their files with their entries; those of older months are folded at first."""
+        """Yield months, the newest first, and their files with their entries."""
         months: dict[str, list[tuple[str, str]]] = {}
         for name in snapshot.archive_names:
             if found := _NAME.fullmatch(name):
                 months.setdefault(found[2], []).append((found[1], name))
-        for place, month in enumerate(sorted(months, key=_newest, reverse=True)):
+        for month in sorted(months, key=_newest, reverse=True):
             files = sorted(months[month], key=lambda file: list(KINDS).index(file[0]))
-            rows = [row for kind, name in files for row in self._file(snapshot, kind, name, newest=not place)]
+            rows = [row for kind, name in files for row in self._file(snapshot, kind, name)]
             count = plural(sum(not row.group for row in rows), "entry")
             yield Record(f"month:{month}", month_name(month), about=count, tone="strong", folds=True, group=True)
             yield from rows
 
-    def _file(self, snapshot: Snapshot, kind: str, name: str, *, newest: bool) -> Iterator[Record]:
+    def _file(self, snapshot: Snapshot, kind: str, name: str) -> Iterator[Record]:
         group = Record(name, KINDS[kind], depth=1, folds=True, group=True, values={"file": name})
         try:
             document = snapshot.document(name)
@@ -77,8 +77,6 @@ class ArchivePane(RecordPane):
             yield replace(group, about=error.message, folds=False)
             return
         known = self._views.get(name)
-        if known is None and not newest:
-            self._folded.add(name)
         if known is None or known[0] is not document:
             known = self._views[name] = (document, tuple(_read(kind, name, document)))
         yield replace(group, about=f"{len(known[1]):,}")
@@ -136,12 +134,11 @@ def _read(kind: str, name: str, document: Document) -> Iterator[Record]:
         values = {"part": kind, "date": _day(entry), "title": entry.title, "file": name}
         if kind == "tasks":
             values |= {"assigned": entry.assigned or "", "priority": entry.priority or "", "tags": " ".join(entry.tags)}
-        time = entry.time or "" if kind == "journal" else ""
-        yield Record(
-            entry.ref, entry.title, depth=2, values=values, mark=hash(entry.entry.raw.rstrip()),
-            thing=entry, columns=ROW if kind == "journal" else UNTIMED,
-            cells={"day": short_date(_day(entry)), "time": time},
-        )  # fmt: skip
+        journal = kind == "journal"
+        about = "  ".join(entry.lines[:2]) if journal else getattr(entry, "outcome", None) or ""
+        cells = {"day": short_date(_day(entry)), "time": (entry.time or "") if journal else ""}
+        yield Record(entry.ref, entry.title, about, depth=2, values=values, mark=hash(entry.entry.raw.rstrip()),
+                     thing=entry, columns=ROW if journal else UNTIMED, cells=cells)  # fmt: skip
 
 
 def _day(entry: Any) -> str:

@@ -16,7 +16,7 @@ from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Contents, FormPlan
+from widgets.pane.base import BROAD, Badge, Contents, FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
@@ -37,7 +37,7 @@ ROWS = {
     "person": (
         Column("role", 10, importance=2),
         Column("text"),
-        Column("last", 9, "right", importance=4),
+        Column("last", 12, "right", importance=4),
         Column("next", 9, "right", importance=1),
     ),
     "channel": (Column("type", 10, importance=3), Column("status", minimum=14), Column("id", 16)),
@@ -55,7 +55,7 @@ _REACH = re.compile(r"(?:reach|contact)(?:ed)?(?: (?:him|her|them|me))?(?: (?:vi
 Touches = dict[str, tuple[Moment, str]]
 """The `last` and the `next` contact with a person: when, and the title of the entry or task."""
 
-LABELS = {"text": "how to reach"}
+LABELS = {"text": "how to reach", "last": "last contact"}
 """Labels of columns that differ from their field names."""
 
 SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
@@ -92,6 +92,7 @@ class ContactsPane(RecordPane):
     and does.
     """
 
+    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)
