@@ -184,13 +184,13 @@ def _project_map(bundle: Bundle) -> list[str]:
     """Return what the project is, where to begin, its parts and commands; each path is told once."""
     project, parts = bundle["project"], bundle["projectMap"]
     modules, roles = ({one["path"]: one for one in parts[key]} for key in ("modules", "entrypoints"))
-    first = dict.fromkeys([*parts["firstFilesToRead"], *roles])
-    begin = []
+    first, begin = parts["firstFilesToRead"], []
     for path in first:
         said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))
         begin.append(_line(path, " ".join(filter(None, said))))
     areas = [_line(one["path"], one["note"]) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
+    told += [_line(path, one["role"]) for path, one in roles.items() if path not in {*first, *modules}]
     tests = [line for line in told if ": Tests; " in line]
     files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
     notes: dict[str, list[str]] = {name: [] for name in (*_NOTES, "Notes")}

@@ -30,7 +30,7 @@ _CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
 _DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
 """The first page of a documentation for Swift."""
 _NO_NEWS = re.compile(
-    r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update \S+ (?:to|from|dep)|merge|release|prepare"
+    r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare"
     r"|revert|fixup|wip|automated|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog"
     r"|update (?:changelog|readme|dep)"
     r"|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\[(?:skip ci|ci skip)\])",
@@ -130,7 +130,7 @@ class _Repository:
             ),
             "",
         )
-        opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."))
+        opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."), names=names)
         if described and opening:
             if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
                 opening = ""
@@ -203,8 +203,9 @@ class _Repository:
         own = [path for path in self.uses.ranked(self.folder) if self.folder or not is_in(path, packages)]
         own = own or self.uses.ranked()
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
-        # A program beside the library is none to begin with.
-        entries.sort(key=lambda path: path.partition("src/")[2].startswith("bin/"))
+        # A program beside the main one is none to begin with.
+        beside = [path for path in entries if re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)]
+        entries = [path for path in entries if path not in beside] or entries
         found = Counter(language_of(path) for path in own)
         known = {language for language in found if found[language] * _FEW >= len(own)}
         work = [path for path in own if language_of(path) in known and path not in entries]
@@ -236,7 +237,8 @@ class _Repository:
         """Return the section `currentFocus`: nothing in it changes with each commit."""
         tree, manifests = self.tree, self.primary.manifests if self.primary is not None else []
         coming = _COMING.search(" ".join(map(tree.text, manifests)))
-        inner = [self.folder, *(one.folder for project in self.projects for one in project.packages)]
+        packages = [one.folder for project in self.projects for one in project.packages]
+        inner = packages if self.main is None else [self.folder]
         changes = unreleased(tree, inner, coming[1] if coming is not None else "")
         state = [FOREIGN] if is_foreign(tree.root) else []
         said: list[str] = []

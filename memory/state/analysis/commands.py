@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import NamedTuple
 
 from .ci import Job, ci_files, jobs_of, lines_of
@@ -52,8 +53,9 @@ _TOOLS = (
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
-             r"|ava|tap|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
-             r"|(?:cargo|go|dart|flutter|dotnet|mix|swift|deno|meson|zig build|cabal|stack|sbt|lein|bun|rails) test"
+             r"|ava|tap|prove|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
+             r"|(?:cargo|go|dart|flutter|dotnet|mix|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
+             r"|bun|rails) test"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
@@ -89,7 +91,7 @@ _NARROW = re.compile(
     r"--filter|(?:^| )-p |--package\b|--projects?\b|(?:^| )-pl |(?<!clippy)::|--testNamePattern|(?:^| )-run "
     r"|--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)\b|--test |(?:^| )-[ktn] "
     r"|--features|(?:^| )-D\w+[.=]|--with |--no-default|--doc\b|--lib\b|^go test(?: -\w+)*$|^ctest(?!.*--test-dir)"
-    r"|--target|packages/|pytest.* -m |phpunit.* -c |cover|:cov|:ci\b|go test.* \./\w"
+    r"|--target|packages/|-Dcover|pytest.* -m |phpunit.* -c |cover|:cov|:ci\b|go test.* \./\w"
     r"|meson \w+ (?:-C )?(?!build\b(?!-))\w|-bench|--release|--profile|-fuzz|nightly"
 )
 """Commands for a part of the work."""
@@ -125,6 +127,7 @@ _ONE_TEST = (
     (r"\bjest\b", "npx jest file -t name"), (r"\bava\b", "npx ava file"), (r"\bmocha\b", "npx mocha file -g name"),
     (r"\bdotnet test", "dotnet test --filter Name"), (r"\bswift test", "swift test --filter Name"),
     (r"\bctest\b", "ctest --test-dir build -R name"),
+    (r"manage\.py test", "python3 manage.py test path.to.test_module"),
     (r"\bunittest\b", "python3 -m unittest tests.test_file"), (r"Rake::TestTask", "rake test TEST=test/test_file.rb"),
     (r"Minitest::TestTask", "rake test N=name"),
 )  # fmt: skip
@@ -169,7 +172,7 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         one
         for line, source in (*_lines(tree), *_named(tree, runners))
         for one in _read(line, source, scripts)
-        if (one.words != ("make",) or makes) and not beside.search(one.text)
+        if (one.words != ("make",) or makes) and not beside.search(one.text) and _has_files(tree, one.words)
     ]
     found += _conventions(tree, projects)
     # Those for a part of the work come last, before them those of another ecosystem or package manager.
@@ -199,6 +202,11 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     if "test" in best and "build" in best and best["build"].words == best["test"].words:
         del best["build"]
     return [best[kind] for kind in _PURPOSES if kind in best]
+
+
+def _has_files(tree: Tree, words: tuple[str, ...]) -> bool:
+    """Return whether the lists of requirements that a command installs exist."""
+    return all(tree.has(name) for option, name in pairwise(words) if option == "-r")
 
 
 def _tools_of_others(known: list[str]) -> re.Pattern[str]:

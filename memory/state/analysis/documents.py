@@ -143,6 +143,7 @@ _DEFINES = re.compile(
     r"\b(?:is|are) (?:an?|the|\w+ing)\b|\A(?:an?|the) |\b(?:provides|implements|contains|lets you|allows you|helps)\b",
     re.IGNORECASE,
 )
+_SAYS_WHAT = r"(?:is (?:an?|the)|are|provides|lets|allows|helps|implements)\b"
 _NO_OPENING = re.compile(
     r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
     r"|there (?:is|are)\b|our \w+ ha[sd]\b"
@@ -150,7 +151,7 @@ _NO_OPENING = re.compile(
     r"|the|guides)\b"
     r"|documentation"
     r"|we(?:'re)? |sponsor|\W*this is a work in"
-    r"|an? .* implies|while |click (?:here|on)\b|check out|follow |join |looking for|warning|english\b"
+    r"|an? .* implies|while |click (?:here|on)\b|check |follow |join |looking for|warning|english\b"
     r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)",
     re.IGNORECASE,
 )
@@ -158,7 +159,7 @@ _NO_OPENING = re.compile(
 
 _PRAISE = re.compile(
     r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|sponsors?|inspired|named after|joy"
-    r"|awesome|aims?|check out)\b|[ (]@\w|\b(?:we|our)\b",
+    r"|awesome|aims?|check out|please)\b|[ (]@\w|\b(?:we|our)\b",
     re.IGNORECASE,
 )
 """The words of sentences that praise, thank or tell the history."""
@@ -167,20 +168,29 @@ _OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|exa
                      re.IGNORECASE)  # fmt: skip
 """The titles of sections that tell how something is used, or what changed in it."""
 _OF_ITSELF = re.compile(
-    r"\A\(|\bdon['’]t miss\b|\bthis (?:documentation|document|guide|readme|page|section|tutorial)\b"
+    r"\A\(|\bplease (?:refer|see|visit|check)\b|\brefer to\b|\bdon['’]t miss\b|\bthis (?:documentation|document"
+    r"|guide|readme|page|section|tutorial)\b"
     r"|\bis available (?:on|at|from)\b|[!?]\Z|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
     re.IGNORECASE,
 )
 """Sentences about the document, those that only call out, and those that a list completes."""
 
 
-def opening_of(sections: list[Section], most: int, *, strict: bool = False, known: str = "") -> str:
+def opening_of(
+    sections: list[Section], most: int, *, strict: bool = False, known: str = "", names: Sequence[str] = ()
+) -> str:
     """Return the one or two sentences that say what something is, of at most `most` characters; "" without any.
 
-    With `strict` they have the form of a definition. Questions, requirements, praise and history are passed over, and
-    so is a paragraph that only repeats what is `known`.
+    One that begins with one of the `names` counts first. With `strict` they have the form of a definition. Questions,
+    requirements, praise and history are passed over, and so is a paragraph that only repeats what is `known`.
     """
-    for place, defines in ((2, True), (4, strict)):
+    named = re.compile(
+        rf"\A\W*(?:{'|'.join(map(re.escape, names))})\b\W{{0,3}}(?:\([^()]*\)|, [^.,]{{0,40}},)? ?{_SAYS_WHAT}",
+        re.IGNORECASE,
+    )
+    forms: tuple[tuple[int, re.Pattern[str] | None], ...]
+    forms = ((8, named), (2, _DEFINES), (4, _DEFINES if strict else None))
+    for place, form in forms if names else forms[1:]:
         near = [section for section in sections[:place] if not any(map(_OF_USE.match, section.titles))]
         for paragraph in [one for section in near for one in section.paragraphs[:5]]:
             told = [one for one in sentences(paragraph) if not _OF_ITSELF.search(one)]
@@ -188,7 +198,7 @@ def opening_of(sections: list[Section], most: int, *, strict: bool = False, know
                 told.pop(0)
             if paragraph.rstrip(".") == known:
                 continue
-            if told and (_DEFINES.search(told[0]) if defines else not told[0].endswith(":")):
+            if told and (form.search(told[0]) if form is not None else not told[0].endswith(":")):
                 told[1:] = [one for one in told[1:2] if not one.endswith(":")]
                 return some_sentences(without_praise(" ".join(told)), most).rstrip(":")
     return ""

@@ -143,8 +143,8 @@ ECOSYSTEMS = (
     ),
     Ecosystem(
         "Java", ("Java", "Kotlin", "Scala", "Groovy"),
-        ("pom.xml", "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts"),
-        (("pom.xml", "Maven"), ("", "Gradle")),
+        ("pom.xml", "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts", "build.sbt"),
+        (("pom.xml", "Maven"), ("build.sbt", "sbt"), ("", "Gradle")),
         (_xml("name"), _xml("artifactId"), _quoted(r"rootProject\.name")),
         (_xml("description"), _quoted("description")),
         ((_text(r"<(?:(?:maven\.compiler\.)?(?:release|target|source)|java\.version)>\s*([\d.]{1,10})\s*<"),
@@ -157,7 +157,9 @@ ECOSYSTEMS = (
         conventions=(Convention("test", "./mvnw test", "mvnw"), Convention("test", "mvn test", "pom.xml"),
                      Convention("build", "./mvnw package", "mvnw"), Convention("build", "mvn package", "pom.xml"),
                      Convention("build", "./gradlew build", "gradlew"),
-                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "gradle test")),
+                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "sbt test", "build.sbt"),
+                     Convention("test", "gradle test", "build.gradle"),
+                     Convention("test", "gradle test", "build.gradle.kts")),
     ),
     Ecosystem(
         ".NET", ("C#", "F#", "Visual Basic"), ("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (("", "NuGet"),),
@@ -216,6 +218,15 @@ ECOSYSTEMS = (
         conventions=(Convention("set up", "dart pub get"), Convention("lint", "dart analyze"),
                      Convention("format", "dart format --output=none --set-exit-if-changed ."),
                      Convention("test", "dart test", "test")),
+    ),
+    Ecosystem(
+        "Perl", ("Perl",), ("Makefile.PL", "dist.ini", "cpanfile"), (("", "CPAN"),), (_quoted("NAME"),),
+        (_quoted("ABSTRACT"),),
+        conventions=(Convention("set up", "cpanm --installdeps ."), Convention("test", "prove -lr t", "t")),
+    ),
+    Ecosystem(
+        "R", ("R",), ("DESCRIPTION",), (("", "CRAN"),), (_bare("Package"),), (_bare("Title"),),
+        conventions=(Convention("test", "Rscript -e 'devtools::test()'", "tests/testthat"),),
     ),
     Ecosystem(
         "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac"), (("", "none"),),

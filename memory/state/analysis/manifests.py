@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -111,8 +112,9 @@ def projects_of(tree: Tree) -> list[Project]:
     """Return the projects of a repository, one for each ecosystem in it; the one with most source files first."""
     found = [one for one in (_look(tree, ecosystem) for ecosystem in ECOSYSTEMS) if one is not None]
     found.sort(key=lambda one: -one.files)
-    # A few scripts beside the work are no project of their own.
-    return [one for one in found if one is found[0] or one.files * _MANY > found[0].files or one.problems]
+    # A few scripts beside the work are no project of their own, nor is a package for another language.
+    most = max(Counter(map(language_of, tree.sources())).values(), default=0)
+    return [one for one in found if one.files * _MANY > most or one.problems or not most]
 
 
 def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:

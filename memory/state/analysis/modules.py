@@ -216,13 +216,14 @@ _INLINE = re.compile(r"[@\\](?:ref|c|a|p|em)[ \t]+")
 _REMAINS = re.compile(r"[@\\](?:ref|see|link|param|return)|\b\d\.\Z|\]\(|\]\[|\{@|::`")
 """The words of Doxygen inside a sentence; and what would be left of links."""
 _LEGAL = re.compile(
-    r"copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string|coding:|typed: "
+    r"go:generate|copyright|licen[sc]e|spdx|all rights reserved|eslint|prettier|resharper|@ts-|frozen_string"
+    r"|coding:|typed: "
     r"|[@\\]deprecated|deprecated(?:[:.]| since)"
     r"|\+build|go:build|shellcheck|generated|warnings?\b|please |the author\b|bug reports",
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
-    r"```|(?:import|const|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace"
+    r"```|(?:import|const|see|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace|nocov"
     r"|this is the documentation)\b|[^()]*\(sounds"
     r"|.*\bVersion \d|.*\b(?:so|that) we\b|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,
@@ -329,7 +330,11 @@ def described(comment: str, least: int) -> str:
         if len(said.split()) >= _FEWEST and not said.startswith(("#", "=", "-")):
             useless = len(said.split()) < least or "://" in said or _NO_HEADER.match(said) or not _is_prose(said)
             first = "" if useless else first_sentence(said)
-            return "" if first.endswith((":", "…")) or _REMAINS.search(first) or " -- " in first else first
+            return (
+                ""
+                if first.endswith((":", "…")) or _REMAINS.search(first) or " -- " in first or "..." in first
+                else first
+            )
     return ""
 
 

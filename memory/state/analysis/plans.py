@@ -122,7 +122,8 @@ _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
 _TOGETHER = re.compile(
-    r"\b(?:keep \w* ?in sync with|kept in sync|(?:don't|do not) forget to|please also update|must (?:also )?be updated"
+    r"\b(?:keep \w* ?in sync with|kept in sync|(?:don't|do not) forget to|please also update"
+    r"|must (?:also )?be updated when"
     r"|(?:if|when(?:ever)?) you (?:change|add|modify|update|edit|rename|remove)\b.*"
     r"\b(?:also|must|please|update|make sure))\b",
     re.IGNORECASE,
@@ -237,7 +238,11 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
             if section.title.lower().endswith("help") or (for_users and any(map(_HELP.search, section.titles))):
                 continue
             if not section.title or _TRAPS.search(section.title) or section.level <= whole:
-                found += [_gotcha(path, section.title, *_title(item.text)) for item in section.items]
+                found += [
+                    _gotcha(path, section.title, *_title(item.text))
+                    for item in section.items
+                    if for_users or whole or _PARTICULAR.search(item.text[1:])
+                ]
             elif section.blocks:
                 text = " ".join(one if isinstance(one, str) else ended(one.text) for one in section.blocks)
                 found.append(_gotcha(path, next(reversed(section.above), section.title), section.title, text))

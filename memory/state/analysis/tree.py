@@ -201,7 +201,7 @@ NOT_OWN = (
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
 _TEST = re.compile(
-    r"\Atesting/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
+    r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
     r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|test[_-]helpers?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
@@ -249,7 +249,8 @@ def is_aside(path: str) -> bool:
     """Return whether a file, or a folder with `/` at its end, is of tests, samples, benchmarks or documentation rather
     than of the work itself.
     """
-    return is_test(path) or _ASIDE.search(path) is not None
+    # What is below `src/main` is named like its package: `org/example/samples`.
+    return is_test(path) or _ASIDE.search(path.partition("/main/")[0] if "/main/" in path else path) is not None
 
 
 def is_tool_file(path: str) -> bool:

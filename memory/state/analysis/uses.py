@@ -13,21 +13,22 @@ _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"
 """Comments on lines of their own, and docstrings: what they contain is no use."""
 _TYPE = re.compile(
     r"^(?:[a-z]+(?:\([a-z]+\))? )*?(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol"
-    r"|actor|module|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)?([A-Z][\w.]{3,60})"
+    r"|actor|module|package|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)*([A-Z][\w.]{3,60})"
     r"(?![\w.]|::|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])",
     re.MULTILINE,
 )
 _FUNCTION = re.compile(
     r"^(?:(?:export|default|pub(?:\([a-z]+\))?|public|internal|async|unsafe|static|inline|open|local) )*"
-    r"(?:(?:func|fun|fn|function\*?|def|sub|macro_rules!) ([A-Za-z_]\w{3,60})(?![\w.])"
+    r"(?:(?:func|fun|fn|function\*?|def|macro_rules!) ([A-Za-z_]\w{3,60})(?![\w.])"
     r"|val ([A-Za-z_]\w{3,60})(?= ?[=:])"
     r"|(?<=export )const ([A-Za-z_]\w{3,60})|const ([A-Za-z_]\w{3,60})(?= = (?:async )?(?:function\b|class\b|\()))"
-    r"|^(?:(?!static |return |else )[a-z_][\w \t*]*?[ \t*])?((?:[a-z]+[_A-Z0-9]|_)\w{3,60})\((?!.*;[ \t]*$)",
+    r"|^(?:(?!static |return |else )[a-z_][\w \t*]*?[ \t*])?((?:[A-Za-z]+_|[a-z]+[A-Z0-9]|_)\w{3,60})\((?!.*;[ \t]*$)",
     re.MULTILINE,
 )
 """Declarations of functions and values that are not inside of anything; the last form is that of C."""
 _GONE = re.compile(r"\bdeprecated\b|\bthe author of this software is\b|\bvendored\b|\bsingle-header\b", re.IGNORECASE)
 """What the beginning of a file says that is old, or from elsewhere."""
+_OLD = re.compile(r"(?:\A|/)(?:legacy|deprecated|compat\w*|polyfills?)(?=[/._-])", re.IGNORECASE)
 
 
 _NESTED = {"C#", "F#", "Ruby", "Elixir", "Visual Basic"}
@@ -80,7 +81,7 @@ class Uses:
 
     def weight(self, path: str) -> float:
         """Return how much it helps to know a file: the more others build on it, and the more code it has, the more."""
-        old = _GONE.search(self._tree.text(path)[:2000]) is not None
+        old = _GONE.search(self._tree.text(path)[:2000]) is not None or _OLD.search(path) is not None
         return 0 if old else (1 + len(self._users.get(path, ()))) ** _OTHERS * self.size(path)
 
     def ranked(self, folder: str = "") -> list[str]:
