@@ -56,8 +56,16 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     if kind not in DEFAULTS:
         said = f"the type {kind[:30]!r} is unknown" if kind else "the type is missing"
         raise BadSetting("type", said, "write http, command, tcp or file")
-    fields = _Fields(monitor)
-    text = fields.text
+
+    def text(key: str) -> str:
+        value = (monitor.entry.fields.get(key) or "").strip()
+        return "" if is_absent(value) else value
+
+    def needed(key: str) -> str:
+        if value := text(key):
+            return value
+        raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
+
     threshold = parse_threshold(monitor.threshold or "", kind)
     timeout = read_duration(text("timeout")) if text("timeout") else USUAL
     if timeout is None or not SHORTEST <= timeout <= LONGEST:
@@ -68,26 +76,26 @@ def read_settings(monitor: Monitor) -> MonitorSettings:
     made = MonitorSettings(kind, threshold, timeout)
     match kind:
         case "http":
-            url, method = fields.needed("url"), text("method").upper() or "GET"
+            url, method = needed("url"), text("method").upper() or "GET"
             if why := unusable_url(url):
                 raise BadSetting("url", f"url: {why}", "write an address such as https://example.com/health")
             if method not in ("GET", "HEAD"):
                 raise BadSetting("method", f"method is {method[:30]!r}", "write GET or HEAD")
             anywhere = text("follow").casefold() == ANYWHERE
-            return replace(made, url=url, method=method, follow=fields.hops(), anywhere=anywhere)
+            return replace(made, url=url, method=method, follow=_hops(text("follow")), anywhere=anywhere)
         case "command":
-            command = fields.needed("command")
+            command = needed("command")
             names = tuple(name.strip() for name in text("environment").split(",") if name.strip())
             if not all(_NAME.fullmatch(name) for name in names):
                 raise BadSetting("environment", "environment holds more than names", "write names: AWS_PROFILE, PGHOST")
             return replace(made, command=command, environment=names, folder=folder)
         case "tcp":
-            if ":" not in (text("url") or fields.needed("host")):
-                fields.needed("port")
+            if ":" not in (text("url") or needed("host")):
+                needed("port")
             read_target(target_of(monitor) or "")
             return made
         case _:
-            return replace(made, path=fields.needed("path"))
+            return replace(made, path=needed("path"))
 
 
 def kind_of(monitor: Monitor) -> str:
@@ -98,32 +106,16 @@ def kind_of(monitor: Monitor) -> str:
     return "http" if kind == "https" else kind
 
 
-@dataclass(frozen=True, slots=True)
-class _Fields:
-    """The texts of a monitor's fields, absent ones empty."""
-
-    monitor: Monitor
-
-    def text(self, key: str) -> str:
-        value = (self.monitor.entry.fields.get(key) or "").strip()
-        return "" if is_absent(value) else value
-
-    def needed(self, key: str) -> str:
-        if value := self.text(key):
-            return value
-        raise BadSetting(key, f"{key} is missing", f"add a line: - {key}: …")
-
-    def hops(self) -> int:
-        value = self.text("follow").casefold()
-        if value in ("", "no", "false", "off"):
-            return 0
-        if value in ("yes", "true", "on", ANYWHERE):
-            return 5
-        if value.isascii() and value.isdigit() and int(value[:3]) <= MOST_HOPS:
-            return int(value)
-        raise BadSetting(
-            "follow", f"follow is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}"
-        )
+def _hops(text: str) -> int:
+    """Return how many redirects to follow; BadSetting for another value."""
+    value = text.casefold()
+    if value in ("", "no", "false", "off"):
+        return 0
+    if value in ("yes", "true", "on", ANYWHERE):
+        return 5
+    if value.isascii() and value.isdigit() and int(value[:3]) <= MOST_HOPS:
+        return int(value)
+    raise BadSetting("follow", f"follow is {value[:30]!r}", f"write yes, no, anywhere or a number up to {MOST_HOPS}")
 
 
 def monitor_problems(snapshot: Snapshot) -> tuple[Problem, ...]:

@@ -237,8 +237,8 @@ class How(TypedDict, total=False):
 def merge(path: AnyPath, content: str, dedupe: str = "none", **how: Unpack[How]) -> Change:
     """Append content to a file, leaving out what the file already has; the change names no file where nothing is new.
 
-    `dedupe` is `none`, `line_hash` or `section_replace`. The file and its folders are made
-    where they are missing. UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
+    `dedupe` is `none`, `line_hash` or `section_replace`. The file and its folders are made where they are missing.
+    UsageError `typed.dedupe`, BusyError `typed.locked`, and what a transaction raises.
     """
     store, inside = _place(path, how)
     words = f"{_MERGED.get(dedupe, '')} {inside}"
