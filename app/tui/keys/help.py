@@ -48,6 +48,20 @@ KEYLESS = "Without a key"
 NOT_NOW = "Not now"
 """The last group: the keys that do nothing now, each with its reason. Undo stays among the usual ones."""
 
+GLOSSARY = {
+    "approval": "Your yes to one command, byte for byte",
+    "brief": "What an agent is told as its session starts",
+    "decision": "What was decided, with its reason",
+    "fact": "A short note that agents are told if it fits",
+    "heartbeat": "The scheduled look at the tasks that are due",
+    "maintenance": "Moves old entries to the archive",
+    "monitor": "A check that runs at set times",
+    "plan": "Tasks in phases, for several agents",
+    "proposal": "A change by an agent that waits for you",
+    "ref": "The name of an entry, such as tasks#3fa94c1",
+}
+"""The words of memdeck, at the end of the help."""
+
 FIRST = ("History", "Entries", "List", MOVING)
 """The groups that come after the usual commands and the pane's own."""
 
@@ -162,7 +176,8 @@ def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
     ]
     groups = ("Usual", own, *FIRST, *(row.group for row in rows if row.group not in (KEYLESS, NOT_NOW)), KEYLESS)
     order = {name: place for place, name in enumerate(dict.fromkeys((*groups, NOT_NOW)))}
-    return sorted(rows, key=lambda row: (order[row.group], bool(row.why)))
+    words = (CommandRow("", word, sentence, "Glossary") for word, sentence in GLOSSARY.items())
+    return [*sorted(rows, key=lambda row: (order[row.group], bool(row.why))), *words]
 
 
 def _one_line_a_key(rows: Sequence[CommandRow]) -> list[CommandRow]:
