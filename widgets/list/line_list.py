@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from memory.base.safe_text import cell_width
 from widgets.chrome.keys import GoPrefix, go_binding
-from widgets.text.drawing import Drawing, LateTimers, Scrolling
+from widgets.text.drawing import Drawing, LateTimers, PlainLines, Scrolling
 from widgets.text.styled_text import Line, Piece, line, pad_line
 
 from .rows import Continuation, Heading, Note, extent, find, is_item, item_from, nearest, owner_of
@@ -147,6 +147,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
+        self._styles_cache = PlainLines()
         self._renderer = renderer
         self._rows: Sequence[Hashable] = ()
         self._position = -1
@@ -423,6 +424,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
 
     def on_mount(self) -> None:
         """Report where the cursor is at first."""
+        self.vertical_scrollbar._styles_cache = PlainLines()
         self.post_message(self.Highlighted(self, self.cursor))
 
     def on_resize(self) -> None:

@@ -274,7 +274,11 @@ class Pane(LateTimers, PaneWithEntry):
         self.snapshot, self.now, self.zone = contents.snapshot, contents.now, contents.zone
         self.arrangement.put(contents.rows, contents.order)
         self._remark = contents.remark
-        self.take_doubts(self._doubts)
+        if first:
+            self.take_doubts(self._doubts)
+        else:
+            # Whose entries changed is looked up once the files were checked for doubts again.
+            self.doubted = {row: words for row, words in self.doubted.items() if row not in contents.rows.gone}
         before = self.line_list.cursor
         self.lost_row = before if before in contents.rows.gone else None
         self.rearrange()

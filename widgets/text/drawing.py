@@ -6,15 +6,16 @@ Here are the mixins that widgets put before their Textual base class, that for t
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import Compositor
+from textual._styles_cache import StylesCache
 from textual.color import Color, ColorParseError
 from textual.events import Blur, Focus
 from textual.filter import ANSIToTruecolor, LineFilter
@@ -236,26 +237,49 @@ class LeanCompositor(Compositor):
         """Return the parts of each line by where they begin, each from the front widget there."""
         chops: list[dict[int, Any]] = [dict.fromkeys(cuts[:-1]) for cuts in self.cuts]
         left, right = crop.column_span
-        missing = {
-            y: [start for start, end in pairwise(self.cuts[y]) if start < right and end > left]
-            for y in crop.line_range
-            if is_rendered_line(y)
-        }
+        missing = {}
+        for y in filter(is_rendered_line, crop.line_range):
+            cuts = self.cuts[y]
+            missing[y] = cuts[bisect_right(cuts, left) - 1 : bisect_left(cuts, right)]
         for widget, (region, clip) in self.visible_widgets.items():
             part = region.intersection(clip)
-            wanted = [y for y in part.line_range if any(part.x <= x < part.right for x in missing.get(y, ()))]
+            left, right = part.column_span
+            wanted = []
+            for y, starts in missing.items():
+                if part.y <= y < part.bottom and bisect_left(starts, left) < bisect_left(starts, right):
+                    wanted.append(y)
             if not wanted:
                 continue
             first = wanted[0]
-            place = Region(part.x - region.x, first - region.y, part.width, wanted[-1] + 1 - first)
+            place = Region(left - region.x, first - region.y, part.width, wanted[-1] + 1 - first)
             strips = widget.render_lines(place)
             for y in wanted:
-                starts = [x for x in self.cuts[y] if part.x <= x < part.right]
-                ends = [x - part.x for x in (*starts[1:], part.right)]
-                parts = dict(zip(starts, strips[y - first].divide(ends), strict=False))
-                chops[y] |= {x: parts.pop(x) for x in missing[y] if x in parts}
-                missing[y] = [x for x in missing[y] if chops[y][x] is None]
+                cuts, parts = self.cuts[y], chops[y]
+                starts = cuts[bisect_left(cuts, left) : bisect_left(cuts, right)]
+                ends = [x - left for x in (*starts[1:], right)]
+                for x, strip in zip(starts, strips[y - first].divide(ends), strict=False):
+                    if parts[x] is None:
+                        parts[x] = strip
+                missing[y] = [x for x in missing[y] if parts[x] is None]
         return chops
+
+
+class PlainLines(StylesCache):
+    """Keeps the lines of a widget without border and padding, for which Textual would look at each line again."""
+
+    def render_widget(self, widget: Widget, crop: Region) -> list[Strip]:
+        """Return lines of a widget; those that did not change since are drawn already."""
+        if widget.size.width != self._width:
+            self.clear()
+            self._width = widget.size.width
+        for y in crop.line_range:
+            if y in self._dirty_lines or y not in self._cache:
+                strip = widget.render_line(y)
+                for one in widget.get_line_filters():
+                    strip = strip.apply_filter(one, widget.background_colors[1])
+                self._cache[y] = strip
+        self._dirty_lines.difference_update(crop.line_range)
+        return [self._cache[y].crop(crop.x, crop.right) for y in crop.line_range]
 
 
 class LateTimers(MessagePump):

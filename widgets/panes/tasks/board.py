@@ -10,16 +10,18 @@ from typing import ClassVar, overload
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from memory.files.tasks.model import Task
-from widgets.input.editors import SafeText
 from widgets.list.line_list import LineList
 from widgets.list.rows import Continuation
 from widgets.pane.base import Pane, PaneList
 from widgets.pane.rows import LineRow, RowKey
+from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Line, Piece, clip_line, line, line_width, wrap_line
 from widgets.text.words import due_words, progress_line
 
@@ -131,17 +133,53 @@ class CardList(PaneList):
         return tuple(state for state in states if not state.startswith("line-list--cursor"))
 
 
+class BoardTitles(Drawing, Widget):
+    """The line above the columns: a name, how many cards there are, and where other columns are that are not shown."""
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"board-titles--usual", "board-titles--active"}
+
+    DEFAULT_CSS: ClassVar[str] = """
+    BoardTitles {
+        dock: top;
+        height: 1;
+        & > .board-titles--usual { color: $foreground-muted; text-style: bold; }
+        & > .board-titles--active { color: $accent; text-style: bold; }
+    }
+    """
+
+    def __init__(self, board: Board) -> None:
+        super().__init__()
+        self._board = board
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002
+        """Return the line."""
+        board = self._board
+        shown = [number for number, cards in enumerate(board.lists) if cards.display]
+        return Strip.join([self._title(number, alone=len(shown) == 1) for number in shown])
+
+    def _title(self, number: int, *, alone: bool) -> Strip:
+        cards, is_active = self._board.lists[number], self._board.active is self._board.lists[number]
+        # In a column without cards nothing else shows that it is active.
+        bar = self.glyphs.cursor if is_active and not cards.rows else " "
+        words = f"{LANES[number][1]}  {self._board.count(number)}"
+        if alone:
+            left, right = self.glyphs.left if number else " ", self.glyphs.right if number + 1 < len(LANES) else ""
+            words = f"{left} {words}  {number + 1}/{len(LANES)} {right}"
+        state = "board-titles--active" if is_active else "board-titles--usual"
+        return self.draw(line(f"{bar} {words}"), cards.outer_size.width, state)
+
+
 class Board(Horizontal):
     """Columns of cards. The keys left and right go from column to column."""
 
     DEFAULT_CSS: ClassVar[str] = """
     Board {
         height: 1fr;
-        .board--column { width: 1fr; height: 1fr; }
-        .board--title { height: 1; color: $foreground-muted; text-style: bold; }
-        .board--column.-active .board--title { color: $accent; }
-        &.-one .board--column { display: none; }
-        &.-one .board--column.-active { display: block; }
+        CardList { width: 1fr; height: 1fr; }
+        &.-one CardList { display: none; }
+        &.-one CardList.-active { display: block; }
     }
     """
 
@@ -162,15 +200,15 @@ class Board(Horizontal):
         self._pane = pane
         self.lists = [CardList(pane, self) for _ in LANES]
         """The list of each column."""
-        self._titles = [SafeText(title, classes="board--title") for _, title in LANES]
+        self._titles = BoardTitles(self)
         self._active = 0
         self._lanes: Sequence[Sequence[RowKey]] = [()] * len(LANES)
         self._unread: Sequence[LineRow] = ()
 
     def compose(self) -> ComposeResult:
-        """Put each title above its list."""
-        for title, cards in zip(self._titles, self.lists, strict=True):
-            yield Vertical(title, cards, classes="board--column")
+        """Put the titles above the lists."""
+        yield self._titles
+        yield from self.lists
 
     @property
     def active(self) -> LineList:
@@ -217,20 +255,15 @@ class Board(Horizontal):
             self.active.focus()
         self.post_message(self.Arrived(self))
 
+    def count(self, number: int) -> int:
+        """Return how many cards a column has."""
+        return len(self._lanes[number])
+
     def _say(self) -> None:
-        """Set the titles: a name, how many cards there are, and where other columns are that are not shown."""
-        alone = self.has_class("-one")
-        glyphs = self._pane.glyphs
-        for number, (title, cards) in enumerate(zip(self._titles, self.lists, strict=True)):
-            # In a column without cards nothing else shows that it is active.
-            bar = glyphs.cursor if number == self._active and not cards.rows else " "
-            words = f"{LANES[number][1]}  {len(self._lanes[number])}"
-            if alone:
-                left, right = glyphs.left if number else " ", glyphs.right if number + 1 < len(LANES) else ""
-                words = f"{left} {words}  {number + 1}/{len(LANES)} {right}"
-            title.say(f"{bar} {words}", layout=False)
-            if title.parent is not None:
-                title.parent.set_class(number == self._active, "-active")
+        """Mark the active column, and draw the titles again."""
+        for number, cards in enumerate(self.lists):
+            cards.set_class(number == self._active, "-active")
+        self._titles.refresh()
 
     def fit(self, size: Size) -> None:
         """Show one column at a time where there is too little room for all."""
@@ -254,8 +287,7 @@ class Board(Horizontal):
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Go to the column under the mouse."""
         for number, cards in enumerate(self.lists):
-            column = cards.parent
-            inside = column is not None and column.display and column.region.contains(event.screen_x, event.screen_y)  # type: ignore[attr-defined]
-            if inside and number != self._active:
+            left, right = cards.region.column_span
+            if number != self._active and cards.display and left <= event.screen_x < right:
                 self._pane.moved()
                 self._activate(number)
