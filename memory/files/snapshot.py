@@ -91,7 +91,7 @@ class _View(Generic[V]):
 
     def __get__(self, snapshot: Snapshot, owner: object) -> V:
         """Return the view of the file in a snapshot."""
-        found: V = snapshot.view(self._name, _reader(self._name))
+        found: V = snapshot.view_of(self._name)
         return found
 
 
@@ -239,11 +239,16 @@ class Snapshot:
         return self._archived("orchestration")
 
     def _archived(self, kind: str) -> tuple[Any, ...]:
-        return tuple(self.view(name, _reader(f"{kind}.md")) for name in self.archives(kind))
+        return tuple(map(self.view_of, self.archives(kind)))
 
     def item(self, file: str, place: Place) -> Any:
         """Return the entry, bullet or row at a place of a file; KeyError where there is none."""
-        return self.view(file, _reader(file)).at(*place)
+        return self.view_of(file).at(*place)
+
+    def view_of(self, name: str) -> Any:
+        """Return the typed view of a file or an archive."""
+        plain = name.removeprefix(ARCHIVED).partition("-")[0] + ".md" if name.startswith(ARCHIVED) else name
+        return self.view(name, _reader(plain))
 
     def view(self, name: str, read: Callable[[str, Document], V]) -> V:
         """Return `read(name, document)` of a file: the same object each time, whatever others read."""

@@ -18,7 +18,7 @@ from memory.files.knowledge import KnowledgeItem
 from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
 from memory.files.refs import identity_hex
-from memory.files.snapshot import ARCHIVED, Snapshot
+from memory.files.snapshot import Snapshot, kind_of
 from memory.files.tasks.model import Task
 from memory.registry import REGISTRY
 
@@ -126,9 +126,7 @@ def records(snapshot: Snapshot, kinds: Collection[str] = FILE_KINDS) -> Iterator
 
 def _kind(name: str) -> str:
     """Return the kind of the records of a memory file or an archive."""
-    kind = name.removeprefix(ARCHIVED).removesuffix(".md")
-    kind = kind.partition("-")[0] if name.startswith(ARCHIVED) else kind
-    return "plans" if kind == "orchestration" else kind
+    return kind_of(name) or name.removesuffix(".md")
 
 
 def _of_file(snapshot: Snapshot, name: str) -> list[Record]:
@@ -145,26 +143,10 @@ def _of_file(snapshot: Snapshot, name: str) -> list[Record]:
 
 
 def _entries(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
-    """Yield the records of the entries of a file."""
-    archived = name.startswith(ARCHIVED)
-    match kind:
-        case "tasks":
-            for tasks in snapshot.archived_tasks() if archived else (snapshot.tasks,):
-                yield from map(task_record, tasks.items if tasks.file == name else ())
-        case "journal":
-            for journal in snapshot.archived_journals() if archived else (snapshot.journal,):
-                yield from map(journal_record, journal.entries() if journal.file == name else ())
-        case "plans":
-            for plans in snapshot.archived_plans() if archived else (snapshot.plans,):
-                yield from map(plan_record, plans.items if plans.file == name else ())
-        case "knowledge":
-            yield from map(knowledge_record, snapshot.knowledge.items)
-        case "contacts":
-            yield from map(contact_record, snapshot.contacts.items)
-        case "monitors":
-            yield from map(monitor_record, snapshot.monitors.items)
-        case "config":
-            yield from map(setting_record, snapshot.config.settings)
+    """Return the records of the entries of a file."""
+    view = snapshot.view_of(name)
+    items = view.entries() if kind == "journal" else view.settings if kind == "config" else view.items
+    return map(_RECORDS[kind], items)
 
 
 def task_record(task: Task) -> Record:
@@ -209,6 +191,17 @@ def setting_record(one: Setting) -> Record:
     """Return the record of a setting."""
     text = f"{one.section or ''}\n{one.key}: {one.value} {one.remark or ''}"
     return Record("config", "config.md", one.key, text, one)
+
+
+_RECORDS: dict[str, Callable[[Any], Record]] = {
+    "tasks": task_record,
+    "journal": journal_record,
+    "knowledge": knowledge_record,
+    "contacts": contact_record,
+    "plans": plan_record,
+    "monitors": monitor_record,
+    "config": setting_record,
+}
 
 
 class UnreadText(NamedTuple):
