@@ -80,17 +80,12 @@ def timetable(
     """
     expression = " ".join((expression or DEFAULT).split())
     check_cron(expression)
-    variables = {name: environ[name] for name in _VARIABLES if environ.get(name)}
-    if path := absolute_folders(environ.get("PATH", ""), outside=root):
-        variables["PATH"] = path
     words = [*executable(), "--maintain", str(root), "--quiet"]
-    for text in (*words, str(log), *variables.values()):
-        _check_printable(text)
+    variables, environment = _environment(environ, [*words, str(log)], root)
     settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     # Cron reads an unescaped percent sign as a line end.
     line = " ".join([*settings, shlex.join(words), ">>", shlex.quote(str(log)), "2>&1"]).replace("%", r"\%")
     unit = f"memdeck-{_slug(root)}"
-    environment = "".join(f"Environment={_quoted(f'{name}={value}', '')}\n" for name, value in variables.items())
     service = (
         "[Unit]\n"
         f"Description=memdeck maintenance of {_systemd(root.name)}\n\n"
@@ -131,14 +126,8 @@ def agent_unit(environ: Mapping[str, str]) -> str:
 
     The database is in a file of its own, because it may contain a password.
     """
-    variables = {name: environ[name] for name in _VARIABLES if environ.get(name)}
-    variables["PATH"] = (
-        absolute_folders(environ.get("PATH", ""), outside="/nonexistent") or "/usr/local/bin:/usr/bin:/bin"
-    )
     words = [*executable(), "fleet", "agent"]
-    for text in (*words, *variables.values()):
-        _check_printable(text)
-    environment = "".join(f"Environment={_quoted(f'{name}={value}', '')}\n" for name, value in variables.items())
+    _, environment = _environment(environ, words)
     return (
         "[Unit]\n"
         "Description=memdeck agent of the fleet\n"
@@ -157,9 +146,20 @@ def agent_unit(environ: Mapping[str, str]) -> str:
     )
 
 
-def _check_printable(text: str) -> None:
-    if not text.isprintable():
-        raise UsageError("schedule.path", f"{text!r} holds characters that cron and systemd do not take", "rename it")
+def _environment(
+    environ: Mapping[str, str], words: Iterable[str], outside: Path | None = None
+) -> tuple[dict[str, str], str]:
+    """Return the variables that a scheduled command needs, and their lines in a unit; `words` are those of the command.
+
+    UsageError `schedule.path` for a word or value that cron and systemd do not take.
+    """
+    variables = {name: environ[name] for name in _VARIABLES if environ.get(name)}
+    variables["PATH"] = absolute_folders(environ.get("PATH", ""), outside=outside) or "/usr/local/bin:/usr/bin:/bin"
+    for text in (*words, *variables.values()):
+        if not text.isprintable():
+            words = f"{text!r} holds characters that cron and systemd do not take"
+            raise UsageError("schedule.path", words, "rename it")
+    return variables, "".join(f"Environment={_quoted(f'{name}={value}', '')}\n" for name, value in variables.items())
 
 
 def _timer(what: str, expression: str, otherwise: str, zone: str, service: str = "") -> str:
