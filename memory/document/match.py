@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from memory.base.values import is_absent
 
@@ -91,13 +91,49 @@ def alike(one: Entry, other: Entry) -> bool:
     return SequenceMatcher(None, *titles, autojunk=False).ratio() >= (_SIMILAR if shared else _ALMOST)
 
 
-def pair_alike(
-    old: Sequence[T], new: Sequence[T], known: Pairs, place: Callable[[T], Hashable], entry: Callable[[T], Entry]
+class EntryPlace(NamedTuple):
+    """An entry of one version, its section (named alike in all versions), and what it is known by."""
+
+    section: Any
+    entry: Entry
+    identity: tuple[str, ...] = ()
+
+    @property
+    def bare(self) -> tuple[Hashable, bytes]:
+        """The place without what only separates entries."""
+        return self.section, bare(self.entry)
+
+
+def match_entries(
+    old: Sequence[EntryPlace],
+    new: Sequence[EntryPlace],
+    fits: Callable[[EntryPlace, EntryPlace], bool] = lambda _one, _other: True,
+    *,
+    moves: bool = True,
 ) -> Pairs:
-    """Return the pairs with those of one place whose entries are alike, where these are not too many to ask."""
-    if (len(old) - len(known)) * (len(new) - len(known)) > _MOST_ALIKE:
-        return known
-    return pair(old, new, [place], lambda one, other: alike(entry(one), entry(other)), known)
+    """Return which entry of a version (by index) is which of the version before.
+
+    Unchanged ones first, then those of the same identity that fit, in the same section before other ones, then those of
+    one section that are alike. Without `moves` an entry in another section is another one, as in a journal.
+    """
+    here: Callable[[EntryPlace], Hashable] = lambda one: (one.section, one.identity)  # noqa: E731
+    if not moves:
+        return pair(old, new, [here], fits, pair(old, new, [lambda one: one.bare]))
+
+    def completed(one: EntryPlace) -> str:
+        return one.entry.fields.get("completed", "")
+
+    equal = pair(old, new, [lambda one: one.bare, lambda one: one.bare[1]])
+    keys: list[Callable[[EntryPlace], Hashable]] = [
+        lambda one: (here(one), completed(one)),
+        here,
+        lambda one: (one.identity, completed(one)),
+        lambda one: one.identity,
+    ]
+    pairs = pair(old, new, keys, fits, equal)
+    if (len(old) - len(pairs)) * (len(new) - len(pairs)) > _MOST_ALIKE:
+        return pairs
+    return pair(old, new, [lambda one: one.section], lambda one, other: alike(one.entry, other.entry), pairs)
 
 
 def _shared(one: Entry, other: Entry) -> tuple[int, int]:
@@ -130,14 +166,6 @@ class Unit(NamedTuple):
     new_section: str | None
 
 
-class _Place(NamedTuple):
-    """An entry of a region, with the number of the region and the title of its section."""
-
-    region: int
-    section: str | None
-    entry: Entry
-
-
 def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit, ...]:
     """Return each changed entry in some regions, in file order; changes of blank lines only are left out.
 
@@ -146,31 +174,26 @@ def units_of(regions: Sequence[Region], *, by_place: bool = True) -> tuple[Unit,
     program), only entries that are `alike` are paired.
     """
     old, new = _entries(regions, "before"), _entries(regions, "after")
-    equal = pair(old, new, [lambda one: (one.section, bare(one.entry)), lambda one: bare(one.entry)])
-    fits = _any if by_place else _may_be_one
-    pairs = pair(old, new, [lambda one: (one[:2], plain_name(one.entry))], fits, equal)
+    pairs = match_entries(old, new) if by_place else match_entries(old, new, _may_be_one)
     if by_place:
-        left = Counter(one[:2] for index, one in enumerate(old) if index not in set(pairs.values()))
-        come = Counter(one[:2] for index, one in enumerate(new) if index not in pairs)
-        pairs = pair(old, new, [lambda one: one[:2] if left[one[:2]] == come[one[:2]] == 1 else None], _any, pairs)
-    else:
-        pairs = pair_alike(old, new, pairs, lambda one: one[:2], lambda one: one.entry)
-    pairs = pair(old, new, [lambda one: plain_name(one.entry)], fits, pairs)
+        left = Counter(one.section for index, one in enumerate(old) if index not in set(pairs.values()))
+        come = Counter(one.section for index, one in enumerate(new) if index not in pairs)
+        only = {place for place in left if left[place] == come[place] == 1}
+        pairs = pair(old, new, [lambda one: one.section if one.section in only else None], known=pairs)
     became = {before: after for after, before in pairs.items()}
     units = []
     for index, one in enumerate(old):
         after = new[became[index]] if index in became else None
-        if after is None or (one.section, bare(one.entry)) != (after.section, bare(after.entry)):
-            units.append((one.region, Unit(one.entry, after and after.entry, one.section, after and after.section)))
-    units += [(one.region, Unit(None, one.entry, None, one.section)) for at, one in enumerate(new) if at not in pairs]
+        region, section = one.section
+        if after is None or (section, bare(one.entry)) != (after.section[1], bare(after.entry)):
+            units.append((region, Unit(one.entry, after and after.entry, section, after and after.section[1])))
+    for index, one in enumerate(new):
+        if index not in pairs:
+            units.append((one.section[0], Unit(None, one.entry, None, one.section[1])))
     return tuple(unit for _, unit in sorted(units, key=lambda unit: unit[0]))
 
 
-def _any(_one: _Place, _other: _Place) -> bool:
-    return True
-
-
-def _may_be_one(one: _Place, other: _Place) -> bool:
+def _may_be_one(one: EntryPlace, other: EntryPlace) -> bool:
     """Return whether two entries of one name may be one: not if both say when they were created, and share little."""
     dates = [place.entry.fields.get("created") for place in (one, other)]
     if None in dates or dates[0] == dates[1]:
@@ -179,12 +202,15 @@ def _may_be_one(one: _Place, other: _Place) -> bool:
     return shared * 2 > most
 
 
-def _entries(regions: Sequence[Region], side: str) -> list[_Place]:
-    """Return the entries before or after a change of some regions."""
+def _entries(regions: Sequence[Region], side: str) -> list[EntryPlace]:
+    """Return the entries before or after a change of some regions, each with the number of its region and its section.
+
+    They are known by their names: an operation may change when an entry was created.
+    """
     found = []
     for number, region in enumerate(regions):
         if region.kind in ("entries", "sections"):
             for index, part in parse(getattr(region, side)).all_sections():
                 title = region.section if index < 0 else part.title
-                found += [_Place(number, title, entry) for entry in part.entries]
+                found += [EntryPlace((number, title), entry, (plain_name(entry),)) for entry in part.entries]
     return found

@@ -16,13 +16,13 @@ from memory.document.lines import (
     with_line_end,
     without_blank_end,
 )
-from memory.document.match import identity
+from memory.document.match import EntryPlace, identity
 from memory.document.model import Document, updated
 from memory.document.nodes import Entry, Section, keep_apart
 
 from .conflicts import Conflict, Decide, MergeResult
 from .entry import merge_entry, merge_front, merge_section_text
-from .match import EntryPlace, match_sections, name_entries, places
+from .match import match_sections, name_entries, places
 from .sequences import Three, merge_order
 
 T = TypeVar("T")

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
 
-from memory.document.match import identity, pair, pair_alike
+from memory.document.match import EntryPlace, identity, match_entries, pair
 from memory.document.model import Document
-from memory.document.nodes import Entry, Section, bare
+from memory.document.nodes import Section, bare
 
 from .sequences import Three
 
 _MANY = 40
-
-
-class EntryPlace(NamedTuple):
-    """An entry of one version, the number of its section (the same in all versions), and what it is known by."""
-
-    section: int
-    entry: Entry
-    identity: tuple[str, ...] = ()
-
-    @property
-    def bare(self) -> tuple[int, bytes]:
-        """The place without what only separates entries."""
-        return self.section, bare(self.entry)
 
 
 def match_sections(base: Document, ours: Document, theirs: Document) -> Three[dict[int, Section]]:
@@ -90,7 +76,7 @@ def name_entries(kind: str, sides: Three[list[EntryPlace]], *, strict: bool) -> 
     What both added in the same bytes is one entry; with `strict` also what both added under one identity.
     """
     base, ours, theirs = sides
-    our_pairs, their_pairs = _match(kind, base, ours), _match(kind, base, theirs)
+    our_pairs, their_pairs = [match_entries(base, side, moves=kind != "journal") for side in (ours, theirs)]
     keys: list[Callable[[EntryPlace], Hashable]] = [lambda place: place.bare]
     if strict:
         keys.append(lambda place: place.identity)
@@ -104,32 +90,3 @@ def name_entries(kind: str, sides: Three[list[EntryPlace]], *, strict: bool) -> 
         [their_pairs.get(at, len(base) + at) for at in range(len(theirs))],
     )
     return Three(*[dict(zip(known, side, strict=True)) for known, side in zip(names, sides, strict=True)])
-
-
-def _match(kind: str, base: Sequence[EntryPlace], side: Sequence[EntryPlace]) -> dict[int, int]:
-    """Return which entry of a side (by index) is which of base.
-
-    Unchanged ones first, then those of the same identity, in the same section before other ones, then those whose
-    title alone was changed.
-    """
-
-    def completed(place: EntryPlace) -> str:
-        return place.entry.fields.get("completed", "")
-
-    here: Callable[[EntryPlace], Hashable] = lambda place: (place.section, place.identity)  # noqa: E731
-    if kind == "journal":
-        # An entry of another day is another entry.
-        return pair(base, side, [lambda place: place.bare, here])
-    pairs = pair(
-        base,
-        side,
-        [
-            lambda place: place.bare,
-            lambda place: place.bare[1],
-            lambda place: (here(place), completed(place)),
-            here,
-            lambda place: (place.identity, completed(place)),
-            lambda place: place.identity,
-        ],
-    )
-    return pair_alike(base, side, pairs, lambda place: place.section, lambda place: place.entry)
