@@ -132,8 +132,8 @@ def head_lines(paint: Paint, context: Context, change: ChangeRecord | Proposal, 
     """Yield what a change or a proposal is, and its folder if that is outside the workspace."""
     time = change.time.astimezone(context.snapshot.zone).strftime("%Y-%m-%d %H:%M:%S")
     yield paint.line(f"{change.id}  {time}  {change.actor}  {change.operation}")
-    if change.summary:
-        yield paint.line(change.summary, "  ")
+    if summary := change.wanted if isinstance(change, Proposal) else change.summary:
+        yield paint.line(summary, "  ")
     if place:
         yield paint.line(within(context, place, "in {}, outside of this workspace"), "  ")
 
