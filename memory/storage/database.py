@@ -65,7 +65,7 @@ class DatabaseKind(NamedTuple):
         return self.name.removesuffix(".sqlite") + _ASIDE
 
 
-class _Unfit(Exception):
+class _Unfit(sqlite3.DatabaseError):
     """The database was made by another version."""
 
 
@@ -192,7 +192,7 @@ class Database:
                     return in_transaction(connection, work)
                 except _Newer as error:
                     why = str(error)
-                except (sqlite3.Error, _Unfit) as error:
+                except sqlite3.Error as error:
                     if light and _code(error) == sqlite3.SQLITE_BUSY:
                         return default
                     self.close()
@@ -207,7 +207,7 @@ class Database:
                         raise
                     # Something else has its name, a folder or a link, or the disk is only to be read.
                     why = f"{self.kind.called} cannot be used: {error}"
-                self._warn(why)
+                self.warn(why)
                 break
         return default
 
@@ -255,12 +255,13 @@ class Database:
                         fsio.rename(name + ending, folder, aside + ending, folder)
                 fsio.remove(f"{name}-shm", folder)
         except (OSError, MemdeckError) as error:
-            self._warn(f"{self.kind.called} {reason} and cannot be moved aside: {error}")
+            self.warn(f"{self.kind.called} {reason} and cannot be moved aside: {error}")
         else:
             where = self.folder.path / aside
-            self._warn(f"{self.kind.called} {reason}; a new history begins, the old one is {where}")
+            self.warn(f"{self.kind.called} {reason}; a new history begins, the old one is {where}")
 
-    def _warn(self, text: str) -> None:
+    def warn(self, text: str) -> None:
+        """Add a sentence to the warnings, once."""
         if text not in self.warnings:
             self.warnings.append(text)
 
@@ -286,7 +287,7 @@ class Derived:
         with self._reading.mutex:
             try:
                 return work(self._reading.open()) if self._reading.exists() else None
-            except (_Unfit, OSError, MemdeckError):
+            except (OSError, MemdeckError):
                 return None
             except sqlite3.Error as error:
                 self._discard(error)
@@ -305,15 +306,9 @@ class Derived:
             return work(self._made())
 
     def _made(self) -> sqlite3.Connection:
-        """Return the connection for writing: to a new database where this is one of another version, in memory where
-        the file cannot be used.
-        """
+        """Return the connection for writing, in memory where the file cannot be used."""
         try:
-            try:
-                return self._writing.open()
-            except _Unfit as error:
-                self._discard(error)
-                return self._writing.open()
+            return self._writing.open()
         except (OSError, MemdeckError, sqlite3.OperationalError):
             self._writing.folder = None
             return self._writing.open()

@@ -115,8 +115,7 @@ class Records:
 
     def warn(self, text: str) -> None:
         """Add a sentence to the warnings, once."""
-        if text not in self.file.warnings:
-            self.file.warnings.append(text)
+        self.file.warn(text)
 
     def close(self) -> None:
         """Close the log after the work that other threads do in it; the next use opens it again."""
