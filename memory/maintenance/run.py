@@ -154,6 +154,6 @@ def _remember(workspace: Workspace, now: datetime, actor: str, *, forced: bool) 
     A run that was forced says that the clock is right: the time of the last change was not.
     """
     with suppress(MemdeckError), workspace.store.transaction(OPERATION, actor=actor, now=now, wait=False):
-        workspace.state.record_maintenance(now)
+        workspace.state.record_maintenance(now, workspace.store.system)
         if forced:
             workspace.store.history.note("trust", "the clock is right", actor=actor, now=now)

@@ -413,12 +413,14 @@ def put(
     like: os.stat_result | None = None,
     mode: int = 0o600,
     durable: bool = True,
+    owner: str = "",
 ) -> None:
     """Replace a small file in one step, under a lock; it gets the mode and group of `like`, without it `mode`.
 
-    Without `durable` a power cut may bring the old one back.
+    Without `durable` a power cut may bring the old one back. Where other locks clear the folder, `owner` makes the
+    temporary name that of this lock.
     """
-    temporary = temporary_name(name)
+    temporary = temporary_name(name, owner)
     remove(temporary, folder)  # What a killed process left.
     os.close(write_new(temporary, folder, data, like=like, mode=mode, durable=durable))
     try:
@@ -431,9 +433,9 @@ def put(
         sync(folder)
 
 
-def temporary_name(name: str) -> str:
+def temporary_name(name: str, owner: str = "") -> str:
     """Return the temporary name under which `put` writes a file."""
-    return f".{name}{_TEMPORARY}"
+    return f".{name}{'.' + owner if owner else ''}{_TEMPORARY}"
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from memory.errors import MemdeckError, RefusedError, writing
 
 from . import fsio
-from .own_folders import StateFolder
+from .own_folders import STATE, StateFolder
 from .step import Folders, Step, label_of
 
 _HEAD = b"memdeck 3 "
@@ -75,6 +75,7 @@ class Journal:
     def __init__(self, folder: StateFolder, system: str) -> None:
         """`system` names the system in its workspace (`.aiter`); nothing is read yet."""
         self._place = folder
+        self._system = system
         self._name = f"journal-{system}"
         self.where = f"{folder.path}/{self._name}"  # For messages.
 
@@ -110,7 +111,9 @@ class Journal:
         no change could have named.
         """
         with writing(self.where), self._place.opened() as folder:
-            fsio.remove(fsio.temporary_name(self._name), folder)
+            # The lock is that of this system, so another system may be writing its own files.
+            for name in (fsio.temporary_name(self._name), fsio.temporary_name(STATE, self._system)):
+                fsio.remove(name, folder)
         intent = self._read()
         if intent is None:
             return False

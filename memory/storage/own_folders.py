@@ -135,13 +135,16 @@ class StateFolder:
             return read_object(self.read(name))
         return {}
 
-    def put_json(self, name: str, values: Mapping[str, Any], *, inner: str = "", durable: bool = False) -> None:
+    def put_json(
+        self, name: str, values: Mapping[str, Any], *, inner: str = "", owner: str = "", durable: bool = False
+    ) -> None:
         """Replace a file of the folder, or of the folder `inner` in it, by a JSON object; errors as `opened`, `file.*`.
 
-        Unless it is `durable`, a power cut may bring an older one back, or none.
+        Unless it is `durable`, a power cut may bring an older one back, or none. `owner` is the system whose lock is
+        held, and whose recovery removes what a crash left of it.
         """
         with writing(self.path / inner / name), self.opened(inner) as folder:
-            fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=durable)
+            fsio.put(name, folder, json.dumps(values).encode() + b"\n", durable=durable, owner=owner)
 
     def full(self) -> MemdeckError | None:
         """Return why nothing can be written to the folder, None where it can be, or where it does not exist yet.
@@ -255,9 +258,11 @@ class PrivateState:
             return None
         return time if time.tzinfo is not None else None
 
-    def record_maintenance(self, now: datetime) -> None:
-        """Record a maintenance, under the lock of the memory files. RefusedError `state.*`, MemdeckError `file.io`."""
-        self.folder.put_json(STATE, {"lastMaintenance": now.isoformat()})
+    def record_maintenance(self, now: datetime, owner: str) -> None:
+        """Record a maintenance; `owner` is the system whose lock is held. RefusedError `state.*`, MemdeckError
+        `file.io`.
+        """
+        self.folder.put_json(STATE, {"lastMaintenance": now.isoformat()}, owner=owner)
 
 
 # -- what the environment says of the person ----------------------------------------------------------------------
