@@ -409,7 +409,7 @@ class Spine(Shell):
             grant(self.clock())
             self.write(asked.write, asked.otherwise, then=asked.then, taken_back=asked.taken_back)
 
-        screen = Confirm("Allow this?", f"{error.message}.", yes="Allow", no="Do not allow")
+        screen = Confirm("Allow this?", f"{error.message}.", yes="Allow", no="Do not allow", danger=True)
         self.ask(screen, allowed, left=lambda: self._refuse(error, asked.otherwise))
 
     def _refuse(self, error: MemdeckError, otherwise: Otherwise | None) -> None:

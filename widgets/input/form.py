@@ -13,7 +13,7 @@ from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.screen import ModalScreen
 
-from widgets.chrome.keys import KeyHints
+from widgets.chrome.keys import KeyHints, with_keys
 from widgets.dialogs.dialogs import DIALOG_CSS, Dialog
 from widgets.dialogs.pick import Confirm
 
@@ -126,7 +126,7 @@ class Form(Dialog, ModalScreen[Values | None]):
                 about, shown = row.spec.about, isinstance(row.editor, SafeInput) and not row.value
                 words = "" if shown and row.spec.placeholder and row.spec.placeholder in about else about
                 for foot in self.query(".form--about").results(SafeText):
-                    foot.say(words, layout=False)
+                    foot.say(with_keys(words, self.app), layout=False)
 
     def key_hints(self) -> KeyHints:
         """The keys, and what the mark of a required field means."""

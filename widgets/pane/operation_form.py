@@ -100,7 +100,7 @@ def _field(one: Parameter, value: str, near: Near | None, texts: dict[str, str])
     label = LABELS.get(name, name)
     kind = _kind(one)
     common: dict[str, Any] = {"required": one.required, "about": _about(one, label)}
-    if kind not in PLACEHOLDERS or kind in ("date", "cron"):
+    if common["about"] and (kind not in PLACEHOLDERS or kind in ("date", "cron")):
         words = one.help.partition(";")[0].rstrip(".")
         common["placeholder"] = words.partition(": ")[2] or words if kind in ("date", "cron") else words
     if near is not None and isinstance(one.kind, When):

@@ -25,7 +25,8 @@ def adding(snapshot: Snapshot, now: datetime, due: str = "") -> FormPlan:
     given = {"priority": "NORMAL", "due": due}
     plan = form_of("tasks add", "New task", given, "title", names=NAMES, near=Near(snapshot, now))
     title, *others = plan.fields
-    return plan._replace(fields=[replace(title, hint=_twin_hint(snapshot, None)), *others])
+    about = "{task.quick|Q} adds a task in one line, such as: Buy stamps fri 9:00 !high #office"
+    return plan._replace(fields=[replace(title, hint=_twin_hint(snapshot, None), about=about), *others])
 
 
 def editing(snapshot: Snapshot, task: Task, now: datetime) -> FormPlan:
