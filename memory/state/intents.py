@@ -98,8 +98,8 @@ NEUTRAL = frozenset(
     check checks checked kind sort name called help explain describe live lives located placed kept stored file files
     folder folders directory place location defined implemented implementation definition declared latest newest last
     minimum required requires require supported supports support version versions whole full entire recommended open
-    first main present standard standards edition gem crate jar plugin framework unit release releases tag new known
-    recorded made done one happens happened long look like want begin know mean means there any
+    first main present standard standards edition gem crate jar plugin framework unit workspace release releases tag new
+    known recorded made done one happens happened long look like want begin know mean means there any
     """.split()  # noqa: SIM905
 )
 """The stems of words in questions that are about nothing in particular."""

@@ -120,6 +120,11 @@ class _Question:
             found += [] if ranked else [(one, 1.0, ()) for one in self._on(list(topics))]
         elif not (found or ranked or unknown) and self.scope != "history" and not self.text.lower().startswith("where"):
             ranked = self._ranked([_looked_up(one, "section") for one in self.lookups.sections()], whole=True)
+            ranked = [
+                one
+                for one in ranked
+                if _share(QueryItem(*one[0][:5], one[0].title.partition("\n")[0]), self._rest(None))
+            ]
         known = {hit[0].said for hit in found}
         return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
 
@@ -127,7 +132,9 @@ class _Question:
         """Return what a name in code means, else the facts of the first intent that has any, else the version of a
         package, else what any other name means.
         """
-        ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant]
+        # What is asked for with no other word is asked for by the first intent alone.
+        only = next((place for place, one in enumerate(meant) if not self._rest(one)), len(meant))
+        ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant[: only + 1]]
         if mode == "answer" and self.scope != "history":
             about = intents.ABOUT.search(self.text) is not None
             ways = [self._named, *ways] if about and intents.CODE.search(self.text) else ways
@@ -184,7 +191,8 @@ class _Question:
         words = [one for one in every if stem(one) not in intents.NEUTRAL or one in names]
         if not (words or names):
             return []
-        names = list(dict.fromkeys([*names, " ".join(every), " ".join(words)]))
+        named = {folded_name(one): one for one in (" ".join(words), " ".join(every), *reversed(names))}
+        names = list(reversed(named.values()))
         found: dict[str, QueryItem] = {}
         for look in (self._exactly, self.lookups.near):
             for one in (one for name in names if name for one in look(name)):
@@ -205,6 +213,7 @@ class _Question:
         rest = self._rest(None)
         if not rest:
             return []
+        items = [item for item in items if item.topic != "path"]
         texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
         found = [hit for hit in rank(" ".join(rest), texts, len(texts)) if hit.is_about]
         share = 1.0 if whole else _LEAST
@@ -293,8 +302,8 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     project, focus = bundle["project"], bundle["currentFocus"]
     yield item("project", "project", "project.summary", f"{project['name']}: {project['summary']}", project["name"])
     for number, one in enumerate(bundle["validationCommands"]):
-        about = f"{one['label']} {one['purpose']}".lower()
-        topic = next((kind for kind in _COMMANDS if kind in about), "validate")
+        told = (one["label"].lower(), f"{one['label']} {one['purpose']}".lower())
+        topic = next((kind for about in told for kind in _COMMANDS if kind in about), "validate")
         said, place = f"`{' '.join(one['command'])}`: {one['purpose']}", f"validationCommands[{number}]"
         yield item(f"command-{number + 1}", topic, place, said, one["label"], file="current-focus")
     for topic, key, names in _ENTRIES:

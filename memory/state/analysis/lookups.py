@@ -68,7 +68,7 @@ _MANIFESTS: tuple[tuple[str, tuple[Place, ...], tuple[Place, ...], tuple[Place, 
 )  # fmt: skip
 """The manifests, each with the places of the project's own version, its licence, and what it depends on."""
 _TABLES = ("peerDependencies", "dependencies", "require", "project.dependencies", "tool.poetry.dependencies",
-           "workspace.dependencies", "devDependencies", "require-dev", "dev-dependencies")  # fmt: skip
+           "workspace.dependencies", "devDependencies", "require-dev", "versions")  # fmt: skip
 """The places of the packages that a project needs, each with its version."""
 _VERSION_FILE = re.compile(
     r"(?:.*/)?(?:_*version_*|_*about_*|__init__|const(?:ants?)?)\.(?:py|rb|php|go|ts|js|rs)", re.I
@@ -116,7 +116,7 @@ _KINDS = (
 _FIRST_OF_NO_TYPE = _KINDS.index("def")
 _DECLARES = (
     rf"^(?!\s*import)[^\n;\"'#/*=]{{0,80}}?(?<!\w)(?P<kind>{'|'.join(map(re.escape, _KINDS))})[ \t]+"
-    r"(?:\([^()\n]{0,80}\)[ \t]*)?(?:[A-Z_]{3,}[ \t]+)?(?P<name>(?:\w+(?:::|\.))*NAME)(?!\w)"
+    r"(?:\([^()\n]{0,80}\)[ \t]*)?(?:[A-Z_]{3,}[ \t]+)?(?P<name>(?:\w+(?:::|\.))*NAME)(?!\w|\.\w|::)"
     # What ends there only says that it exists elsewhere.
     r"(?![ \t]*;)[^\n]*"
 )
@@ -170,7 +170,8 @@ class Lookups:
             value = project.first([path], *places)
             if value and not _NO_VERSION.match(value):
                 yield Fact(f"The version is {value} (`{path}`).", path)
-        files = [path for path in self.tree.sources() if _VERSION_FILE.fullmatch(path)]
+        names = {one.name.lower() for project in self.projects[:1] for one in project.packages if not one.folder}
+        files = [path for path in self.tree.sources() if _VERSION_FILE.fullmatch(path) or stem_of(path) in names]
         for path in sorted(files, key=lambda one: ("version" not in one, one.count("/"))):
             if found := _OWN_VERSION.search(self.tree.text(path)):
                 yield Fact(f"The version is {found[1]} (`{path}`).", path)
@@ -206,7 +207,8 @@ class Lookups:
     def requirement(self, name: str) -> Iterator[Fact]:
         """Yield which version of a named package the manifests need."""
         line = re.compile(rf"(?i){re.escape(name)}(?:\[[^\]]*\])?[\s(]*([~^<>=!]+\s*\d[^;)]*)")
-        for project, path, _ in self._places(2):
+        catalogue = [(one, "gradle/libs.versions.toml", ()) for one in self.projects[:1]]
+        for project, path, _ in (*self._places(2), *catalogue):
             for table in _TABLES:
                 value = project.value(path, table)
                 found = value.get(name, "") if isinstance(value, dict) else ""
@@ -254,7 +256,7 @@ class Lookups:
             first = next(
                 path for path in tests if path.startswith(folder) and (folder or not re.match(r".*test\w*/", path))
             )
-            many = f"{count} {'file' if count == 1 else 'files'}"
+            many = plural(count, "file")
             where = f"in `{folder}` ({many})" if folder else f"beside the sources ({many}), such as `{first}`"
             yield Fact(f"The tests are {where}.", first)
 
@@ -349,8 +351,9 @@ class Lookups:
         if path in self.tree.files:
             said = header(self.tree, path) if language_of(path) else ""
         else:
-            count = len(self.tree.below(path))
-            said = f"A folder with {count} {'file' if count == 1 else 'files'}"
+            packages = (one for project in self.projects for one in project.packages)
+            said = next((one.description for one in packages if one.folder == path), "")
+            said = said or f"A folder with {plural(len(self.tree.below(path)), 'file')}"
         return Fact(ended(f"`{path}`: {said}") if said else f"`{path}`", path, path)
 
     def _declared(self, name: str) -> list[tuple[bool, Fact]]:

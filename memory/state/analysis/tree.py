@@ -204,7 +204,7 @@ _TEST = re.compile(
     r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
     r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|test[_-]helpers?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
-    r"|[^/]*(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
+    r"|[^/]*(?:Test|Tests|IT)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
 # `org.example` is the name of a package.
 _ASIDE = re.compile(
