@@ -99,7 +99,7 @@ NEUTRAL = frozenset(
     folder folders directory place location defined implemented implementation definition declared latest newest last
     minimum required requires require supported supports support version versions whole full entire recommended open
     first main present standard standards edition gem crate jar plugin framework unit workspace release releases tag new
-    known recorded made done one happens happened long look like want begin know mean means there any
+    language known recorded made done one happens happened long look like want begin know mean means there any
     """.split()  # noqa: SIM905
 )
 """The stems of words in questions that are about nothing in particular."""

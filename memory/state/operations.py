@@ -359,18 +359,13 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
     """Answer a question from the state and its history, with citations; no model is asked.
 
     The first line is the best answer, with its source. Where nothing is about the question, it says so.
+    With -o json the scores and the reason are told, too.
     """
     memory = _store(context).memory()
     found = ask(memory, " ".join(question), mode=mode, scope=scope)
 
-    def lines(paint: Paint) -> Iterator[str]:
-        keys = ("sourceId", "score", "pathOrSection", "file")
-        yield from map(paint.line, found["answer"].split("\n"))
-        yield from ("", f"mode: {found['mode']}", paint.line(f"why: {found['why']}"), "citations:")
-        yield from paint.columns(([str(one[key]) for key in keys] for one in found["citations"]), empty="  none")
-
     form = "json" if memory.config["query.defaultOutput"] == "json" else "human"
-    return Result(lambda: found, lines, form=form)
+    return Result(lambda: found, lambda paint: map(paint.line, found["answer"].split("\n")), form=form)
 
 
 @under(state, "add", serves="person", examples=("memdeck state add --type claude-local --path ~/.claude",))

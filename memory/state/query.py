@@ -302,8 +302,8 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
     project, focus = bundle["project"], bundle["currentFocus"]
     yield item("project", "project", "project.summary", f"{project['name']}: {project['summary']}", project["name"])
     for number, one in enumerate(bundle["validationCommands"]):
-        told = (one["label"].lower(), f"{one['label']} {one['purpose']}".lower())
-        topic = next((kind for about in told for kind in _COMMANDS if kind in about), "validate")
+        labels = (one["label"].lower(), one["purpose"].lower())
+        topic = next((kind for about in labels for kind in _COMMANDS if kind in about), "validate")
         said, place = f"`{' '.join(one['command'])}`: {one['purpose']}", f"validationCommands[{number}]"
         yield item(f"command-{number + 1}", topic, place, said, one["label"], file="current-focus")
     for topic, key, names in _ENTRIES:

@@ -20,7 +20,7 @@ from .documents import cut, ended, first_sentence, listed, sections_of
 from .ecosystems import Place
 from .manifests import Project, main_package, projects_of
 from .modules import described, header
-from .tree import Tree, is_document, is_test, language_of
+from .tree import Tree, is_document, is_generated, is_test, language_of
 
 
 class Fact(NamedTuple):
@@ -94,6 +94,9 @@ _RELEASE = re.compile(
     r"|(?:docs/|\.github/)?releas(?:ing|e)(?:[-_]process)?\.\w+"
     r"|(?:tasks|scripts?|tools?|bin|dev|etc)/[^/]*(?:release|publish)[^/]*|\.goreleaser\.ya?ml",
     re.IGNORECASE,
+)
+_ON_TAGS = re.compile(
+    r"^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags", re.MULTILINE
 )
 _RELEASE_SCRIPT = re.compile(r"release|publish")
 _RUN_SCRIPT = re.compile(r"start|dev|serve")
@@ -220,8 +223,10 @@ class Lookups:
                 )
 
     def _release(self) -> Iterator[Fact]:
-        files = [path for path in self.tree.files if _RELEASE.fullmatch(path)]
-        named = [f"`{path}`" for path in files] + self._scripts(_RELEASE_SCRIPT)
+        flows = [path for path in self.tree.files if path.startswith(".github/workflows/")]
+        tagged = [path for path in flows if _ON_TAGS.search(self.tree.text(path))]
+        files = [path for path in self.tree.files if path in tagged or _RELEASE.fullmatch(path)]
+        named = [f"`{path}`{' (runs on tags)' * (path in tagged)}" for path in files] + self._scripts(_RELEASE_SCRIPT)
         if named:
             yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
 
@@ -330,22 +335,27 @@ class Lookups:
         exact = [one for one in self._paths(name) if f"/{one.lower()}".endswith(f"/{name.lower().strip('/')}")]
         called = [one for one in self._paths(name) if folded_name(stem_of(one)) == folded]
         if "." in name or "/" in name:
-            yield from map(self._file, sorted(exact, key=_nearness))
+            yield from map(self._file, sorted(exact, key=self._nearness))
         yield from (fact for is_type, fact in declared if is_type)
         for found in (exact, called):
-            yield from map(self._file, sorted(found, key=_nearness)[:3])
+            yield from map(self._file, sorted(found, key=self._nearness)[:3])
         yield from (fact for is_type, fact in declared if not is_type)
 
     def near(self, name: str) -> Iterator[Fact]:
         """Yield the files and folders whose path has all words of a name."""
         words = {stem(word) for word in content_words(name)}
         found = [one for one in self._paths(name) if words and "_" not in name and words <= _stems(one)]
-        yield from map(self._file, sorted(found, key=_nearness)[:3])
+        yield from map(self._file, sorted(found, key=self._nearness)[:3])
 
     def _paths(self, name: str) -> list[str]:
         """Return the files and folders, those of tests only for a name of a test."""
         paths = (*self.tree.files, *filter(None, self.tree.folders))
         return [one for one in paths if "test" in name.lower() or not is_test(one)]
+
+    def _nearness(self, path: str) -> tuple[bool, bool, bool, int, str]:
+        """Return the sort key of a path: hand-written sources of the work come first, near the root."""
+        made = is_generated(self.tree.text(path))
+        return made, is_test(path), is_document(path), path.count("/"), path
 
     def _file(self, path: str) -> Fact:
         if path in self.tree.files:
@@ -408,7 +418,3 @@ def _stems(path: str) -> set[str]:
     """Return the stems of the words of a path."""
     words = re.findall(r"[A-Za-z0-9]+", path)
     return {stem(word.lower()) for word in words} | {stem(part) for word in words for part in camel_parts(word)}
-
-
-def _nearness(path: str) -> tuple[bool, bool, int, str]:
-    return is_test(path), is_document(path), path.count("/"), path
