@@ -170,44 +170,32 @@ class ContactsPane(RecordPane):
 
     # The detail
 
-    @property
-    def _contacts(self) -> Contacts:
-        assert self.snapshot is not None
-        return self.snapshot.contacts
-
     def detail_title(self, item: Record) -> str:
         """Return the name; for a route its channel and prefix."""
         return f"{item.title} {item.values.get('prefix', '')}".strip()
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return every column, what belongs to the contact, and the channels that a notification would use now."""
-        part = item.values["part"]
-        told: dict[str, Any] = {"": ABOUT[part]} if item.group else {**item.values, "": item.values.get("text", "")}
-        for name in ("part", "text", next(iter(FIELDS[part]))):
-            told.pop(name, None)
+        part, contact = item.part, item.thing
+        told: dict[str, Any] = {"": ABOUT[part]}
         if not item.group:
-            contact = item.thing
-            told |= {name: item.cells[name] for name in ("status",) if name in item.cells}
-            step = self._route.channel_of(contact) if part == "channel" else None
-            if step is not None and step.why and not is_gone(contact):
-                told["notifies"] = Piece(f"{self.glyphs.alert} no, {step.why}", "alert")
+            told = {name: item.cells[name] for name in [*FIELDS[part]][1:] if name != "text"}
+            told[""] = item.values.get("text", "")
             for name, (at, title) in self._touches.get(item.title, {}).items():
                 told[f"{name} contact"] = f"{short_moment(at, self.now, self.zone)}, {title}"
             told["other columns"] = dict(contact.extra)
         return told if part == "person" else {**told, "alerts go to": self._notification()}
 
     def _notification(self) -> list[DetailLine]:
-        """Return the channels that a notification would use now: the first, the fallback, and why not the others."""
+        """Return the channels that a notification tries, in that order, and why it cannot use some of them."""
         route, glyphs = self._route, self.glyphs
-        usable = route.usable
         if not route.channels:
             return [Labelled("", "none: config.md names no channel for it, or turns notifications off", "muted")]
         lines: list[DetailLine] = []
         for number, step in enumerate(route.channels, 1):
-            use = "" if step.why else ("used first", "the fallback", "after that")[min(usable.index(step), 2)]
             sign = Piece(f"{glyphs.alert} ", "alert") if step.why else Piece(f"{glyphs.check} ", "good")
-            lines.append(Labelled(f"{number}.", line(sign, step.name, Piece(f"  {step.why or use}", "muted"))))
-        if not usable:
+            lines.append(Labelled(f"{number}.", line(sign, step.name, Piece(f"  {step.why}", "muted"))))
+        if not route.usable:
             lines.append(Labelled("fix", "write an address into channels.toml, then try `memdeck notify test`"))
         if (quiet := route.quiet_until(self.now, self.zone)) is not None:
             end = format_local(quiet, self.zone)[11:16]
@@ -234,14 +222,19 @@ class ContactsPane(RecordPane):
 
     def _fields(self, kind: str, values: Mapping[str, str]) -> list[FieldSpec]:
         """Return the fields of a contact; those with a few usual values complete from them and from the file."""
-        items, fields = _items(self._contacts, kind), []
+        assert self.snapshot is not None
+        contacts, fields = self.snapshot.contacts, []
         for name, about in FIELDS[kind].items():
             if name == "status":
                 fields.append(FieldSpec(name, name, "choice", values.get(name) or STATES[0], STATES, about=about))
                 continue
-            known = () if name in ("name", "id", "text") else by_use(str(getattr(one, name) or "") for one in items)
+            known = (
+                ()
+                if name in ("name", "id", "text")
+                else by_use(str(getattr(one, name) or "") for one in _items(contacts, kind))
+            )
             if name == "channel":
-                known = by_use(one.name for one in self._contacts.channels)
+                known = by_use(one.name for one in contacts.channels)
             if name == "type":
                 known = tuple(dict.fromkeys((*known, *SERVICES)))
             label, value = LABELS.get(name, name), values.get(name, "")

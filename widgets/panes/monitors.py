@@ -19,7 +19,7 @@ from memory.monitoring.settings import kind_of, runnable
 from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold, say_time
 from widgets.detail import Lines, Spacer
 from widgets.input.date_fields import cron_field
-from widgets.input.fields import FieldSpec, usage_error
+from widgets.input.fields import FieldSpec
 from widgets.pane.base import Badge, Build, FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
@@ -228,7 +228,7 @@ class MonitorsPane(RecordPane):
     def adding(self, now: datetime) -> FormPlan | None:
         """Return the form of a new monitor."""
         values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
-        return add_form_of("monitors add", "New monitor", _fields(values, TYPES[0], (), now, self.zone))
+        return add_form_of("monitors add", "New monitor", _fields(values, (), now, self.zone))
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:
         """Return the form of every field of a monitor; unknown ones come below the known ones and are kept."""
@@ -238,7 +238,7 @@ class MonitorsPane(RecordPane):
         values = {key: monitor.text_of(key) or fields.pop(key, "") for key in known} | {"name": monitor.name}
         # The form omits it for a monitor that does not have it.
         rare = () if values["timeout"] else ("timeout",)
-        shown = _fields(values, monitor.type or kind_of(monitor), rare, now, self.zone)
+        shown = _fields(values, rare, now, self.zone)
         shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
         shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
         return edit_form_of("monitors edit", "Edit monitor", monitor, shown, "name")
@@ -269,13 +269,10 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
             return Piece(glyphs.alert, "alert"), Piece("alert", "alert")
         return Piece(glyphs.half, "warn"), Piece("needs approval", "warn")
     if state in ("unknown", "skipped"):
-        if monitor.healthy is None:
-            return Piece(glyphs.circle, "muted"), Piece(monitor.last_status or "unknown", "muted")
-        state = monitor.last_status or ("healthy" if monitor.healthy else "not healthy")
-        well = monitor.healthy
-    else:
-        well = state == "healthy"
-    if well:
+        if monitor.last_status is None:
+            return Piece(glyphs.circle, "muted"), Piece("unknown", "muted")
+        state = monitor.last_status
+    if state == "healthy" or (state == monitor.last_status and monitor.healthy):
         return Piece(glyphs.check, "good"), Piece(state)
     return Piece(glyphs.alert, "alert"), Piece(state, "alert")
 
@@ -291,25 +288,11 @@ def _threshold(monitor: Monitor) -> Any:
     return monitor.threshold or Piece(DEFAULTS.get(kind, ""), "muted")
 
 
-def _fields(
-    values: Mapping[str, str], kind: str, left_out: Sequence[str], now: datetime, zone: tzinfo
-) -> list[FieldSpec]:
+def _fields(values: Mapping[str, str], left_out: Sequence[str], now: datetime, zone: tzinfo) -> list[FieldSpec]:
     """Return the fields of a monitor with their values; those that depend on the type follow it."""
-    chosen = [kind]
 
     def among(kinds: Sequence[str]) -> Callable[[str], bool]:
-        def shown(value: str) -> bool:
-            chosen[:] = [value]
-            return not kinds or value in kinds or value not in TYPES
-
-        return shown
-
-    def validate(text: str) -> str | None:
-        return usage_error(lambda: parse_threshold(text, chosen[0])) if text.strip() else None
-
-    def hint(text: str) -> str:
-        usual = DEFAULTS.get(chosen[0])
-        return f"without one it alerts when {usual}" if usual and not text.strip() else ""
+        return lambda kind: kind in kinds or kind not in TYPES
 
     fields: list[FieldSpec] = []
     for key, label, kinds, words in _FIELDS:
@@ -322,8 +305,6 @@ def _fields(
             field = replace(field, follows="type", shown=among(kinds), required=needed)
         elif key == "interval":
             field = cron_field(key, label, value, now, zone)
-        elif key == "threshold":
-            field = replace(field, follows="type", shown=among(()), validate=validate, hint=hint)
         elif key in ("type", "alertPriority"):
             offered = TYPES if key == "type" else ALERTS
             field = replace(field, kind="choice", options=offered if value or key != "type" else ("", *offered))

@@ -184,26 +184,10 @@ def reject(app: Spine) -> None:
         return consent.deny(app, [one.ask for one in _things(app) if isinstance(one, WaitingAsk)])
     inbox, now = _inbox(app), app.clock()
 
-    def work() -> int:
-        for one in chosen:
-            inbox.reject(one.id, reviewer=ACTOR, now=now)
-        return len(chosen)
-
-    def again() -> None:
-        for one in chosen:
-            inbox.reopen(one.id)
-
-    def reopened(_: object) -> None:
-        words = (
-            f"Pending again: {chosen[0].wanted}" if len(chosen) == 1 else f"{len(chosen)} proposals are pending again"
-        )
-        app.say(words)
-        return app.changed()
-
-    def done(count: int) -> None:
-        words = f"Rejected: {chosen[0].wanted}" if count == 1 else f"Rejected {count} proposals"
-        app.undo_next(lambda: app.find(again, reopened))
+    def done(rejected: list[Proposal]) -> None:
+        words = f"Rejected: {chosen[0].wanted}" if len(chosen) == 1 else f"Rejected {len(chosen)} proposals"
+        app.undo_next(lambda: _take_back(app, rejected))
         app.say(f"{words}. {app.key_of('change.undo')} undoes it.")
-        return app.changed()
+        app.changed()
 
-    return app.find(work, done)
+    return app.find(lambda: [inbox.reject(one.id, reviewer=ACTOR, now=now) for one in chosen], done)

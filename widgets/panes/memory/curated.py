@@ -20,7 +20,7 @@ from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Piece
 
 if TYPE_CHECKING:
-    from memory.curated.model import Invalid, Memory
+    from memory.curated.model import Memory
     from memory.curated.operations.records import CuratedOverview
 
 Json = Mapping[str, Any]
@@ -65,10 +65,9 @@ class CuratedPane(RecordPane):
         found = None if look is None else look.overview(now)
         if look is None or found is None:
             return
-        problems = [str(found.error.message)] if found.error else [str(one) for one in found.health.get("problems", ())]
-        if problems:
-            yield Record("curated#health", problems[0], sign="alert", tone="alert", values={"part": "health"},
-                         words="\n".join(problems))  # fmt: skip
+        # They name the files that are not memories, too.
+        for words in [found.error.message] if found.error else map(str, found.health.get("problems", ())):
+            yield Record(f"curated#health:{words}", words, sign="alert", tone="alert", values={"part": "health"})
         if look.curated is not None and (waits := _waiting(look)):
             yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to take in", sign="right",
                          tone="accent", values={"part": "waits"},
@@ -76,14 +75,13 @@ class CuratedPane(RecordPane):
                          mark=waits)  # fmt: skip
         since = format_utc(now - LATELY)
         lately = [one for one in found.decisions if one["decided_at"] >= since][:MOST]
-        for title, note, rows in (
-            ("LEARNED LATELY", "", [_decision(one) for one in lately]),
+        for title, rows in (
+            ("LEARNED LATELY", [_decision(one) for one in lately]),
             *_memories(found),
-            ("NOT READ", "not memories", [_invalid(one) for one in found.invalid]),
-            ("EARLIER WRITES", "", [_decision(one) for one in found.decisions if one not in lately]),
+            ("EARLIER WRITES", [_decision(one) for one in found.decisions if one not in lately]),
         ):
             if rows:
-                yield Heading(title, f"{sum(not row.depth for row in rows):,}  {note}".rstrip())
+                yield Heading(title, f"{sum(not row.depth for row in rows):,}")
                 yield from rows
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -112,7 +110,7 @@ class CuratedPane(RecordPane):
                 "file": thing["target_filename"], "reverts": thing["reverts"],
             }  # fmt: skip
         if item.part != "memories":
-            return {"": Prose(with_keys(item.words, self.app))} if thing is None else dict(thing)
+            return {"": Prose(with_keys(item.words or item.title, self.app))}
         memory, recalls, winner = thing
         header, source = memory.header, memory.header.provenance
         return {
@@ -175,7 +173,7 @@ def _selector(memory: Memory) -> dict[str, str]:
     return {key: value for key, value in given.items() if value}
 
 
-def _memories(found: CuratedOverview) -> Iterator[tuple[str, str, list[Record]]]:
+def _memories(found: CuratedOverview) -> Iterator[tuple[str, list[Record]]]:
     """Yield the memories of each scope, those of the workspace first, each with those that it overrides below it."""
     everywhere = {one.memory.key for one in found.shadows if one.reader is None}
     scopes: dict[tuple[int, str], list[Memory]] = {}
@@ -189,7 +187,7 @@ def _memories(found: CuratedOverview) -> Iterator[tuple[str, str, list[Record]]]
             below = [one.memory for one in found.shadows if one.winner.key == memory.key]
             rows.append(_memory(f"curated#{memory.key}", memory, found.recalls.get(memory.key, {}), folds=bool(below)))
             rows += [_memory(f"curated#{memory.key}>{one.key}", one, {}, winner=memory) for one in below]
-        yield READERS[some[0].root.scope].format(some[0].root.agent), "", rows
+        yield READERS[some[0].root.scope].format(some[0].root.agent), rows
 
 
 def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, winner: Memory | None = None) -> Record:
@@ -209,12 +207,6 @@ def _memory(ref: str, memory: Memory, recalls: Json, *, folds: bool = False, win
         thing=(memory, recalls, winner), columns=ROW,
         cells={"kind": Piece(TYPES.get(header.type, header.type), "muted")},
     )  # fmt: skip
-
-
-def _invalid(bad: Invalid) -> Record:
-    told = {"reason": bad.reason, "line": bad.line, "code": bad.code, "folder": bad.root.folder}
-    return Record(f"curated#invalid:{bad.root.key}/{bad.filename}", f"{bad.filename}:{bad.line}  {bad.reason}",
-                  sign="alert", tone="alert", values={"part": "invalid"}, thing=told)  # fmt: skip
 
 
 def _decision(one: Json) -> Record:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import ClassVar, overload
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -38,38 +38,6 @@ ROOMY = 18
 
 NARROW = 26
 """Cells of a column below which titles take up to two lines."""
-
-
-class Cards(Sequence[Hashable]):
-    """The rows of a column: for each task as many as a card has lines, then single rows; made when asked for."""
-
-    def __init__(self, tasks: Sequence[RowKey], lines: int, last: Sequence[LineRow] = ()) -> None:
-        self._tasks, self._lines, self._last = tasks, lines, last
-
-    def __len__(self) -> int:
-        """Return how many rows there are."""
-        return len(self._tasks) * self._lines + len(self._last)
-
-    @overload
-    def __getitem__(self, place: int) -> Hashable: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Hashable]: ...
-
-    def __getitem__(self, place: int | slice) -> Hashable | Sequence[Hashable]:
-        """Return the row at a place, or those of a slice."""
-        if isinstance(place, slice):
-            return [self[one] for one in range(*place.indices(len(self)))]
-        card, number = divmod(place, self._lines)
-        if card >= len(self._tasks):
-            return self._last[place - len(self._tasks) * self._lines]
-        return Continuation(self._tasks[card], number) if number else self._tasks[card]
-
-    def index(self, key: Hashable, *_: int) -> int:
-        """Return the place of a task's first row, or of a single row; ValueError: it is not here."""
-        if key in self._last:
-            return len(self._tasks) * self._lines + self._last.index(key)
-        return self._tasks.index(key) * self._lines
 
 
 class CardList(PaneList):
@@ -233,8 +201,11 @@ class Board(Horizontal):
                 lanes[key.item.section].append(key)
         self._lanes, self._unread = list(lanes.values()), [key for key in keys if isinstance(key, LineRow)]
         lines = max([cards.fit_cards() for cards in self.lists]) + (self._pane.size.height >= ROOMY)
-        for number, cards in enumerate(self.lists):
-            cards.set_rows(Cards(self._lanes[number], lines, () if number else self._unread), to_top=to_top)
+        for number, (cards, tasks) in enumerate(zip(self.lists, self._lanes, strict=True)):
+            rows: list[Hashable] = []
+            for task in tasks:
+                rows += (task, *(Continuation(task, place) for place in range(1, lines)))
+            cards.set_rows([*rows, *(() if number else self._unread)], to_top=to_top)
         self._say()
 
     def find(self, row: RowKey) -> bool:

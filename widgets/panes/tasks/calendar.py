@@ -30,11 +30,6 @@ NARROW, LOW = 56, 9
 ROW = Columns(Column("sign", 1, importance=4), Column("at", 5, importance=3), Column("title", minimum=14))
 """The columns of a task on a day: kind of occasion, time, title."""
 
-OFTEN_ROW = Columns(
-    Column("sign", 1, importance=3), Column("title", minimum=14), Column("when", 16, "right", importance=2), gap=2
-)
-"""The columns of a task that recurs often: sign, title, how often."""
-
 
 class DayRow(RowKey):
     """A task on one of its days; it stays the same object as long as the task is on that day.
@@ -73,16 +68,14 @@ def occasion_line(occasion: Occasion, width: int, glyphs: Glyphs, *, often: bool
     """Return a task on a day in `width` cells; one that recurs `often` shows how often instead of when."""
     task, kind = occasion.task, occasion.kind
     title = Piece(task.title, "muted" if kind in ("done", "again") else PRIORITY_TONES.get(task.priority, "plain"))
-    if often:
-        when = Piece(describe(task.recurring or ""), "muted")
-        return OFTEN_ROW.line(width, {"sign": Piece(glyphs.recurring, "muted"), "title": title, "when": when})
     sign = {
         "overdue": Piece(glyphs.alert, "alert"),
         "again": Piece(glyphs.recurring, "muted"),
         "done": Piece(glyphs.check, "muted"),
     }.get(kind, Piece(glyphs.recurring if task.recurring else " ", "muted"))
-    at = f"{occasion.at:%H:%M}" if occasion.at else ""
-    return ROW.line(width, {"at": Piece(at, "muted"), "sign": sign, "title": title})
+    at = f"{occasion.at:%H:%M}" if occasion.at and not often else ""
+    often_words = Piece(f"  {describe(task.recurring or '')}" if often else "", "muted")
+    return ROW.line(width, {"at": Piece(at, "muted"), "sign": sign, "title": line(title, often_words)})
 
 
 class Calendar(Horizontal):
