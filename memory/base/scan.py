@@ -100,15 +100,16 @@ _POLICIES: tuple[tuple[str, str], ...] = (
     ("policy_transcript_dump", r"^\s*(?:user|assistant|system|tool)\s*:\s|\btranscript\s+dump\b"),
 )
 _TIMES = r"\b(?:today|yesterday|tomorrow|current\s+sprint|this\s+week|next\s+week)\b"
+# Patterns are compiled when a text first needs them: most texts need none of these.
 # A joiner between two emoji belongs to them; anywhere else it hides text.
-_INVISIBLE = re.compile(
+_INVISIBLE = (
     "[\u200b\u200c\u200e\u200f\u2060-\u2064\ufeff\u202a-\u202e\u2066-\u2069\u00ad\u180e\U000e0000-\U000e007f"
     "\u061c\u2065\u206a-\u206f\ufff9-\ufffb\U0001d173-\U0001d17a]|\u200d"
 )
 # Blanks and marks that belong to other scripts and to pictures; between two Latin letters they hide a word.
 _BLANKS = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _MARKS = "\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_INSIDE = re.compile(f"(?<=[A-Za-z])[{_BLANKS}{_MARKS}]+(?=[A-Za-z])")
+_INSIDE = f"(?<=[A-Za-z])[{_BLANKS}{_MARKS}]+(?=[A-Za-z])"
 _EMPHASIS = re.compile(r"[*`~]+|(?<!\w)_+|_+(?!\w)")
 _LOOKALIKES = str.maketrans(
     "\u0430\u0435\u0456\u043e\u0440\u0441\u0443\u0445\u0455\u0458\u0501\u051b\u051d\u04bb\u03bf\u03b1\u03b9\u03bd\u03c1\u0131\u0261\u0442\u043c\u043d\u043a\u0432",
@@ -116,7 +117,7 @@ _LOOKALIKES = str.maketrans(
 )
 _ANYWHERE = re.IGNORECASE | re.MULTILINE
 _APOSTROPHES = dict.fromkeys((0x2018, 0x2019, 0x2BC), "'")
-_PICTURE = re.compile("[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]")
+_PICTURE = "[\u2190-\u2bff\u3030\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff]"
 
 
 def rejecting(texts: tuple[str, ...], profile: str = "standard") -> list[str]:
@@ -178,7 +179,7 @@ def _readable(text: str) -> str:
     """Return a text as a reader takes it: hidden characters do not break up words, and wide letters are letters."""
     if text.isascii():
         return text
-    shown = re.sub(f"[{_MARKS}]", "", _INVISIBLE.sub("", text))
+    shown = re.sub(f"[{_MARKS}]", "", re.sub(_INVISIBLE, "", text))
     return unicodedata.normalize("NFKC", re.sub(f"[{_BLANKS}]", " ", shown)).translate(_APOSTROPHES)
 
 
@@ -195,12 +196,12 @@ def _hidden(text: str) -> set[int]:
     codes = set[int]()
     if text.isascii():
         return codes
-    for match in _INVISIBLE.finditer(text):
+    for match in re.finditer(_INVISIBLE, text):
         around = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
-        if match[0] == "\u200d" and all(side and _PICTURE.match(side) for side in around):
+        if match[0] == "\u200d" and all(side and re.match(_PICTURE, side) for side in around):
             continue
         codes.add(ord(match[0]))
-    codes.update(ord(match[0][0]) for match in _INSIDE.finditer(text))
+    codes.update(ord(match[0][0]) for match in re.finditer(_INSIDE, text))
     return codes
 
 
@@ -252,7 +253,7 @@ tooluse toolresult inst sys hookcontext startofturn endofturn endoftext
 """
 _NAMES = frozenset(_TAG_NAMES.split())
 """Names of tags, without separators, that products put around what a model is told."""
-_TAGS = re.compile(
+_TAGS = (
     # A bracket before a possible tag of any name; a comparison, an arrow and a number are none.
     rf"[{_OPENS}](?=[^\s\d=-]|\s+[{_SLASHES}])|[{_ANGLES}](?=\s*[{_SLASHES}])"
     # A bracket of any kind before a name that models know.
@@ -292,7 +293,7 @@ def harmless(text: str) -> str:
     A second call changes nothing.
     """
     if not text.isascii() or any(char in text for char in "<[{("):
-        text = _TAGS.sub(_escaped, text)
+        text = re.sub(_TAGS, _escaped, text)
     return _ROLES.sub(r"\1\\:", text) if ":" in text or "\uff1a" in text else text
 
 
