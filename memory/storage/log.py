@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory.document.compare import Region, compare, compare_lines, is_lines, lines_of
 from memory.document.lines import encode
@@ -23,7 +23,7 @@ from memory.errors import MemdeckError
 
 from .changes import Change, FileChange, Touched, TouchKind, is_by_place, new_id, touched_in
 from .own_folders import StateFolder
-from .records import Identity, Records, identity, key, last_look, time_text
+from .records import Records, identity, key, last_look, time_text
 from .safe_open import FileVersion, Stored, version_of
 
 if TYPE_CHECKING:
@@ -41,16 +41,8 @@ PASSING = 5.0
 _LONGEST_CHAIN = 1000  # Undos of undos; a longer chain is not one that a person made.
 
 
-class _NewFile(NamedTuple):
-    """One file of a change to be recorded; `kept` is None where its bytes before the change are not known."""
-
-    path: str
-    before: Identity
-    after: Identity
-    kept: int | None
-    mode: int | None
-    regions: Sequence[Region]
-    touched: Sequence[Touched]
+_Described = tuple[FileChange, Sequence[Region], Sequence[Touched]]
+"""A file of a change with the differences in it, and the entries that these touch."""
 
 
 class ChangeLog(Records):
@@ -87,7 +79,7 @@ class ChangeLog(Records):
         """
         by_place = is_by_place(change.actor, change.operation)
         with self._stores.glance():  # Compared before the database is locked: other processes wait for it.
-            files = [self._new_file(file, regions.get(file.path), by_place=by_place) for file in change.files]
+            files = [self._described(file, regions.get(file.path), by_place=by_place) for file in change.files]
 
         def work(db: sqlite3.Connection) -> None:
             _add(db, change, files)
@@ -105,19 +97,11 @@ class ChangeLog(Records):
         change = Change(new_id(now), now, actor, operation, summary, (), undoes=undoes)
         self._run(lambda db: _add(db, change, ()), None)
 
-    def _new_file(
+    def _described(
         self, file: FileChange, regions: Sequence[Region] | None = None, *, by_place: bool = False
-    ) -> _NewFile:
+    ) -> _Described:
         regions = self.touched_by(file) if regions is None else regions
-        return _NewFile(
-            file.path,
-            identity(file.before),
-            identity(file.after),
-            sum(region.size for region in regions),
-            file.mode,
-            regions,
-            self.entries_of(file.path, regions, by_place=by_place),
-        )
+        return file, regions, self.entries_of(file.path, regions, by_place=by_place)
 
     # -- noticing what other programs did -----------------------------------------------------------------------
 
@@ -177,19 +161,15 @@ class ChangeLog(Records):
             if (seen is None and data is not None) or (seen is not None and version and version != seen.version):
                 _put_seen(db, path, data, version)
             return False
-        before = seen.data
-        lost = seen.identity is not None and before is None
-        file = FileChange(path, before, data)
-        new = self._new_file(file, () if lost else None)
-        if lost:
-            new = new._replace(before=seen.identity, kept=None)
+        described = self._described(FileChange(path, seen.data, data))
+        file, _, touched = described
         name = path.rpartition("/")[2]
-        words = "edited" if [one.title for one in new.touched] == [name] else touched_in(new.touched)
+        words = "edited" if [one.title for one in touched] == [name] else touched_in(touched)
         if data is None or seen.identity is None:
             words = "removed" if data is None else "created"
         writer = self._stores.reading(path)[0].writer
         change = Change(new_id(now), now, writer, "edit", f"{name}: {words}", (file,))
-        _add(db, change, [new])
+        _add(db, change, [described])
         _put_seen(db, path, data, version)
         return True
 
@@ -280,7 +260,7 @@ class ChangeLog(Records):
 # -- writing to the database ------------------------------------------------------------------------------------
 
 
-def _add(db: sqlite3.Connection, change: Change, files: Iterable[_NewFile]) -> None:
+def _add(db: sqlite3.Connection, change: Change, files: Iterable[_Described]) -> None:
     """Record a change that was made."""
     texts = (change.actor, change.operation, change.summary, change.reviewer)
     actor, operation, summary, reviewer = (None if text is None else _plain_text(text) for text in texts)
@@ -293,20 +273,21 @@ def _add(db: sqlite3.Connection, change: Change, files: Iterable[_NewFile]) -> N
         ),
     )
     seq = cursor.lastrowid
-    for number, file in enumerate(files):
-        mode = file.mode if file.after is None else None
-        row = (seq, number, key(file.path), *(file.before or (None, None)), *(file.after or (None, None)))
-        db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, file.kept, mode))
+    for number, (file, regions, touched) in enumerate(files):
+        sides = [identity(data) or (None, None) for data in (file.before, file.after)]
+        kept, mode = sum(region.size for region in regions), file.mode if file.after is None else None
+        row = (seq, number, key(file.path), *sides[0], *sides[1], kept, mode)
+        db.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         db.executemany(
             "INSERT INTO region VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (seq, number, k, *one[:4], None if one.section is None else encode(one.section))
-                for k, one in enumerate(file.regions)
+                for k, one in enumerate(regions)
             ],
         )
         db.executemany(
             "INSERT INTO touched VALUES (?, ?, ?, ?, ?, ?)",
-            [(seq, number, one.ref, one.old_ref, _plain_text(one.title), one.kind) for one in file.touched],
+            [(seq, number, one.ref, one.old_ref, _plain_text(one.title), one.kind) for one in touched],
         )
     if not change.files:  # A note is about a change, and does not undo it.
         return

@@ -28,20 +28,25 @@ if TYPE_CHECKING:
 _PAUSE = 0.01  # Seconds between two reads of a file that another program is writing.
 
 
-class Options(TypedDict, total=False):
-    """What a transaction may be told besides its operation, actor and time.
-
-    `undoes` and `redoes` are the id of the change that this one undoes or redoes. With `recorded`, a change that the
-    change log does not accept fails, because what it removes would be lost. `proposal` is one that a person, the
-    `reviewer`, accepted; without it an agent's change must pass the rules of `memory.review`. Without `wait`, BusyError
-    comes at once where the lock is held.
+class Links(TypedDict, total=False):
+    """What a change may have to do with others, as `Change` has it; an agent's change without a `proposal` must pass
+    the rules of `memory.review`.
     """
 
     undoes: str | None
     redoes: str | None
-    recorded: bool
     proposal: str | None
     reviewer: str | None
+
+
+class Options(Links, total=False):
+    """What a transaction may be told besides its operation, actor and time.
+
+    With `recorded`, a change that the change log does not accept fails, because what it removes would be lost. Without
+    `wait`, BusyError comes at once where the lock is held.
+    """
+
+    recorded: bool
     wait: bool
 
 
@@ -61,15 +66,16 @@ class Transaction:
         *,
         actor: str,
         now: datetime,
-        **options: Unpack[Options],
+        recorded: bool = False,
+        wait: bool = True,
+        **links: Unpack[Links],
     ) -> None:
-        """Store the change's operation, actor and time; the lock is taken on entry."""
-        self.operation = operation
-        self.actor = actor
-        self.now = now
+        """Store what the change is about; the lock is taken on entry. See `Options`."""
+        self._change = Change(new_id(now), now, actor, operation, "", (), **links)
         self._store = store
         self._log = store.history
-        self._options = options
+        self._recorded = recorded
+        self._wait = wait
         self._files: dict[str, FileChange] = {}
         self._like: dict[str, str] = {}
         self._held: dict[str, bytes] = {}
@@ -93,7 +99,7 @@ class Transaction:
         with writing(store.place.path), ExitStack() as stack:
             self._open = store.place.open()
             stack.callback(self._open.close)
-            store.lock.acquire(self._open.folder, self.operation, self.now, wait=self._options.get("wait", True))
+            store.lock.acquire(self._open.folder, self._change.operation, self._change.time, wait=self._wait)
             stack.callback(store.lock.release)
             with _room_for_records():
                 self._recover(self._open)
@@ -242,20 +248,8 @@ class Transaction:
         planned.sort(key=lambda file: file.after is None)
         if self._appended is not None and len(planned) > 1:
             raise ValueError("a file is added to in a change of its own")
-        proposal = self._options.get("proposal")
-        change = Change(
-            new_id(self.now),
-            self.now,
-            self.actor,
-            self.operation,
-            summary,
-            tuple(planned),
-            undoes=self._options.get("undoes"),
-            redoes=self._options.get("redoes"),
-            reviewer=self._options.get("reviewer"),
-            proposal=proposal,
-        )
-        if planned and proposal is None and is_agent(self.actor):
+        change = self._change._replace(summary=summary, files=tuple(planned))
+        if planned and change.proposal is None and is_agent(change.actor):
             self._store.together.gate(change, self._store.prefix, self._store.together)
         if planned:
             with writing(self._store.place.path):
@@ -283,7 +277,7 @@ class Transaction:
             if durable:
                 self._sync([places.stage])
             recorded = change._replace(files=tuple(step.recorded() for step in steps))
-            if not self._log.begin(recorded) and self._options.get("recorded"):
+            if not self._log.begin(recorded) and self._recorded:
                 raise _unrecorded(self._log.warnings)
             self._put_marks(places.stage)
             # An addition is not taken back by its record: a torn line is ended by the next one.
