@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.document import parse
 from memory.errors import BlockedError, ConfigError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
@@ -100,6 +101,24 @@ def test_what_an_agent_only_moved_stays_the_persons(workspace: Workspace) -> Non
     workspace.notice(NOW)
     allowed(workspace, lambda look: restore_entry(look, "Long gone", now=NOW))
     held(workspace, lambda look: task_operations.remove_task(look, "Long gone", now=NOW))
+
+
+@pytest.mark.parametrize("left_out", [b"", b"- due: 2024-01-14\n"])
+def test_only_a_whole_copy_is_a_move(workspace: Workspace, left_out: bytes) -> None:
+    """A text whose every line is elsewhere afterwards is moved; where the copy lacks one, it is removed."""
+
+    def moved(look: Snapshot) -> Edit:
+        data = look.document("tasks.md").dump()
+        task = b"### [HIGH] Deploy" + data.partition(b"### [HIGH] Deploy")[2].partition(b"\n###")[0] + b"\n"
+        assert left_out in task
+        copy = task.replace(left_out, b"") if left_out else task
+        document = parse(data.replace(task, b"").replace(b"## Completed\n", b"## Completed\n\n" + copy))
+        return Edit({"tasks.md": document}, "moved")
+
+    if not left_out:
+        allowed(workspace, moved)
+    else:
+        assert held(workspace, moved).details["kinds"] in (["remove"], ["rewrite"])
 
 
 def _rule(workspace: Workspace, actor: str, kind: str, decision: str) -> None:
