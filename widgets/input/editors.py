@@ -206,8 +206,6 @@ class Choice(Drawing, Widget, can_focus=True):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"choice--chosen"}
 
-    CHOOSE: ClassVar[Binding.Group] = Binding.Group("choose")
-
     DEFAULT_CSS = """
     Choice {
         height: 1;
@@ -220,8 +218,8 @@ class Choice(Drawing, Widget, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The previous option", group=CHOOSE),
-        Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", group=CHOOSE),
+        Binding("left", "step(-1)", "before", id="choice.previous", tooltip="The previous option", show=False),
+        Binding("right,space", "step(1)", "next", id="choice.next", tooltip="The next option", show=False),
     ]
 
     chosen: reactive[str] = reactive("")
@@ -268,10 +266,12 @@ class Choice(Drawing, Widget, can_focus=True):
         firsts = [option[:1].casefold() for option in self.options if option]
         return tuple(firsts) if len(set(firsts)) == len(firsts) and all(map(str.isalnum, firsts)) else ()
 
+    def _arrows(self) -> str:
+        return "/".join(map(name_of_keys(self.app), ("left", "right")))
+
     def _hint(self) -> str:
         """Which keys choose."""
-        arrows = "/".join(map(name_of_keys(self.app), ("left", "right")))
-        return " or ".join(filter(None, (arrows, " ".join(self.letters))))
+        return " or ".join(filter(None, (self._arrows(), " ".join(self.letters))))
 
     def _placed(self) -> list[tuple[int, str, str]]:
         """The options as first cell, label and option, the chosen one in brackets; it alone if not all fit."""
@@ -309,7 +309,7 @@ class Choice(Drawing, Widget, can_focus=True):
             used = x + cell_width(label)
         hint = self._hint() if self.has_focus else ""
         if len(placed) < len(self.options):
-            hint = f"{self.options.index(self.chosen) + 1} of {len(self.options)}"
+            hint = f"{self.options.index(self.chosen) + 1} of {len(self.options)} {self._arrows() if hint else ''}"
         if used + 3 + cell_width(hint) <= width:
             parts.append(self.draw((Piece(f"   {hint}", "muted"),), cell_width(hint) + 3))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)

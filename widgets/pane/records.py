@@ -21,6 +21,7 @@ from memory.base.clock import Moment
 from memory.base.safe_text import plural
 from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
+from widgets.dialogs.dialogs import LOW
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
 from widgets.text.glyphs import Glyphs
@@ -158,7 +159,8 @@ class RecordPane(Pane):
         """Return the rows after the line of their purpose, with a blank line above each heading and group."""
         found = list(self.records(snapshot, now))
         self._count = sum(isinstance(row, Record) and self.counts(row) for row in found)
-        rows: list[Any] = [Note(self.purpose)] if found and self.purpose else []
+        low = self.is_attached and self.app.size.height < LOW
+        rows: list[Any] = [Note(self.purpose)] if found and self.purpose and not low else []
         for place, row in enumerate(found):
             begins = isinstance(row, Heading) or (isinstance(row, Record) and row.group and not row.depth)
             if rows and (not place or begins):
