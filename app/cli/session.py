@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.history.outside import OutsideRemoval
     from memory.operations.context import C, Closeable
     from memory.trust.consent import Trust
     from memory.workspace import Outcome
@@ -316,28 +315,6 @@ class Session:
         for sentence in outcome.remarks:
             tell(f"memdeck: {sentence}")
         return outcome
-
-    def look_outside(self) -> None:
-        """Log what other programs did.
-
-        Nothing is done in a workspace that memdeck never changed, because reading starts no history, nor if the change
-        log is unreliable; `doctor` says why.
-        """
-        with suppress(MemdeckError):
-            if self.workspace.store.history.seen():
-                self.workspace.notice(self.now)
-
-    def removals(self) -> tuple[OutsideRemoval, ...]:
-        """Return the changes by other programs that removed entries which are still missing, newest first."""
-        from memory.history.outside import outside_removals
-
-        with suppress(MemdeckError):
-            return outside_removals(self.workspace, self.now)
-        return ()
-
-    def left_by(self, outcome: Outcome) -> Snapshot:
-        """Return the files as a change left them: another program may have saved an older copy since."""
-        return self.workspace.snapshot() if outcome.snapshot is None else outcome.snapshot
 
     def tell(self, words: str) -> None:
         """Write one line to stderr, after the name of the program."""

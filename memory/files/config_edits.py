@@ -82,7 +82,8 @@ def unset(context: Context, key: str) -> Result:
 
 def _changed(context: Context, operation: str, key: str, build: Callable[[Snapshot], Edit]) -> Result:
     outcome = context.change(operation, build)
-    value = context.left_by(outcome).config.get(key)
+    # Another program may have saved an older copy since.
+    value = (outcome.snapshot or context.workspace.snapshot()).config.get(key)
     words = outcome.summary if outcome.change.files else f"{key} already has this value"
     return Result(lambda: {"config": {key: value}}, lambda paint: [paint.line(words)])
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from memory.files.edit import Edit
     from memory.files.snapshot import Snapshot
-    from memory.history.outside import OutsideRemoval
     from memory.trust.consent import Trust
     from memory.workspace import Outcome, Workspace
 
@@ -80,15 +79,6 @@ class Context(Protocol):
 
     def change(self, operation: str, build: Callable[[Snapshot], Edit]) -> Outcome:
         """Make a change of the memory files."""
-
-    def left_by(self, outcome: Outcome) -> Snapshot:
-        """Return the files as a change left them."""
-
-    def look_outside(self) -> None:
-        """Log what other programs did; errors are left to `doctor`."""
-
-    def removals(self) -> tuple[OutsideRemoval, ...]:
-        """Return the changes by other programs that removed entries which are still missing, newest first."""
 
     def warn(self) -> None:
         """Tell the caller about problems with the change log."""

@@ -12,27 +12,23 @@ from typing import Any, TypeVar
 from memory.base.clock import format_local, format_utc, humanize, read_moment
 from memory.base.problems import Problem
 from memory.errors import MemdeckError, UsageError
-from memory.files import MEMORY_FILES
 from memory.files.check import line_findings, write_plainly
 from memory.files.fields.dress import READ
 from memory.files.fields.values import moment_or_none
 from memory.files.status import Attention, Brief, brief
 from memory.files.tasks.model import Task
-from memory.history.outside import OutsideRemoval, lost_files
+from memory.history.outside import OutsideRemoval, lost_files, outside_removals
 from memory.maintenance.run import ahead_of, held_words
 from memory.monitoring.overview import MonitorStanding, resting_in, standings
 from memory.monitoring.schedule import Overdue, overdue
 from memory.operations import Choice, Context, argument, option, verb
 from memory.operations.result import Paint, Result, listing, problem_json, problems_found, short
 from memory.review.inbox import Inbox
-from memory.workspace import Workspace
 
 from . import approvals_of, check_all, waiting_in
 
 T = TypeVar("T")
 _SOME = 5
-_SHORT = 4_000_000
-"""Up to so many bytes of memory files are compared with their last known content before the status is printed."""
 LEVELS = ("error", "warning", "note")
 
 
@@ -216,9 +212,10 @@ class _Status:
 @verb("status", serves="look", examples=("memdeck status", "memdeck status -o json"))
 def status(context: Context) -> Result:
     """Show a summary: counts, due and overdue entries, monitors, last maintenance, problems."""
-    if _is_short(context.workspace):
-        context.look_outside()
     workspace, now = context.workspace, context.now
+    with suppress(MemdeckError):  # `doctor` says why the change log cannot be used; reading starts none.
+        if workspace.store.history.seen():
+            workspace.notice(now)
     found = brief(context.snapshot.readable(), now)
     # What cannot be read counts as empty here: `doctor` reports the problems of the folder.
     decided = _or_none(lambda: approvals_of(workspace, context.trust, context.environ)) or ()
@@ -236,7 +233,7 @@ def status(context: Context) -> Result:
         attention=found.attention(len(waiting_in(decided))),
         alerts=[one for one in standings(workspace, found.snapshot, now, context.trust) if one.monitor in alerting],
         proposals=_or_none(Inbox(workspace.together).count) or 0,
-        removed=context.removals(),
+        removed=_or_none(lambda: outside_removals(workspace, now)) or (),
         problems=lost + [problem for problem in found.problems if problem.level != "note"],
     )
     return Result(told.json, told.lines)
@@ -247,15 +244,6 @@ def _or_none(read: Callable[[], T]) -> T | None:
         return read()
     except MemdeckError:
         return None
-
-
-def _is_short(workspace: Workspace) -> bool:
-    """Return whether the files are fast to read: for very long ones, other operations log what other programs did."""
-    size = 0
-    for name in MEMORY_FILES:
-        with suppress(OSError):
-            size += os.stat(workspace.memory / name).st_size
-    return size <= _SHORT
 
 
 def _systems(context: Context) -> dict[str, Any]:
