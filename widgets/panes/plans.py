@@ -33,6 +33,15 @@ STATES: dict[str, tuple[str, Tone]] = {
 
 LABELS = {"currentPhase": "phase", "planId": "id", "dependsOn": "depends on"}
 """The labels of fields that differ from their names."""
+ABOUT = {
+    "status": "planning, running, blocked, completed, failed or another word.",
+    "currentPhase": "The phase that is worked on.",
+    "projects": "The projects that take part, separated by commas.",
+    "planId": "The name by which tasks belong to the plan (orchestrationId).",
+    "dependsOn": "The ids of the tasks that come first, separated by commas.",
+    "text": "Goes below the fields, such as the table of its tasks.",
+}
+"""What fields are for, where their labels do not say it."""
 
 EDITED = ("title", "status", "currentPhase", "projects", "planId")
 TASK_EDITED = ("title", "project", "phase", "dependsOn", "status", "progress")
@@ -128,7 +137,7 @@ class PlansPane(RecordPane):
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new plan."""
         fields = [*_fields({"status": "planning"}, ("title", "status", "projects", "planId"))]
-        fields.append(FieldSpec("text", "text", "multiline"))
+        fields.append(FieldSpec("text", "text", "multiline", about=ABOUT["text"]))
         return add_form_of("orchestration add", "New plan", fields, "title")
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
@@ -228,7 +237,7 @@ def _fields(values: Mapping[str, str], names: Sequence[str]) -> list[FieldSpec]:
     return [
         FieldSpec(
             name, LABELS.get(name, name), value=values.get(name, ""), required=name == "title",
-            suggestions=STATUSES if name == "status" else (),
+            suggestions=STATUSES if name == "status" else (), about=ABOUT.get(name, ""),
         )
         for name in names
     ]  # fmt: skip
