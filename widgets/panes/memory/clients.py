@@ -39,7 +39,7 @@ class ClientsPane(RecordPane):
     pane_id: ClassVar[str] = "clients"
     title: ClassVar[str] = "Clients"
     purpose: ClassVar[str] = "The clients' own memories; found by search."
-    empty: ClassVar[str] = "No client of agents keeps memories about this workspace."
+    empty: ClassVar[str] = "No client keeps memories about this workspace."
     filter_fields: ClassVar[tuple[str, ...]] = ("client", "scope", "type", "agent")
     item_name: ClassVar[str] = "memory"
     removes: ClassVar[str] = "clients remove"
