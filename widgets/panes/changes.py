@@ -21,8 +21,7 @@ from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.panes import all_panes, pane_of
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, clip_line, line, pad_line, wrap_line
-from widgets.text.words import beside as ago
-from widgets.text.words import short_moment
+from widgets.text.words import dated, short_moment
 
 LoggedChange: TypeAlias = Mapping[str, Any]
 """A change of the log, with the keys of `memdeck changes list`."""
@@ -105,10 +104,10 @@ class ChangesPane(RecordPane):
 
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return actor and time, and whether it can still be taken back."""
-        at, state = _time(item.thing, self.zone), item.values["state"]
+        state = item.values["state"]
         by = item.values["by"] if item.thing["actor"] != OUTSIDE else "another program, or an editor"
         return {
-            "by": f"{by}, {at:%Y-%m-%d %H:%M:%S}, {ago(Moment('', at.date(), at), self.now, self.zone)}",
+            "by": f"{by}, {dated(item.thing['time'], self.now, self.zone)}",
             "state": "its text is no longer kept, so it cannot be reverted" if state == "thinned" else state,
         }
 
@@ -164,7 +163,9 @@ def _time(change: LoggedChange, zone: tzinfo) -> datetime:
 
 
 def _title(entry: Mapping[str, Any]) -> str:
-    return plain_title(entry["file"], entry["title"]) if entry["title"] != entry["file"] else _file_name(entry["file"])
+    return (
+        plain_title(entry["file"], entry["title"]) if entry["title"] != entry["file"] else PurePath(entry["file"]).name
+    )
 
 
 def short_actor(name: str) -> str:
@@ -177,10 +178,6 @@ def place_name(file: str) -> str:
     """Return the title of the pane that shows the entries of a file; any other file by its path."""
     pane = pane_of(file)
     return next((one.title for one in all_panes() if one.id == pane), file)
-
-
-def _file_name(path: str) -> str:
-    return PurePath(path).name
 
 
 # Differences
@@ -210,10 +207,7 @@ def readable(view: ChangeView) -> ChangeView:
     """Return the view with the fields of records in JSON as `label: value`, one a line; any other as it is."""
     if not view.file.endswith((".json", ".jsonl")):
         return view
-    lines: list[str] = []
-    for sign, texts in groupby(view.lines, lambda text: text[:1]):
-        for text in texts:
-            lines += (f"{sign}{one}" for one in _fields(text[1:]))
+    lines = [f"{text[:1]}{one}" for text in view.lines for one in _fields(text[1:])]
     words = (text[1:].partition(": ") for text in reversed(lines))
     named = {key: value for key, mark, value in words if mark}
     title = next((named[name] for name in NAMING if name in named), "")
@@ -243,7 +237,7 @@ def view_title(view: ChangeView) -> str:
     if view.title != view.file:
         return plain_title(view.file, view.title)
     names = (text[6:].strip() for text in view.lines[:20] if text[1:6] == "name:")
-    return next(filter(None, names), "") or _file_name(view.file)
+    return next(filter(None, names), "") or PurePath(view.file).name
 
 
 def _body(view: ChangeView) -> Sequence[str]:

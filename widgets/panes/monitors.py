@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any, ClassVar
 
-from memory.base.clock import Moment, format_local
 from memory.base.cron import describe
 from memory.files.check import unread_lines
 from memory.files.monitors import Monitor
@@ -25,7 +24,7 @@ from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs, sparkline
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
-from widgets.text.words import beside, dated, next_run, since, until
+from widgets.text.words import dated, next_run, since, until
 
 TYPES = tuple(DEFAULTS)
 """The types of monitors."""
@@ -55,6 +54,7 @@ _FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
 ROW = Columns(
     Column("sign", 1, importance=9),
     Column("title", minimum=16),
+    Column("watched", 36),
     Column("status", 14, importance=3),
     Column("checked", 12, "right", importance=2),
     Column("next", 10, "right", importance=1),
@@ -119,10 +119,12 @@ class MonitorsPane(RecordPane):
         sign, status = state_pieces(one, picture, self.glyphs)
         silenced = picture is not None and bool(picture.silenced)
         quiet = silenced or (picture is not None and picture.muted is not None)
+        watched = one.url or one.command or one.text_of("host") or one.text_of("path") or ""
         run = None if self.is_blocked(item) else next_run(one.interval, self.now, self.zone)
         return {
             "sign": sign,
             "title": line(one.name, Piece(f"  {'silent' if silenced else 'muted'}" if quiet else "", "muted")),
+            "watched": Piece(watched, "muted"),
             "status": status,
             "checked": Piece(since(one.last_check, self.now, self.zone), "muted"),
             "next": Piece(until(run, self.now, self.zone), "muted"),
@@ -180,7 +182,7 @@ class MonitorsPane(RecordPane):
         if picture is None or alert is None:
             return told
         if alert.known and alert.since is not None and (alert.alerting or not (picture.blocked or picture.stale)):
-            told["alert since" if alert.alerting else "since"] = self._dated(alert.since)
+            told["alert since" if alert.alerting else "since"] = dated(alert.since.isoformat(), self.now, self.zone)
         if alert.alerting:
             sent = {"yes": "a message was sent", "held": "the message waits"}.get(alert.told, "no message was sent yet")
             told["told"] = sent if alert.failures < 2 else f"{sent}; {alert.failures} failures in a row"
@@ -189,7 +191,7 @@ class MonitorsPane(RecordPane):
         told["cannot run"] = Piece(picture.broken, "alert") if picture.broken else ""
         if picture.blocked:
             told["needs"] = Piece(f"your approval (T): {picture.blocked}", "warn")
-        told["muted"] = picture.muted and f"until {self._dated(picture.muted)}"
+        told["muted"] = picture.muted and f"until {dated(picture.muted.isoformat(), self.now, self.zone)}"
         return {**told, "silenced": picture.silenced}
 
     def _charts(self, picture: MonitorStanding) -> Mapping[str, Any]:
@@ -218,10 +220,6 @@ class MonitorsPane(RecordPane):
             Piece(f"{sign} ", "good" if past.state == "healthy" else tone), f"{when:<6} ",
             Piece(f"{past.state:<8}", tone), Piece(took, "muted"), f"  {past.summary}",
         )  # fmt: skip
-
-    def _dated(self, instant: datetime) -> str:
-        moment = Moment("", instant.astimezone(self.zone).date(), instant)
-        return f"{format_local(instant, self.zone)}, {beside(moment, self.now, self.zone)}"
 
     # What can be done
 

@@ -6,12 +6,12 @@ import re
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
-from memory.base.clock import BadMoment, late_words, read_moment
+from memory.base.clock import late_words
 from widgets.detail import DetailLine, Labelled, Lines
 from widgets.pane.records import lines_of
 from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
-from widgets.text.words import PRIORITY_TONES, beside, progress_line
+from widgets.text.words import PRIORITY_TONES, beside, dated, progress_line
 
 if TYPE_CHECKING:
     from memory.files.tasks.model import Task
@@ -27,9 +27,9 @@ def task_detail(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> list
         "notes": _text("notes", joined(task.notes or "")),
         "outcome": _text("outcome", task.outcome),
         "last update": task.last_update,
-        "started": _when(task.started, now, zone),
-        "completed": _when(task.completed, now, zone),
-        "created": _when(task.created, now, zone),
+        "started": dated(task.started, now, zone),
+        "completed": dated(task.completed, now, zone),
+        "created": dated(task.created, now, zone),
         "plan": task.orchestration_id,
         "cron job": task.cron_job_id,
         "other fields": {key: _text(key, str(value)) for key, value in task.extra.items() if value},
@@ -53,7 +53,7 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         words = f"due {moment.text}, {late_words(moment, now, zone) if overdue else beside(moment, now, zone)}"
         first += [Piece("  "), Piece(f"{glyphs.alert} {words}", "alert") if overdue else Piece(words)]
     elif task.due:
-        wrong = task.section != "completed" and _when(task.due, now, zone) == task.due
+        wrong = task.section != "completed"
         words = f"{glyphs.alert} due {task.due}, no date" if wrong else f"due {task.due}"
         first += [Piece("  "), Piece(words, "alert" if wrong else "plain")]
     lines: list[Line] = [tuple(first)]
@@ -68,17 +68,6 @@ def _state(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> DetailLin
         lines.append(progress_line(task.progress, glyphs, 12))
     # Nothing is cut here: this is what a task is opened for.
     return Lines(tuple(lines), hang=len(priority) + 2)
-
-
-def _when(text: str | None, now: datetime, zone: tzinfo) -> str | None:
-    """A date with its distance from now in words; an impossible date as it is."""
-    if not text:
-        return None
-    try:
-        moment = read_moment(text, zone)
-    except BadMoment:
-        return text
-    return f"{text}, {beside(moment, now, zone)}" if moment is not None else text
 
 
 _SOFT = re.compile(r"(?<=\S)[ \t]*\r?\n[ \t]*(?=[^\s*+>#|\-])(?!\d+[.)] )")
