@@ -99,10 +99,10 @@ class Inbox:
 
     def log_of(self, proposal: Proposal) -> SharedLog:
         """Return the log of a proposal's files; RefusedError `review.path` if no log of the workspace covers them."""
-        for log in self._log.logs():
-            if log.place == proposal.place:
-                return log
-        raise _unknown(proposal)
+        found = [log for log in self._log.logs() if log.place == proposal.place]
+        if not found:
+            raise _unknown(proposal)
+        return found[0]
 
     # -- deciding -----------------------------------------------------------------------------------------------
 
@@ -116,10 +116,7 @@ class Inbox:
         proposal = self._waiting(proposal_id)
         store = self._store(proposal)
         change = retry(lambda: self._accept(store, proposal, reviewer, now, take))
-        accepted = replace(proposal, state="accepted", decided_by=reviewer, decided_at=now, change_id=change.id)
-        # The change is made: if that cannot be noted here, the next reader finds it in the change log.
-        with suppress(MemdeckError):
-            proposals.update(store.together, accepted, was="waiting")
+        _settle(store.together)
         return change
 
     def _accept(self, store: Store, proposal: Proposal, reviewer: str, now: datetime, take: Take | None) -> Change:
@@ -218,7 +215,10 @@ class Inbox:
 
 
 def _settle(log: SharedLog) -> None:
-    """Mark proposals as accepted whose change was made by a process that was killed before it could mark them."""
+    """Mark the proposals as accepted whose change is made, as the change log says: its process may have been killed.
+
+    Where that cannot be noted, the next look does it.
+    """
     waiting = {one.id: one for one in proposals.listed(log, "state = 'waiting'")}
     marks = ", ".join("?" * len(waiting))
     for record in log.history.records(f"proposal IN ({marks})", list(waiting), 0) if waiting else ():
