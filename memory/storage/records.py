@@ -8,6 +8,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, MutableSequence, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from memory.document.compare import Region, apply, inverted
@@ -16,7 +17,7 @@ from memory.document.lines import decode
 from .changes import ChangeRecord, RecordedFile, Touched, the_one
 from .database import Database, DatabaseKind
 from .own_folders import StateFolder
-from .safe_open import FileVersion, digest
+from .safe_open import FileVersion
 
 T = TypeVar("T")
 _TABLES = """
@@ -56,7 +57,7 @@ Identity = tuple[int, bytes] | None
 
 def identity(data: bytes | None) -> Identity:
     """Return the size and the hash of bytes, None for no file."""
-    return None if data is None else (len(data), digest(data)[:_HASH])
+    return None if data is None else (len(data), sha256(data).digest()[:_HASH])
 
 
 def key(path: str) -> str | bytes:

@@ -10,9 +10,7 @@ import errno
 import os
 import stat as st
 import time
-from collections import deque
 from dataclasses import dataclass
-from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -96,19 +94,6 @@ class Stored(NamedTuple):
 
 MISSING = Stored(b"", ABSENT)
 """The result of reading a missing file."""
-
-
-_DIGESTS: deque[tuple[bytes, bytes]] = deque(maxlen=4)
-
-
-def digest(data: bytes) -> bytes:
-    """Return the SHA-256 of bytes; those of the files that a change is about are hashed once."""
-    for known, found in tuple(_DIGESTS):
-        if known is data:
-            return found
-    found = sha256(data).digest()
-    _DIGESTS.append((data, found))
-    return found
 
 
 # -- opening and reading ------------------------------------------------------------------------------------------

@@ -9,15 +9,15 @@ from __future__ import annotations
 import os
 import re
 import stat as st
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
+from hashlib import sha256
 from pathlib import Path
 
 from memory.errors import ConflictError, MemdeckError, reading, write_failed, writing
 
 from . import fsio
 from .changes import FileChange
-from .safe_open import ABSENT, FileVersion, digest, read_open
+from .safe_open import ABSENT, FileVersion, read_open
 
 KEPT = ".kept"
 """The name suffix of a displaced file with bytes that no other file holds."""
@@ -30,21 +30,17 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 def digest_of(data: bytes | None) -> str | None:
     """Return the SHA-256 of bytes in hex, None for no file."""
-    return None if data is None else digest(data).hex()
+    return None if data is None else sha256(data).hexdigest()
 
 
-def digest_in(name: str, folder: int, known: Sequence[bytes | None] = ()) -> str | None:
-    """Return the SHA-256 of a file in an open folder, None where there is none, "" where it is not a file of ours.
-
-    `known` are bytes that it may hold: comparing is quicker than hashing.
-    """
+def digest_in(name: str, folder: int) -> str | None:
+    """Return the SHA-256 of a file in an open folder, None where there is none, "" where it is not a file of ours."""
     try:
         found = os.lstat(name, dir_fd=folder)
         if not st.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
             return ""
         with fsio.closing(os.open(name, _READ, dir_fd=folder)) as fd:
-            data = os.pread(fd, found.st_size + 1, 0)
-            return digest_of(next((one for one in known if one == data), data))
+            return digest_of(os.pread(fd, found.st_size + 1, 0))
     except FileNotFoundError:
         return None
 
@@ -91,7 +87,6 @@ class Step:
         self.label = label
         self.parent, _, self.name = path.rpartition("/")
         self.stage_folder = stage
-        self.known: Sequence[bytes | None] = ()
         self.folder = -1
         self.here: str | None = None
         self.staged: str | None = None
@@ -102,8 +97,8 @@ class Step:
 
     def look(self) -> None:
         """Compare the file in place and the staged one with the digests."""
-        self.here = None if self.folder < 0 else digest_in(self.name, self.folder, self.known)
-        self.staged = digest_in(self.label, self.stage_folder, self.known)
+        self.here = None if self.folder < 0 else digest_in(self.name, self.folder)
+        self.staged = digest_in(self.label, self.stage_folder)
 
     @property
     def crossed(self) -> bool:
@@ -200,7 +195,6 @@ class FileStep(Step):
         """Plan the step; nothing is read yet."""
         super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
         self.file = file
-        self.known = (file.before, file.after)
         self._folders = folders
         self._like = like
         self.adds = adds
@@ -280,7 +274,7 @@ class FileStep(Step):
         if not self.begun:
             return
         with reading(self.path):
-            self.staged = digest_in(self.label, self.stage_folder, self.known)
+            self.staged = digest_in(self.label, self.stage_folder)
         gone = self.staged is None and self.after is not None  # Files cannot be exchanged here.
         if self.before is not None and self.staged != self.before and not gone:
             raise conflict(self.path)
