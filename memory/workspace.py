@@ -14,7 +14,7 @@ from memory.files.versions.diff import Trail, trace
 from .base.clock import format_utc, machine_zone
 from .base.programs import retry
 from .document import Document, Entry
-from .document.compare import Region, compare, with_top
+from .document.compare import Region, compare
 from .document.model import parse, updated
 from .errors import MemdeckError, UsageError
 from .files import MEMORY_FILES, MEMORY_FOLDER, template_files
@@ -332,8 +332,7 @@ class Workspace:
                         continue
                     refuse_unwritable(name, before)
                     document = stamped(document, now)
-                regions = with_top(regions, before, document)  # `stamped` may have set the time of the change.
-                transaction.write(_INSIDE + name, document.dump(), base=stored.base, regions=regions)
+                transaction.write(_INSIDE + name, document.dump(), base=stored.base)
                 written[name] = document
             self._coming = written
             change = transaction.commit(edit.summary)

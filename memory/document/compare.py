@@ -60,13 +60,6 @@ def compare(before: Document, after: Document) -> tuple[Region, ...]:
     return tuple(regions)
 
 
-def with_top(regions: Sequence[Region], before: Document, after: Document) -> tuple[Region, ...]:
-    """Return the regions between two documents; `regions` are right but for the top, which changed once more since."""
-    top, new_top = before.bom + before.front_raw, after.bom + after.front_raw
-    first = (Region("top", 0, top, new_top),) if top != new_top else ()
-    return (*first, *[region for region in regions if region.kind != "top"])
-
-
 def apply(regions: Sequence[Region], before: bytes) -> bytes:
     """Return the new bytes for the old ones; ValueError where the regions were not made from these."""
     pieces: list[bytes] = []

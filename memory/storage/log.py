@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -73,13 +73,11 @@ class ChangeLog(Records):
 
         return self._run(work, False)
 
-    def done(self, change: Change, regions: Mapping[str, Sequence[Region]]) -> None:
-        """Record a change whose files are in place; `regions` are the differences in files where the caller knows
-        them.
-        """
+    def done(self, change: Change) -> None:
+        """Record a change whose files are in place."""
         by_place = is_by_place(change.actor, change.operation)
         with self._stores.glance():  # Compared before the database is locked: other processes wait for it.
-            files = [self._described(file, regions.get(file.path), by_place=by_place) for file in change.files]
+            files = [self._described(file, by_place=by_place) for file in change.files]
 
         def work(db: sqlite3.Connection) -> None:
             _add(db, change, files)
@@ -97,10 +95,8 @@ class ChangeLog(Records):
         change = Change(new_id(now), now, actor, operation, summary, (), undoes=undoes)
         self._run(lambda db: _add(db, change, ()), None)
 
-    def _described(
-        self, file: FileChange, regions: Sequence[Region] | None = None, *, by_place: bool = False
-    ) -> _Described:
-        regions = self.touched_by(file) if regions is None else regions
+    def _described(self, file: FileChange, *, by_place: bool = False) -> _Described:
+        regions = self.touched_by(file)
         return file, regions, self.entries_of(file.path, regions, by_place=by_place)
 
     # -- noticing what other programs did -----------------------------------------------------------------------

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from memory.document.compare import Region
 from memory.errors import BusyError, MemdeckError, RefusedError, in_words, no_room, writing
 
 from . import fsio, safe_open
@@ -81,7 +80,6 @@ class Transaction:
         self._held: dict[str, bytes] = {}
         self._appended: str | None = None
         self._marks: dict[str, int] = {}
-        self._regions: dict[str, Sequence[Region]] = {}
         self._reads: dict[str, Stored] = {}
         self._open: OpenFolder | None = None
         self._entered = ExitStack()
@@ -156,23 +154,13 @@ class Transaction:
                 return stored
             time.sleep(_PAUSE)
 
-    def write(
-        self,
-        path: str,
-        data: bytes,
-        *,
-        base: bytes | None,
-        mode: int | None = None,
-        regions: Sequence[Region] | None = None,
-    ) -> None:
+    def write(self, path: str, data: bytes, *, base: bytes | None, mode: int | None = None) -> None:
         """Plan a file's new bytes; `base` is what the caller started from, None if there must be no file yet.
 
-        Bytes equal to the base are dropped. `mode` holds the permission bits of a file that is restored, `regions` what
-        is different from the base, where the caller knows it. ValueError when the path is already planned.
+        Bytes equal to the base are dropped. `mode` holds the permission bits of a file that is restored. ValueError
+        when the path is already planned.
         """
         self._plan(FileChange(path, base, data, mode))
-        if regions is not None:
-            self._regions[self._store.shown(path)] = regions
 
     def remove(self, path: str, *, base: bytes) -> None:
         """Plan to remove a file that still holds `base`."""
@@ -287,7 +275,7 @@ class Transaction:
             self._put_in_place(steps, places, folders)
             self._made = True
             with self._warning():
-                self._log.done(recorded, self._regions)
+                self._log.done(recorded)
             self._end(steps, durable=durable)
         except BaseException as error:
             # Half of a change stays as it is, with its intent and the staged files: the next start tries again.

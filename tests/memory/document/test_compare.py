@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.document import Document, Entry, parse
-from memory.document.compare import apply, compare, inverted, with_top
+from memory.document.compare import apply, compare, inverted
 from memory.document.match import units_of
 from memory.document.merge import merge
 from memory.document.model import updated
@@ -40,18 +40,6 @@ def test_regions_lead_from_one_to_the_other(before: bytes, after: bytes) -> None
         assert apply(inverted(regions), after) == before
         assert inverted(inverted(regions)) == regions
         assert bool(regions) == (before != after)
-
-
-def test_a_new_time_in_the_front_matter_changes_the_region_of_the_top_alone() -> None:
-    """The regions of a document that was given another time are those from before with the top, or without one."""
-    before = parse(b"---\nupdated: monday\n---\n## One\n### x\n- a: 1\n### y\n")
-    after = before.remove_entry(0, 1)
-    for time in ("tuesday", "monday"):
-        stamped = after.set_meta("updated", time)
-        assert with_top(compare(before, after), before, stamped) == compare(before, stamped)
-        assert with_top(compare(before, after.set_meta("updated", "friday")), before, stamped) == compare(
-            before, stamped
-        )
 
 
 BASE = (
