@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS, SEVERAL
+from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -83,9 +83,7 @@ _PURPOSES = {
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
-    "Commands": re.compile(
-        r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|Before the tests:|In `[^`]*`:"
-    ),
+    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|In `[^`]*`:"),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),
@@ -93,6 +91,7 @@ _NOTES = {
 """The sections of the map that take notes, each with the beginning of such a note."""
 _BEGIN = re.compile(r"(Not released yet|Since [\w./+@-]{1,60}): (.+)")
 """A line of the current state that has a section of its own."""
+_SINCE = re.compile(r"\d+ commits? came after the tag `[^`]*`\.\s*")
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -188,7 +187,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     for path in first:
         said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))
         begin.append(_line(path, " ".join(filter(None, said))))
-    areas = [_line(one["path"], one["note"]) for one in parts["denseSourceAreas"]]
+    areas = [_line(one["path"], one["note"].replace(UNDESCRIBED, "")) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
     told += [_line(path, one["role"]) for path, one in roles.items() if path not in {*first, *modules}]
     tests = [line for line in told if ": Tests; " in line]
@@ -234,11 +233,15 @@ def _current_focus(bundle: Bundle) -> list[str]:
     for one in focus["currentState"]:
         title, text = found.groups() if (found := _BEGIN.fullmatch(one)) else ("Current state", one)
         sections.setdefault(title, []).append(inline(text))
+    # The heading says the tag.
+    summary = (
+        _SINCE.sub("", focus["summary"]) if any(title.startswith("Since") for title in sections) else focus["summary"]
+    )
     run = f"{snapshot['status'].capitalize()} ({snapshot['validatedAt']}): {snapshot['summary']}"
     results = [f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
                for one in snapshot["results"]]  # fmt: skip
     return [
-        "# Current focus", "", inline(focus["summary"]), "",
+        "# Current focus", "", *([inline(summary), ""] if summary else []),
         *(line for title, lines in sections.items() for line in _section(inline(title), lines)),
         *_section("Known risks", map(inline, focus["knownRisks"])),
         *_section("Validation commands", _commands(bundle)),

@@ -13,7 +13,7 @@ from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS
 
 from .ci import ci_files
 from .commands import ONE_TEST, SET_UP, around_tests, commands_of
-from .documents import capital, cut, ended, is_said, listed, opening_of, plain, reasons_of, sections_of, without_praise
+from .documents import capital, cut, ended, is_said, listed, opening_of, plain, sections_of, without_praise
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
@@ -26,9 +26,8 @@ _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
-_CITED = re.compile(r"^title:[ \t]*[\"']?([^\"'\n]{8,200})", re.MULTILINE)
-_DOCC = re.compile(r"\.docc/[^/]+\.md\Z")
-"""The first page of a documentation for Swift."""
+_SIGNS = re.compile(r"\A[^\w`(\"'\[]+")
+"""Pictures and the like before the first word."""
 _NO_NEWS = re.compile(
     r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare"
     r"|revert|fixup|wip|automated|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog"
@@ -38,7 +37,7 @@ _NO_NEWS = re.compile(
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _THIN, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 8, 9, 600, 0.1, 4, 300
+_SUMMARY, _SHORT, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 8, 600, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 8, 5, 8
@@ -71,7 +70,8 @@ class _Repository:
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and len(tree.text(path)) > _POINTER]
         self.commands = commands_of(tree, self.projects)
-        self.validation = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
+        named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
+        self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
         self.name, self.uses = self._name(), Uses(tree)
 
     def bundle(self) -> dict[str, Any]:
@@ -121,35 +121,22 @@ class _Repository:
         names = (self.name.lower(), os.path.basename(tree.root).lower())
         # A package that is not named like the whole describes only itself.
         own = main is not None and (self.readme is None or main.name.lower().rpartition("/")[2] in names)
-        packages = [main if own else None, *(project.root for project in self.projects[:1])]
-        described = next(
-            (
-                without_praise(re.sub(r"\A[^\w`(\"'\[]+", "", plain(one.description)))
-                for one in packages
-                if one is not None and one.description
-            ),
-            "",
-        )
+        packages = [one for one in (main if own else None, *(one.root for one in self.projects[:1])) if one is not None]
+        texts = (_SIGNS.sub("", plain(one.description)) for one in packages if one.description)
+        described = without_praise(next(texts, ""))
         opening = opening_of(self.opened, _SUMMARY, known=described.rstrip("."), names=names)
         if described and opening:
-            if len(described.split()) >= _SHORT and described.rstrip(".") not in opening:
-                opening = ""
-            elif described.rstrip(".") in opening or is_said(described, opening):
+            if described.rstrip(".") in opening or is_said(described, opening):
                 described = ""
-        cited = _CITED.search(tree.text("CITATION.cff"))
-        said = [one for one in (described, opening) if one] or ([one_line(cited[1])] if cited else [])
-        if len(" ".join(said).split()) < _THIN and (more := reasons_of(self.opened, self.name, 250)):
-            said = [more] if is_said(" ".join(said), more) and ";" not in more else [*said, more]
+            elif len(described.split()) >= _SHORT:
+                opening = ""
+        said = [one for one in (described, opening) if one]
+        guides = (opening_of(sections_of(tree.text(path)), _SUMMARY, strict=True) for path in self.guides)
+        said = said or [one for one in (plain(main.description) if main else "", *guides) if one][:1]
         if said:
-            named = (one if one.startswith(self.name) or _NAMED.match(one) else capital(one) for one in said)
-            return " ".join(map(ended, named))
-        inner = plain(self.main.description) if self.main is not None else ""
-        pages = {path: sections_of(tree.text(path)) for path in tree.files if _DOCC.search(path)}
-        guides = {path: sections_of(tree.text(path)) for path in self.guides[1:]}
-        said = [inner, *(opening_of(one, _SUMMARY) for one in pages.values())]
-        said += [opening_of(one, _SUMMARY, strict=True) for one in guides.values()]
-        if opening := next(filter(None, said), ""):
-            return ended(opening)
+            return " ".join(
+                ended(one if one.startswith(self.name) or _NAMED.match(one) else capital(one)) for one in said
+            )
         if tree.sources():
             return f"A {' and '.join(tree.languages()[:2])} project; no file says what it is for."
         if any(map(is_document, tree.files)):
@@ -179,7 +166,7 @@ class _Repository:
         found = [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
-        more = [command for command in self.commands if command not in self.validation[:2]]
+        more = [one for one in self.commands if one not in self.validation[:2] and one.kind != SET_UP]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
         found += around_tests(self.tree, self.commands, self.folder)
         if self.tree.has(hooks := ".pre-commit-config.yaml"):

@@ -53,14 +53,15 @@ _TOOLS = (
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
     ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
-             r"|ava|tap|prove|rspec|phpunit|pest|ctest|bats|gotestsum|cargo nextest run|rake(?:$| test| spec)"
-             r"|(?:cargo|go|dart|flutter|dotnet|mix|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
+             r"|ava|tap|prove|mix test(?:\.(?:ci|all))?|rspec|phpunit|pest|ctest|bats|gotestsum"
+             r"|cargo nextest run|rake(?:$| test| spec)"
+             r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
              r"|bun|rails) test"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
-              r"|(?:\./)?mvnw? (?:\S+ )*?package|make$"),
+              r"|(?:\./)?mvnw? (?:\S+ )*?package|make(?: all\b.*| -j ?\d*)?$"),
 )  # fmt: skip
 _TOOLS_OF = {
     "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8|pip|uv|poetry|pdm",
@@ -103,7 +104,8 @@ _TARGET = re.compile(
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
 _NO_STEP = re.compile(
     r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
-    r"|brew|choco|sudo (?:install|dpkg)|.*\b(?:clean|lint|format)\b|-\w|.*update$|.*--?version$|pip freeze"
+    r"|brew|choco|rustup|corepack|sudo (?:install|dpkg)|.*pip install (?:-U|--upgrade) \S+$|.*\b(?:clean|lint"
+    r"|format)\b|-\w|.*update$|.*--?version$|composer update|pip freeze"
     r"|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
 )
 """Lines of a script that prepare nothing which a person would have to prepare."""
@@ -351,48 +353,58 @@ def _is_step(text: str) -> bool:
 
 
 def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
-    """Return what belongs to the tests: what is run before them, where they are told or in CI, what CI runs them on,
-    the services it starts, and what is run in the `folder` of the main package; in all where there is no test at the
-    root.
+    """Return what belongs to the tests: the set-up before them, what CI runs them on and the services it starts, and
+    what is run in the `folder` of the main package; in all folders where there is no test at the root.
     """
-    told = {" ".join(one.words): one.kind for one in commands}
+    told = {one.text: one.kind for one in commands}
     inside = _inside(tree)
-    if "test" not in told.values():
-        return inside[:_MOST_BEFORE]
-    tests: list[tuple[str, Job, list[str]]] = []
-    for job in _scripts(tree):
-        lines = [line for line in job.lines if not line.folder]
-        kinds = [told.get(line.text) or (_kind(line.text, {}) or ("",))[0] for line in lines]
-        if "test" in kinds:
-            at = kinds.index("test")
-            before = [
-                f"`{line.text}`"
-                for line, kind in zip(lines[:at], kinds, strict=False)
-                if line.whole and line.always and kind in ("", SET_UP, "build") and _is_step(line.text)
-            ]
-            tests.append((lines[at].text, job, before))
-    test = next(words for words, kind in told.items() if kind == "test")
-    notes = [one for one in inside if folder and one.startswith(f"In `{folder}`:")][:1]
+    test = next((text for text, kind in told.items() if kind == "test"), None)
+    if test is None:
+        return [*_set_up(commands), *inside[:_MOST_BEFORE]]
+    tests = [(_plainly(line.text), job) for job in _scripts(tree) for line in job.lines if not line.folder]
+    tests = [one for one in tests if one[0] == test or (_kind(one[0], {}) or ("",))[0] == "test"]
+    tests.sort(key=lambda one: one[0] != test)
+    notes = next(filter(None, (_before(job, test, told) for text, job in tests if text == test)), _set_up(commands))
+    notes += [one for one in inside if folder and one.startswith(f"In `{folder}`:")][:1]
     first = _LAUNCHERS.sub("", test).split()[:2]
-    alike = [job for text, job, _ in tests if _LAUNCHERS.sub("", text).split()[:2] == first] or [
-        job for _, job, _ in tests
-    ]
-    if alike := [job for job in alike if job.runs_on]:
+    alike = [job for text, job in tests if job.runs_on and _LAUNCHERS.sub("", text).split()[:2] == first]
+    if alike := alike or [job for _, job in tests if job.runs_on]:
         on: dict[str, list[str]] = {}
-        for job in (job for job in alike if job.path == alike[0].path):
-            for key, values in job.runs_on.items():
-                on[key] = [*dict.fromkeys([*on.get(key, []), *values])]
+        for key, values in (one for job in alike if job.path == alike[0].path for one in job.runs_on.items()):
+            on[key] = [*dict.fromkeys([*on.get(key, []), *values])]
         several = {key for key, values in on.items() if len(values) > 1 and key not in ("version", "name")}
         shown = several if len(several) <= _MOST_KEYS else {key for key in several if key == "os" or "version" in key}
         # One version only is told where no other key is about the same tool.
         shown |= {key for key in on if key.endswith("-version") and key.partition("-")[0] not in several}
         said = [f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items() if key in shown]
         notes += [f"CI tests with {'; '.join(said)} (`{alike[0].path}`)."] if said else []
-    services = dict.fromkeys(one for _, job, _ in tests for one in job.services)
-    notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
-    known = [f"`{one.text}`" for one in commands]
-    for text, job, before in tests:
-        elsewhere = re.match(r"(?i)macos|windows", (job.runs_on.get("os") or [""])[0])
-        if text == test and not elsewhere and not set(before) <= set(known):
-            return [*notes, f"Before the tests: {', '.join(before[:_MOST_BEFORE])} (from `{job.path}`)."]
-    return notes
+    services = dict.fromkeys(one for _, job in tests for one in job.services)
+    return [*notes, *([f"The tests in CI use the services {', '.join(services)}."] if services else [])]
+
+
+def _set_up(commands: list[Command]) -> list[str]:
+    return [f"Set up: `{one.text}` ({one.source})." for one in commands if one.kind == SET_UP]
+
+
+def _before(job: Job, test: str, told: dict[str, str]) -> list[str]:
+    """Return the note of the set-up where a script prepares the tests; what builds is no part of it."""
+    lines = [(_plainly(line.text), line) for line in job.lines if not line.folder]
+    at = [text for text, _ in lines].index(test)
+    kinds = {text: told.get(text) or (_kind(text, {}) or ("",))[0] for text, line in lines[:at]
+             if line.whole and line.always and _is_step(line.text)}  # fmt: skip
+    steps = [text for text, kind in kinds.items() if kind in ("", SET_UP)]
+    elsewhere = re.match(r"(?i)macos|windows", (job.runs_on.get("os") or [""])[0])
+    if elsewhere or not steps:
+        return []
+    # What prepares only a machine of CI does not replace the set-up that is told elsewhere.
+    set_up = next((text for text, kind in told.items() if kind == SET_UP and text not in steps), "")
+    steps = [set_up, *steps] if set_up and SET_UP not in kinds.values() else steps
+    return [f"Set up: {', '.join(f'`{text}`' for text in steps[:_MOST_BEFORE])} (from `{job.path}`)."]
+
+
+def _plainly(text: str) -> str:
+    """Return a command with one blank between its words, quoted only where it has to be."""
+    try:
+        return shlex.join(shlex.split(text))
+    except ValueError:
+        return text

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import dropwhile, pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import one_line
 from memory.base.words import content_words, stem
 
-from .tree import Tree, is_document
+from .tree import Tree
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -204,33 +204,6 @@ def opening_of(
     return ""
 
 
-_FEATURES = re.compile(r"(?:\w+ )?(?:features?|goals|what it does)\b.{0,20}", re.IGNORECASE)
-_WHY = re.compile(r"(?:why|about|what is|what's|overview|introduction|motivation|description)\b", re.IGNORECASE)
-_MOST_FEATURES, _REPEATED = 5, 0.7
-
-
-def reasons_of(sections: list[Section], name: str, most: int) -> str:
-    """Return a sentence about `name` from a section such as “Why”, else the list of features; "" without either."""
-    for section in sections:
-        told = [one for text in section.paragraphs[:2] for one in sentences(text)] if _WHY.match(section.title) else []
-        about = (one for one in told if one.lower().startswith(f"{name.lower()} ") and not _PRAISE.search(one))
-        if said := next((one for one in about if len(one) <= most), ""):
-            return said
-    for section in (one for one in sections if _FEATURES.fullmatch(_DECORATION.sub("", one.title))):
-        # What comes after another paragraph may be no feature.
-        blocks = dropwhile(lambda one: isinstance(one, str), section.blocks)
-        items = [
-            one.text for one in takewhile(lambda one: isinstance(one, ListItem), blocks) if isinstance(one, ListItem)
-        ]
-        texts = (_DECORATION.sub("", re.split(r"[.:](?: |\Z)| [-–—] | \(", item)[0]) for item in items)
-        found = [text for text in texts if 0 < len(text.split()) < 13][:_MOST_FEATURES]
-        while len("; ".join(found)) > most:
-            found.pop()
-        if len(found) > 1:
-            return f"{_DECORATION.sub('', section.title).capitalize()}: {'; '.join(found)}"
-    return ""
-
-
 def _says_something(sentence: str) -> bool:
     letters = len(re.findall(r"[^\W\d_]", sentence))
     if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
@@ -263,25 +236,20 @@ _NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|
                         re.IGNORECASE)  # fmt: skip
 _DECORATION = re.compile(r"\A[^\w`(]+|[^\w`)]+\Z")
 """What is no word at the beginning and the end of a title, such as a picture."""
-_PAGES = ("docs", "doc", "documentation", "guides")
 
 
 class Sayings:
-    """What the documents of a repository say of its folders and files: in lists, tables, drawn trees and pages."""
+    """What the documents of a repository say of its folders and files: in lists, tables and drawn trees."""
 
     def __init__(self, tree: Tree) -> None:
         """Read the documents."""
         self._said: dict[str, str] = {}
-        self._pages: dict[str, str] = {}
         for path, sections in documents(tree, _SAYS):
             items = (_ITEM.match(item.text) for section in sections for item in section.items)
             for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
                 told = first_sentence(plain(said), 200)
                 if len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told) and not told.endswith(":"):
                     self._said.setdefault(_key(name), told)
-        for path in sorted(tree.files, key=lambda path: (path.count("/"), path)):
-            if path.partition("/")[0].lower() in _PAGES and is_document(path):
-                self._pages.setdefault(_key(path.rpartition("/")[2].partition(".")[0]), path)
         self._tree = tree
 
     def of(self, path: str) -> str:
@@ -295,18 +263,6 @@ class Sayings:
             one for one in begun if re.search(rf"\b(?:class|struct|type) {one}\b", self._tree.text(path), re.IGNORECASE)
         ]
         return next((self._said[one] for one in (*keys, stem, *near) if one in self._said), "")
-
-    def page(self, path: str) -> str:
-        """Return the page of documentation with the name of a folder, after its title; "" without one."""
-        key = _key(path.rpartition("/")[2])
-        if key == _key(self._tree.root.rpartition("/")[2]):
-            return ""
-        page = self._pages.get(key, "")
-        sections = sections_of(self._tree.text(page), page) if page else []
-        title = next((_DECORATION.sub("", one.title) for one in sections if one.level == 1), "")
-        if not page:
-            return ""
-        return f"{title} (`{page}`)" if 1 < len(title.split()) < 9 and not title.isupper() else f"Explained in `{page}`"
 
 
 def _key(name: str) -> str:
@@ -341,7 +297,7 @@ def without_praise(text: str) -> str:
 def is_said(text: str, told: str) -> bool:
     """Return whether what a text says is in another one, by most of its words."""
     words, known = ({stem(word) for word in content_words(one)} for one in (text, told))
-    return len(words) > 2 and len(words & known) >= _REPEATED * len(words)
+    return len(words) > 2 and len(words & known) >= 0.7 * len(words)
 
 
 def sentences(text: str) -> list[str]:

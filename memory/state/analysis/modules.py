@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from memory.base.words import content_words, stem
+from memory.state.files.model import UNDESCRIBED
 
-from .documents import Sayings, capital, ended, first_sentence, is_said, listed, opening_of, plain, sections_of
+from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
 from .tree import HASHED, SOURCE_FOLDERS, Tree, is_test, language_of
 from .uses import Uses
@@ -19,9 +20,9 @@ from .uses import Uses
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
 """The share of sources that makes a folder the main one, and that of one with a usual name such as `src`."""
-_DIRECT, _FLAT, _PACKAGES = 3, 9, 10
-"""How many files make a folder a source folder, from how many parts on files are none, and how many packages are told
-where there are parts.
+_DIRECT, _FLAT, _PACKAGES, _SMALL = 3, 9, 10, 0.03
+"""How many files make a folder a source folder, from how many parts on files are none, how many packages are told where
+there are parts, and the share of the sources that makes a folder without a description a part.
 """
 _WORDS, _FEWEST, _MOST_TEXT, _MOST_SAID = 3, 2, 200_000, 260
 """How many words the description of a declaration has and that of a file, how many characters of a file are read, and
@@ -30,7 +31,7 @@ how long a description may be.
 
 
 class Parts(NamedTuple):
-    """The parts that are described, and the folders of which only the names that they declare are known."""
+    """The parts that are described, and the large folders that nothing describes."""
 
     modules: list[dict[str, str]]
     areas: list[dict[str, str]]
@@ -63,35 +64,29 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
     outer = [one for one in outer if not any(is_in(path, [one]) for path in known)]
     outer.sort(key=lambda one: (-_size(tree, one), one))
     parts, told = Parts([], []), summary
+    enough = _SMALL * sum(map(tree.files.__getitem__, tree.sources()))
     for path in dict.fromkeys(filter(None, [*paths, *outer])):
         package, is_file = packages.get(path), tree.has(path)
+        if is_file and not uses.weight(path):
+            continue
         said = _said_of(tree, path, package, sayings)
         is_known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
         if is_known or _repeats(said, path):
             whole = packages.keys() - {path} and all(is_in(one, [path]) for one in packages)
             said = "The main package" if package is not None and package is main and not whole else ""
         told += f" {said}"
-        if is_file and not uses.weight(path):
-            continue
         count = sum(one["path"] not in first for one in parts.modules)
         room = count < (_PACKAGES if package is not None and inner else MOST_MODULES) and (not is_file or count < _FLAT)
         name = package.name if package is not None else path.rpartition("/")[2]
-        declared = uses.declared(path, by_tests=path not in outer) if path != source else []
         if said and (room or path in first):
             parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
-        elif is_file and declared and (room or path in first):
-            parts.modules.append({"name": name, "path": path, "responsibility": _declares(declared)})
-        elif declared and not is_file and len(parts.areas) < MOST_MODULES:
-            parts.areas.append({"path": path, "note": _declares(declared)})
+        elif not (said or is_file) and path != source and _size(tree, path) > enough:
+            parts.areas.append({"path": path, "note": UNDESCRIBED})
     for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
         if (pair := uses.tested(folder)) is not None:
             said = f"Tests; `{pair[1]}` tests `{pair[0]}`."
             parts.modules.append({"name": folder, "path": folder, "responsibility": said})
     return parts
-
-
-def _declares(names: list[str]) -> str:
-    return f"Declares {listed([f'`{name}`' for name in names], len(names))}."
 
 
 def _repeats(said: str, path: str) -> bool:
@@ -112,7 +107,7 @@ def _said_of(tree: Tree, path: str, package: Package | None, sayings: Sayings) -
     if tree.has(path):
         return sayings.of(path) or _of_file(tree, path)
     said = capital(first_sentence(plain(package.description), _MOST_SAID)) if package is not None else ""
-    return said or sayings.of(path) or _of_folder(tree, path) or sayings.page(path)
+    return said or sayings.of(path) or _of_folder(tree, path)
 
 
 def _size(tree: Tree, folder: str) -> int:
@@ -308,7 +303,8 @@ def header(tree: Tree, path: str) -> str:
         return described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""
     for comment, code in _comments(text, path) if language_of(path) is not None else ():
         if said := described(comment, _WORDS):
-            about_file = comment.startswith("/*") and not (_DECLARED.match(code) or _VALUE.match(code))
+            block = comment.startswith("/*") and language_of(path) not in ("C", "C++")
+            about_file = block and not (_DECLARED.match(code) or _VALUE.match(code))
             if code.startswith("namespace") and not code.endswith(";"):
                 return ""
             return said if about_file or _ENDS.match(code) else ""

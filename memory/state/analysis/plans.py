@@ -47,6 +47,8 @@ _FOR_CONTRIBUTORS = _file("agents|claude|contributing|developing|hacking|(?:pull
                           r"\.(?:md|markdown|rst|txt)")  # fmt: skip
 _GUIDELINES = _words("pull requests?|checklist|(?:coding|style) guide(?:lines?)?|coding style")
 _HARD = _words(r"never|do not|don['’]t|must(?: not)?|always|(?:to|against|from|off) (?:the )?[`\w./-]+ branch")
+_COMMAND = re.compile(r"(?:run|to (?:run|build|test)\b[^`]*) `[^`]+`", re.IGNORECASE)
+"""A sentence that tells a command, which is no rule."""
 _RULE = re.compile(
     rf"{_HARD.pattern}|\b(?:only|required|please (?:run|add|use)|before (?:you|creating|opening|submitting|testing))\b"
     r"|❗|:exclamation:",
@@ -273,7 +275,9 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
                     and one.count("`") % 2 == 0
                     and (item or not _LEANS.match(one))
                 )
-                rules = (one for one in whole if not (_NO_RULE.search(one) or _OF_A_PERSON.match(one)))
+                rules = (
+                    one for one in whole if not (_NO_RULE.search(one) or _OF_A_PERSON.match(one) or _COMMAND.match(one))
+                )
                 found |= {capital(one): (path, section.title) for one in rules}
     chosen: list[str] = []
     for text in sorted(found, key=lambda one: _HARD.search(one) is None):

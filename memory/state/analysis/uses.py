@@ -7,7 +7,7 @@ from collections import Counter
 
 from .tree import Tree, is_test, language_of
 
-_MOST_FILES, _MOST_SHOWN, _OTHERS = 3000, 3, 0.75
+_MOST_FILES, _OTHERS = 3000, 0.75
 _WORD = re.compile(r"(?:[A-Z]\w*\.)+[A-Z]\w+|[A-Za-z_]\w{3,60}")
 _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"\".*?\"\"\"", re.DOTALL | re.MULTILINE)
 """Comments on lines of their own, and docstrings: what they contain is no use."""
@@ -61,13 +61,11 @@ class Uses:
                 declaring.setdefault(name, []).append(path)
         of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1}
         self._users: dict[str, set[str]] = {path: set() for path in sources}
-        self._names: dict[str, dict[str, set[str]]] = {path: {} for path in sources}
         for user, used in words.items():
             for name in used & of_one.keys():
                 path = of_one[name]
                 if path != user and self._reaches(user, used, path):
                     self._users[path].add(user)
-                    self._names[path].setdefault(name, set()).add(user)
 
     def _reaches(self, user: str, used: set[str], path: str) -> bool:
         """Return whether a file names another one or its folder, where names alone do not reach into other files."""
@@ -87,20 +85,6 @@ class Uses:
     def ranked(self, folder: str = "") -> list[str]:
         """Return the sources below a folder, those that help most to know first."""
         return sorted(self._tree.sources(folder), key=lambda path: (-self.weight(path), path))
-
-    def declared(self, path: str, *, by_tests: bool = True) -> list[str]:
-        """Return the names that a file or folder declares and most files outside of it use; tests count `by_tests`."""
-        inside = f"{path}/"
-        found = {
-            name: len([one for one in users if not one.startswith(inside) and (by_tests or not is_test(one))])
-            for one in ([path] if path in self._names else self._tree.sources(path))
-            for name, users in self._names.get(one, {}).items()
-            # A common word may be another thing, and a file's own name says nothing new.
-            if re.search(r".[A-Z_]|.{8}", name.rpartition(".")[2])
-            and name[0] != "_"
-            and _folded(name.rpartition(".")[2]) != _stem(path)
-        }
-        return sorted((name for name in found if found[name]), key=lambda name: (-found[name], name))[:_MOST_SHOWN]
 
     def tested(self, folder: str = "") -> tuple[str, str] | None:
         """Return the most useful source file with one test below a folder that is named after it, and that test."""

@@ -95,7 +95,7 @@ def test_own_repository() -> None:
     """The bundle of memdeck says what it is, what its rooms are for, and how it is tested."""
     bundle = sound(ROOT)
     assert bundle["project"]["name"] == "memdeck"
-    assert bundle["project"]["summary"].startswith("A terminal workspace manager for the memory of AI agents.")
+    assert bundle["project"]["summary"].startswith("A terminal workspace")
     parts = [*bundle["projectMap"]["modules"], *bundle["projectMap"]["denseSourceAreas"]]
     assert {"app", "widgets", "memory", "tests"} <= {part["path"] for part in parts}
     assert bundle["validationCommands"][0]["command"] == ["make", "test"]
