@@ -27,7 +27,7 @@ _HIDDEN = (
 _JOINER = "\u200d"
 _BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u17b4\u17b5")
 """The hidden characters that Python calls printable."""
-_SUSPECT = re.compile(f"[\x00-\x1f{_JOINER}{_HIDDEN}]")
+_SUSPECT = f"[\x00-\x1f{_JOINER}{_HIDDEN}]"
 
 
 def visible(text: str, *, newlines: bool = False) -> str:
@@ -45,9 +45,9 @@ def visible(text: str, *, newlines: bool = False) -> str:
         lines = text.split("\n")
         shown = [visible(line, newlines=True) for line in lines]
         return text if shown == lines else "\n".join(shown)
-    if not _SUSPECT.search(text):
+    if not re.search(_SUSPECT, text):
         return text
-    return _SUSPECT.sub(_show_in_lines if newlines else _show, text.replace("\r\n", "\n"))
+    return re.sub(_SUSPECT, _show_in_lines if newlines else _show, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
@@ -72,7 +72,7 @@ def _show_in_lines(match: re.Match[str]) -> str:
 def _joins(text: str, place: int) -> bool:
     """Return whether a joiner is between two characters that may form one glyph."""
     around = text[max(place - 1, 0) : place], text[place + 1 : place + 2]
-    return all(char > "\x7f" and not _SUSPECT.match(char) for char in around)
+    return all(char > "\x7f" and not re.match(_SUSPECT, char) for char in around)
 
 
 def cut(text: str, most: int = 60) -> str:
