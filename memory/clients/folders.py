@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from memory.base.clock import exact_utc
 from memory.base.programs import retry
@@ -138,8 +138,7 @@ Check = Callable[[ClientMemory], object]
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderWriter:
+class FolderWriter(NamedTuple):
     """Changes one folder at an aware time and for an actor; BlockedError `clients.consent` before it is allowed."""
 
     store: ClientStore
@@ -271,8 +270,7 @@ def notice(store: ClientStore, now: datetime) -> int:
     return store.together.notice(sorted({*names, *history.to_look_at()}), now)
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(NamedTuple):
     """A memory that a client deleted and that is still missing: its path, the change, and when it was noticed."""
 
     store: ClientStore

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from memory.clients.memories import ClientMemory, one_line, without_code
@@ -22,8 +22,7 @@ _NEAR = 0.9
 """From which share of the limits an index is nearly full."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexLink:
+class IndexLink(NamedTuple):
     """One link of an index: the file that it names, relative to the index, its title, and its line from 0.
 
     `entry` says that the line is only about that memory.
@@ -35,8 +34,7 @@ class IndexLink:
     entry: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Gauge:
+class Gauge(NamedTuple):
     """How full an index is: its lines and bytes, how many lines are loaded, and the titles that fall off."""
 
     lines: int

@@ -11,12 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 from urllib.parse import unquote, urlsplit
 
 from memory.base.clock import format_utc
@@ -41,8 +40,7 @@ _WORKTREE = re.compile(rb"gitdir: ((/.*)/\.git/worktrees/[^/\n]+)\n?")
 _SETTINGS_BYTES, _MARK_BYTES = 1_000_000, 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One folder of memories of a client.
 
     `scope` is project, user, local, or session; `root` its real path; `shown` its path for people, relative to the
@@ -212,8 +210,7 @@ def _around(folder: str, tops: set[str]) -> bool:
     return any(f"{one}/".startswith(f"{top}/") for one in (folder, real) for top in tops)
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """A folder of memories whose project is gone from its path, and is probably this workspace under another name."""
 
     root: Path

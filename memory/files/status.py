@@ -25,8 +25,7 @@ MAX_RUNS = 12
 _MAX_EXPRESSIONS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class NextRun:
+class NextRun(NamedTuple):
     """Something that runs by a cron expression: its name, time (aware, in the workspace's zone), kind and ref."""
 
     label: str

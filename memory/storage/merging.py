@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -28,8 +27,7 @@ _ANY = b"any"
 """Bytes of a file; of one that is made from others, none are authored."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileConflict:
+class FileConflict(NamedTuple):
     """A part that both a change and a later one modified; `file` is relative to the workspace."""
 
     file: str
@@ -67,8 +65,7 @@ def taking_each(chosen: Mapping[Key, Choice]) -> Take:
     return lambda clash: chosen.get(clash.key, "file")
 
 
-@dataclass(frozen=True, slots=True)
-class MergedChange:
+class MergedChange(NamedTuple):
     """What making a change now would write, and what was changed on both sides.
 
     `files` have the current bytes and those to write, with paths relative to the workspace. The state is `ready` where

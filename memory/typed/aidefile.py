@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,8 +84,7 @@ class Place(NamedTuple):
     real: str
 
 
-@dataclass(frozen=True, slots=True)
-class Aidefile:
+class Aidefile(NamedTuple):
     """What an Aidefile says about memory. `compact_after` is in tokens, None where the file does not set it."""
 
     compact_after: int | None

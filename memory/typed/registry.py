@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory.base.programs import is_alive
 from memory.base.safe_text import visible
@@ -32,8 +31,7 @@ _TIMES = 16
 """How many times larger than other files the registry may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(NamedTuple):
     """An agent: its name, and its folder with links resolved.
 
     `registered` is False for an agent that was named only by its path.
@@ -210,8 +208,7 @@ def outside(root: Path, home: Path, state_home: Path) -> Iterator[Store]:
 _SHOWN = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """The holder of a lock according to its sentinel: process, host, and time as written."""
 
     path: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from itertools import groupby
 from pathlib import PurePath
@@ -211,7 +210,7 @@ def readable(view: ChangeView) -> ChangeView:
     words = (text[1:].partition(": ") for text in reversed(lines))
     named = {key: value for key, mark, value in words if mark}
     title = next((named[name] for name in NAMING if name in named), "")
-    return replace(view, title=title or place_name(view.file), lines=tuple(lines), section=None)
+    return view._replace(title=title or place_name(view.file), lines=tuple(lines), section=None)
 
 
 def _fields(text: str) -> Iterator[str]:

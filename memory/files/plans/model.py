@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal, NamedTuple
@@ -42,8 +41,7 @@ _FENCED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PlanTask:
+class PlanTask(NamedTuple):
     """One task of a plan; `minutes` is the estimate, `line` (from 0) that of its row, -1 if it is only in the JSON."""
 
     id: str

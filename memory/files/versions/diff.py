@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memory.base.clock import exact_utc, format_local
 from memory.document import Entry
@@ -24,8 +23,7 @@ FieldChange = tuple[str, "str | None", "str | None"]
 _CONTEXT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeView:
+class ChangeView(NamedTuple):
     """One entry of a change, or one section whose own text changed.
 
     `file` is its file after the change (or before, if removed), relative to the memory folder, `entry` its ref (None:
@@ -206,8 +204,7 @@ _DONE = {
 """What operations do with an entry that they change or remove."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(NamedTuple):
     """The change log of a workspace, the path of its memory folder in it (ending in `/`), and its zone."""
 
     history: ChangeLog
