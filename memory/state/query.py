@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from memory.base.words import content_words, stem, tokens
@@ -112,19 +113,12 @@ class _Question:
         found = self._facts(meant, mode)
         unknown = not found and self._named_runtimes and intents.NEEDED in [one.topics for one in meant]
         # Where a fact is asked for and nothing else, what only has the same words is no answer.
-        fact = mode == "answer" and any(not self._rest(one) for one in meant[:1])
-        ranked = [] if unknown or (fact and not found) else self._ranked(self.items)
+        fact = any(not self._rest(one) for one in meant[:1])
+        ranked = [] if unknown or (fact and not found) else self._ranked()
         if not found and mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
             found = [one for one in ranked if one[0].topic in topics]
             found += [] if ranked else [(one, 1.0, ()) for one in self._on(list(topics))]
-        elif not (found or ranked or unknown) and self.scope != "history" and not self.text.lower().startswith("where"):
-            ranked = self._ranked([_looked_up(one, "section") for one in self.lookups.sections()], whole=True)
-            ranked = [
-                one
-                for one in ranked
-                if _share(QueryItem(*one[0][:5], one[0].title.partition("\n")[0]), self._rest(None))
-            ]
         known = {hit[0].said for hit in found}
         return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
 
@@ -204,23 +198,25 @@ class _Question:
         """Yield what has just this name, in the project map and the repository; what is written alike comes first."""
         titled = [(one, one.title.split("\n")) for one in self.items if one.topic in _MAPPED]
         mapped = [(one, titles) for one, titles in titled if folded_name(name) in map(folded_name, titles)]
-        yield from (one for one, titles in mapped if name in titles)
-        yield from self.lookups.about(name)
+        yield from (one for one, titles in mapped if name in titles and "`: Declares " not in one.said)
+        facts = list(self.lookups.about(name))
+        yield from takewhile(lambda one: ", declares `" in one.said, facts)
         yield from (one for one, _ in mapped)
+        yield from facts
 
-    def _ranked(self, items: Sequence[QueryItem], *, whole: bool = False) -> list[_Hit]:
-        """Return the items that the product's ranking finds, the best first; with `whole` only those with all words."""
+    def _ranked(self) -> list[_Hit]:
+        """Return the items that the product's ranking finds, the best first."""
         rest = self._rest(None)
         if not rest:
             return []
-        items = [item for item in items if item.topic != "path"]
-        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
-        found = [hit for hit in rank(" ".join(rest), texts, len(texts)) if hit.is_about]
-        share = 1.0 if whole else _LEAST
-        found = [hit for hit in found if _share(items[hit.entry.line], rest) >= share]
-        told = [(items[hit.entry.line], hit.score, tuple(need for need, _ in hit.why)) for hit in found]
-        weighed = [(item, score * _WEIGHTS.get(item.kind, 1.0), words) for item, score, words in told]
-        return sorted(weighed, key=lambda hit: -hit[1])
+        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in self.items]
+        found = []
+        for hit in rank(" ".join(rest), texts, len(texts)):
+            item = self.items[hit.entry.line]
+            if hit.is_about and item.topic != "path" and _share(item, rest) >= _LEAST:
+                words = tuple(need for need, _ in hit.why)
+                found.append((item, hit.score * _WEIGHTS.get(item.kind, 1.0), words))
+        return sorted(found, key=lambda hit: -hit[1])
 
 
 _MAPPED = ("module", "entry point", "program", "area", "path")

@@ -1,4 +1,4 @@
-"""Looks up in the repository, as it is now, what a question is about: facts of manifests, sections, definitions."""
+"""Looks up in the repository, as it is now, what a question is about: facts of manifests, and declarations."""
 
 from __future__ import annotations
 
@@ -128,10 +128,9 @@ _DECLARES_TYPED = (
 )
 """The forms of a declaration of NAME: by a word, and by the type of what it returns."""
 _TYPED = frozenset({"C", "C++", "Objective-C", "Java", "C#"})
-_MOST_DOCUMENTS, _MOST_TEXT, _MOST_SAID, _MOST_LINES = 60, 200_000, 300, 400
+_MOST_TEXT, _MOST_LINES = 200_000, 400
 _DOCSTRING = re.compile(r"[^\n]*\n\s*(?:@moduledoc\s+)?[rR]?(?:~[sS])?\"\"\"(.{1,4000}?)(?:\"\"\"|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"//|/?\*|#(?!\[|!)|--")
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n[ \t]*(?:\$ )?([^\n#][^\n]{2,200})", re.MULTILINE)
 
 
 class Lookups:
@@ -303,29 +302,6 @@ class Lookups:
                     f"{first_sentence(told[0]).rstrip(':')}: {listed(names, 8)}" if names else first_sentence(told[0])
                 )
                 yield Fact(f"{ended(said)} (`{path}`)", path)
-
-    # -- sections of documents --------------------------------------------------------------------------------------
-
-    def sections(self) -> Iterator[Fact]:
-        """Yield the sections of the README, the guides and the pages of documentation, with their first sentence."""
-        paths = [
-            one
-            for one in self.tree.files
-            if is_document(one) and not re.search(r"change|history|news|licen|notes|conduct|security", one, re.I)
-        ]
-        paths = [one for one in paths if "/" not in one or one.startswith(("docs/", "doc/", ".github/"))]
-        for path in sorted(paths, key=lambda one: one.count("/"))[:_MOST_DOCUMENTS]:
-            text = self.tree.text(path)
-            for section in sections_of(text, path):
-                blocks = [one if isinstance(one, str) else one.text for one in section.blocks]
-                below = text.partition(section.title)[2] if section.title else ""
-                fence = _FENCE.search(
-                    re.split(r"^#|^[-=~]{4,}$", below.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
-                )
-                said = next((first_sentence(one, _MOST_SAID) for one in blocks if len(one.split()) > 3), "")
-                said = " ".join(filter(None, [said, f"`{fence[1].strip()}`" if fence else ""]))
-                if said and section.title:
-                    yield Fact(f"{said} (`{path}`, “{section.title}”)", path, f"{section.title}\n{' '.join(blocks)}")
 
     # -- what a name means ------------------------------------------------------------------------------------------
 
