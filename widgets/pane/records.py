@@ -28,7 +28,7 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
-from .base import Pane
+from .base import BROAD, Pane
 from .rows import RowKey, unread_rows
 
 INDENT = 2
@@ -117,6 +117,7 @@ class RecordPane(Pane):
                 show=False),
     ]  # fmt: skip
 
+    beside_from: ClassVar[int] = BROAD
     purpose: ClassVar[str] = ""
     """One line that says what agents do with these entries."""
     unread: ClassVar[str] = ""

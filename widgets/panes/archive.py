@@ -17,6 +17,7 @@ from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose, Spacer, Title
+from widgets.pane.base import Pane
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns
 from widgets.text.words import short_date
@@ -41,6 +42,7 @@ _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 class ArchivePane(RecordPane):
     """Months, newest first, with their tasks, journal entries and plans; nothing here can be changed."""
 
+    beside_from: ClassVar[int] = Pane.beside_from
     pane_id: ClassVar[str] = "archive"
     title: ClassVar[str] = "Archive"
     files: ClassVar[tuple[str, ...]] = ("archive/",)

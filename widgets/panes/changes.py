@@ -15,7 +15,6 @@ from memory.files.snapshot import Snapshot, plain_title
 from memory.files.versions.diff import ChangeView
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import BROAD
 from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.panes import all_panes, pane_of
 from widgets.text.glyphs import Glyphs
@@ -67,7 +66,6 @@ class ChangeSource(Protocol):
 class ChangesPane(RecordPane):
     """Every change of every writer, memdeck's own and those from outside."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "changes"
     title: ClassVar[str] = "Changes"
     empty: ClassVar[str] = (

@@ -18,7 +18,7 @@ from widgets.detail import Labelled, Prose
 from widgets.input.date_fields import next_run_words
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, Build, FormPlan, Removal
+from widgets.pane.base import Badge, Build, FormPlan, Pane, Removal
 from widgets.pane.offers import chain, question
 from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
@@ -42,6 +42,7 @@ class ConfigPane(RecordPane):
     """Settings by section in file order, in words; the detail has the key of the file."""
 
     DEFAULT_CLASSES: ClassVar[str] = "-even"
+    beside_from: ClassVar[int] = Pane.beside_from
     pane_id: ClassVar[str] = "config"
     title: ClassVar[str] = "Config"
     files: ClassVar[tuple[str, ...]] = ("config.md",)

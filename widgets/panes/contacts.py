@@ -16,7 +16,7 @@ from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
 from widgets.input.date_fields import by_use
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import BROAD, Badge, Contents, FormPlan
+from widgets.pane.base import Badge, Contents, FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
@@ -92,7 +92,6 @@ class ContactsPane(RecordPane):
     and does.
     """
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
     files: ClassVar[tuple[str, ...]] = ("contacts.md",)

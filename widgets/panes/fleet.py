@@ -15,7 +15,7 @@ from memory.files.snapshot import Snapshot
 from memory.fleet.model import WorkspaceOverview
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import BROAD, FormPlan
+from widgets.pane.base import FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
@@ -47,7 +47,6 @@ class Source(Protocol):
 class FleetPane(RecordPane):
     """All workspaces, those that need the user first; Enter opens one in place of the current one."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "fleet"
     title: ClassVar[str] = "Workspaces"
     empty: ClassVar[str] = (

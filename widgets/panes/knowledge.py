@@ -14,7 +14,7 @@ from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Build, FormPlan
+from widgets.pane.base import Badge, Build, FormPlan, Pane
 from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Piece, Tone
@@ -38,6 +38,7 @@ DECISION = Columns(SIGN, Column("date", 11, importance=6), Column("title", minim
 class KnowledgePane(RecordPane):
     """Facts by section and topic in file order; decisions newest first."""
 
+    beside_from: ClassVar[int] = Pane.beside_from
     pane_id: ClassVar[str] = "knowledge"
     title: ClassVar[str] = "Knowledge"
     files: ClassVar[tuple[str, ...]] = ("knowledge.md",)

@@ -19,7 +19,7 @@ from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold,
 from widgets.detail import Lines, Spacer
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
-from widgets.pane.base import Badge, Build, FormPlan
+from widgets.pane.base import Badge, Build, FormPlan, Pane
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs, sparkline
@@ -65,6 +65,7 @@ class MonitorsPane(RecordPane):
     """Monitors, those that alert first; commands and addresses are text here, nothing is run or opened."""
 
     DEFAULT_CLASSES: ClassVar[str] = "-even"
+    beside_from: ClassVar[int] = Pane.beside_from
     pane_id: ClassVar[str] = "monitors"
     title: ClassVar[str] = "Monitors"
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)

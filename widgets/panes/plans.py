@@ -11,7 +11,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Lines, Prose
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
-from widgets.pane.base import Badge, FormPlan
+from widgets.pane.base import Badge, FormPlan, Pane
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.glyphs import Glyphs
@@ -51,6 +51,7 @@ TASK_EDITED = ("title", "project", "phase", "dependsOn", "status", "progress")
 class PlansPane(RecordPane):
     """Plans with their phases and tasks, active ones first."""
 
+    beside_from: ClassVar[int] = Pane.beside_from
     pane_id: ClassVar[str] = "plans"
     title: ClassVar[str] = "Plans"
     files: ClassVar[tuple[str, ...]] = ("orchestration.md",)

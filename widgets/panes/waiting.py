@@ -19,7 +19,7 @@ from memory.review.proposals import Proposal
 from memory.trust.consent import ConsentRecord
 from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
-from widgets.pane.base import BROAD, Contents
+from widgets.pane.base import Contents
 from widgets.pane.records import Record, RecordPane
 from widgets.panes.changes import place_name, short_actor, view_lines
 from widgets.panes.memory.clients import ClientDeletion, deletions
@@ -64,7 +64,6 @@ class WaitingSource(Protocol):
 class WaitingPane(RecordPane):
     """`a` accepts the row under the cursor, `r` rejects it; undo takes either back, and so does `r` later."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "waiting"
     title: ClassVar[str] = "Waiting"
     empty: ClassVar[str] = (

@@ -85,7 +85,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
     """b shows what was sent before by its cost, and what is sent again; m works in both."""
     outside(workspace, "hook", "session-start", "--client", "codex", given='{"session_id": "one"}')
     app = make_app(workspace, pane="prompt")
-    async with running(app) as pilot:
+    async with running(app, (120, 60)) as pilot:
         first = look(app).blocks[0]
         await press(pilot, "b")
         assert "tokens spent" in screen_text(app)

@@ -10,7 +10,7 @@ from memory.clients.system import ClientsLook
 from memory.files.snapshot import Snapshot
 from widgets.detail import Prose
 from widgets.list.rows import Heading
-from widgets.pane.base import BROAD, Badge, Build, FormPlan
+from widgets.pane.base import Badge, Build, FormPlan
 from widgets.pane.offers import Call
 from widgets.pane.operation_form import fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
@@ -35,7 +35,6 @@ class ClientDeletion(NamedTuple):
 class ClientsPane(RecordPane):
     """The memories of each client by folder; a folder is read only until the user allowed changes."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "clients"
     title: ClassVar[str] = "Clients"
     purpose: ClassVar[str] = "The clients' own memories; found by search."

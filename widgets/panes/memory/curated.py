@@ -14,7 +14,7 @@ from memory.systems.acts import act
 from widgets.chrome.keys import with_keys
 from widgets.detail import Link, Prose
 from widgets.list.rows import Heading
-from widgets.pane.base import BROAD, Badge, Build, FormPlan
+from widgets.pane.base import Badge, Build, FormPlan
 from widgets.pane.operation_form import fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Piece
@@ -45,7 +45,6 @@ ROW = Columns(
 class CuratedPane(RecordPane):
     """Every change goes through the controller, which records its rule."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from memory.facts import FactsLook
 from memory.files.snapshot import Snapshot
 from widgets.input.date_fields import by_use
-from widgets.pane.base import BROAD, Badge, FormPlan
+from widgets.pane.base import Badge, FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 
@@ -18,7 +18,6 @@ from widgets.pane.records import Record, RecordPane
 class FactsPane(RecordPane):
     """Facts are not edited: a wrong one is removed and another one stored."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "facts"
     title: ClassVar[str] = "Facts"
     files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)

@@ -18,7 +18,7 @@ from memory.workspace import Outcome
 from widgets.chrome.keys import with_keys
 from widgets.input.fields import FieldSpec
 from widgets.list.rows import Heading
-from widgets.pane.base import BROAD, Badge, Build, FormPlan, Removal
+from widgets.pane.base import Badge, Build, FormPlan, Removal
 from widgets.pane.offers import question
 from widgets.pane.operation_form import form_of, operation_of
 from widgets.pane.records import Record, RecordPane, plain_label
@@ -68,7 +68,6 @@ SHORT = ("name", "title", "primaryEcosystem", "packageManager", "workspaceManage
 class StatePane(RecordPane):
     """A project's state as an outline; `R` does what the status suggests, and shows it first."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "state"
     title: ClassVar[str] = "State"
     files: ClassVar[tuple[str, ...]] = (".agent-memory/state.json",)

@@ -19,7 +19,7 @@ from memory.typed.reading import FILE as FAILURES
 from memory.typed.reading import preview, read_text
 from widgets.chrome.keys import with_keys
 from widgets.list.rows import Heading
-from widgets.pane.base import BROAD, Badge, FormPlan
+from widgets.pane.base import Badge, FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Piece, Tone
@@ -40,7 +40,6 @@ BEGINNING = 400
 class TypedPane(RecordPane):
     """The files of each agent by type; files that are old enough to be deleted are marked."""
 
-    beside_from: ClassVar[int] = BROAD
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
     purpose: ClassVar[str] = "Each agent's files; old ones are deleted."
