@@ -21,7 +21,7 @@ from memory.errors import MemdeckError, RefusedError, writing
 
 from . import fsio
 from .own_folders import STATE, StateFolder
-from .step import Folders, Step, label_of
+from .step import Folders, Step
 
 _HEAD = b"memdeck 3 "
 _ID = re.compile(r"[0-9A-Z]{26}")
@@ -132,24 +132,20 @@ class Journal:
 
 def _recover(intent: Intent, workspace: Path, stage: int) -> None:
     """Complete a change where all its files allow it, else take back what it did."""
-    steps = [
-        Step(path, before, after, label_of(intent.id, number, before, after), stage)
-        for number, (path, before, after) in enumerate(intent.files)
-    ]
-    with closing(Folders(workspace)) as around:
+    with closing(Folders(workspace, stage)) as around:
+        steps = [Step(*file, f"{intent.id}.{number}", around) for number, file in enumerate(intent.files)]
         for step in steps:
-            _enter(step, around)
+            _enter(step)
             step.look()
         _sync(steps, stage)  # A kill is not a power cut: files that had moved may not be on the disk yet.
         # Bytes of other programs that the change displaced go back first, whether the change is completed or not.
         _take_back([step for step in steps if step.crossed])
-        if all(step.done or step.open for step in steps) and _make_folders(intent, steps, around):
+        if all(step.done or step.open for step in steps) and _make_folders(intent, steps, workspace):
             _go_on([step for step in steps if step.open])
-        if complete := all(step.done for step in steps):
-            _sync(steps, stage)
-        else:
+        complete = all(step.done for step in steps)
+        if not complete:
             go_back(steps)
-            _sync(steps, stage)
+        _sync(steps, stage)
         if not complete and not any(step.done for step in steps):
             fsio.remove_folders(list(intent.folders), workspace)
 
@@ -190,25 +186,25 @@ def go_back(steps: Sequence[Step]) -> bool:
     return True
 
 
-def _make_folders(intent: Intent, steps: list[Step], around: Folders) -> bool:
+def _make_folders(intent: Intent, steps: list[Step], workspace: Path) -> bool:
     """Make the folders that completing a change needs; False where something else has their names."""
     try:
         for path in intent.folders:
-            os.close(fsio.open_folder(path.split("/"), around.workspace, []))
+            os.close(fsio.open_folder(path.split("/"), workspace, []))
     except (RefusedError, FileNotFoundError):
         return False
     for step in steps:
-        _enter(step, around)
+        _enter(step)
     return all(step.folder >= 0 for step in steps)
 
 
-def _enter(step: Step, around: Folders) -> None:
+def _enter(step: Step) -> None:
     """Open the folder of a file, if there is one and no part of its path is a link.
 
     Any other error may be temporary, and must not count as a change by another program.
     """
     try:
-        step.enter(around)
+        step.enter()
     except FileNotFoundError:
         return
     except RefusedError as error:

@@ -45,20 +45,16 @@ def digest_in(name: str, folder: int) -> str | None:
         return None
 
 
-def label_of(change_id: str, number: int, before: str | None, after: str | None) -> str:
-    """Return the name in the stage folder of a file of a change, by its place in it and its digests.
-
-    They say later whether a program that had the replaced file open wrote to it.
-    """
-    return f"{change_id}.{number}.{(before or _NONE)[:_SHORT]}.{(after or _NONE)[:_SHORT]}"
-
-
 class Folders:
-    """The folders around the files of one change, each opened once: a process has only so many files open."""
+    """The folders around the files of one change, each opened once: a process has only so many files open.
 
-    def __init__(self, workspace: Path) -> None:
+    `stage` is the open stage folder.
+    """
+
+    def __init__(self, workspace: Path, stage: int) -> None:
         """Nothing is opened yet."""
         self.workspace = workspace
+        self.stage = stage
         self._open: dict[str, int] = {}
 
     def open(self, path: str) -> int:
@@ -77,23 +73,25 @@ class Step:
     """One file of a change, by its digests `before` and `after` (None: no file); `path` is relative to the workspace.
 
     The new bytes are staged under the name `label`, and the displaced file gets that name; where two files cannot be
-    exchanged, it is gone. `look` sets the digests `here` (in place) and `staged` (of `label`).
+    exchanged, it is gone. The label names the change, the file's place in it, and the digests: they say later whether
+    a program that had the replaced file open wrote to it. `look` sets the digests `here` (in place) and `staged`.
     """
 
-    def __init__(self, path: str, before: str | None, after: str | None, label: str, stage: int) -> None:
-        """Store the plan; nothing is read yet."""
+    def __init__(self, path: str, before: str | None, after: str | None, place: str, folders: Folders) -> None:
+        """Store the plan; nothing is read yet. `place` is the change's id, a dot and the number of the file in it."""
         self.path = path
         self.before, self.after = before, after
-        self.label = label
+        self.label = f"{place}.{(before or _NONE)[:_SHORT]}.{(after or _NONE)[:_SHORT]}"
         self.parent, _, self.name = path.rpartition("/")
-        self.stage_folder = stage
+        self.folders = folders
+        self.stage_folder = folders.stage
         self.folder = -1
         self.here: str | None = None
         self.staged: str | None = None
 
-    def enter(self, folders: Folders) -> None:
+    def enter(self) -> None:
         """Open the folder of the file; FileNotFoundError where there is none."""
-        self.folder = folders.open(self.parent)
+        self.folder = self.folders.open(self.parent)
 
     def look(self) -> None:
         """Compare the file in place and the staged one with the digests."""
@@ -182,20 +180,11 @@ class FileStep(Step):
     """
 
     def __init__(
-        self,
-        file: FileChange,
-        folders: Folders,
-        path: str,
-        stage: int,
-        label: str,
-        like: str = "",
-        *,
-        adds: bool = False,
+        self, file: FileChange, path: str, place: str, folders: Folders, like: str = "", *, adds: bool = False
     ) -> None:
         """Plan the step; nothing is read yet."""
-        super().__init__(path, digest_of(file.before), digest_of(file.after), label, stage)
+        super().__init__(path, digest_of(file.before), digest_of(file.after), place, folders)
         self.file = file
-        self._folders = folders
         self._like = like
         self.adds = adds
         self._found: os.stat_result | None = None
@@ -208,7 +197,7 @@ class FileStep(Step):
         written.
         """
         try:
-            self.enter(self._folders)
+            self.enter()
         except FileNotFoundError:
             return self.file.before is None
         # Root may write everywhere; for other users, a folder that its own owner closed is respected.
@@ -234,7 +223,7 @@ class FileStep(Step):
         new = f"{self.label}.new"  # A torn file must not have the name of a whole one.
         with writing(self.path), ExitStack() as opened:
             exists = self._like or self._seen.exists
-            target = fsio.open_target(name, self._folders.open(parent), path) if exists else None
+            target = fsio.open_target(name, self.folders.open(parent), path) if exists else None
             found = None if target is None else target[1]
             if target is not None:
                 opened.enter_context(fsio.closing(target[0]))
@@ -260,7 +249,7 @@ class FileStep(Step):
                 if self.adds:
                     self._append()
                     return
-                self.enter(self._folders)
+                self.enter()
                 if not self._unchanged():
                     raise conflict(self.path)
                 self.begun = True

@@ -19,7 +19,7 @@ from .changes import Change, FileChange, is_agent, new_id
 from .journal import Intent, go_back
 from .own_folders import OpenFolder
 from .safe_open import Stored, parts_of
-from .step import HALF_DONE, FileStep, Folders, conflict, digest_of, half_done, label_of, sweep
+from .step import HALF_DONE, FileStep, Folders, conflict, half_done, sweep
 
 if TYPE_CHECKING:
     from .store import Store
@@ -247,13 +247,12 @@ class Transaction:
     def _carry_out(self, change: Change, places: OpenFolder) -> None:
         """Check all files, stage them, write the intent, then replace one after the other."""
         store = self._store
-        around = Folders(store.workspace)
+        around = Folders(store.workspace, places.stage)
         steps = []
         for number, file in enumerate(change.files):
-            label = label_of(change.id, number, digest_of(file.before), digest_of(file.after))
             like = store.shown(self._like[file.path]) if file.path in self._like else ""
             adds = file.path == self._appended
-            steps.append(FileStep(file, around, store.shown(file.path), places.stage, label, like, adds=adds))
+            steps.append(FileStep(file, store.shown(file.path), f"{change.id}.{number}", around, like, adds=adds))
         durable = True
         try:
             self._check(steps)
