@@ -121,13 +121,7 @@ class StateFolder:
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file in the folder, None where there is none; RefusedError as `open`."""
         self.check()
-        try:
-            return read(name, self.path).base
-        except MemdeckError as error:
-            # A name without its folder does not say where the file is.
-            where = str(self.path / name)
-            message = error.message.replace(name, where, 1)
-            raise type(error)(error.code, message, error.hint, **(error.details | {"file": where})) from error
+        return read(name, self.path, shown=str(self.path / name)).base
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return the JSON object in a file of the folder, empty where there is none or it cannot be read."""

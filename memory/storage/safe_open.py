@@ -117,25 +117,25 @@ def check_path(path: str, private: str) -> None:
         raise RefusedError("file.outside", f"{path} is in memdeck's own folder", file=path)
 
 
-def read(path: str, beneath: str | os.PathLike[str]) -> Stored:
+def read(path: str, beneath: str | os.PathLike[str], shown: str = "") -> Stored:
     """Read the regular file `path` (relative, with `/`) in a folder; `MISSING` where there is none.
 
     Links are followed as long as they stay inside. RefusedError `file.link_outside`, `file.link_loop`,
     `file.not_regular`, `file.too_large`, `file.unreadable`; BusyError `file.unsettled` when the file keeps changing;
-    `file.io` for the rest.
+    `file.io` for the rest. Errors name the file as `shown` (default: `path`).
     """
-    parts = parts_of(path)
+    parts, name = parts_of(path), shown or path
     for attempt in range(_TRIES):
-        with reading(path):
+        with reading(name):
             try:
-                with closing(_open(parts, os.fspath(beneath), path)) as fd:
-                    stored = read_open(fd, path)
+                with closing(_open(parts, os.fspath(beneath), name)) as fd:
+                    stored = read_open(fd, name)
             except FileNotFoundError:
                 return MISSING
         if stored is not None:
             return stored
         time.sleep(0.001 * 2**attempt)
-    raise BusyError("file.unsettled", f"{path} changes faster than it can be read", "try again", file=path)
+    raise BusyError("file.unsettled", f"{name} changes faster than it can be read", "try again", file=name)
 
 
 def read_start(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:

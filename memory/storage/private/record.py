@@ -54,7 +54,7 @@ class PrivateRecord:
         self._check(self.path.parent, st.S_ISDIR, forbidden)
         if not self._check(self.path, st.S_ISREG, forbidden):
             return MISSING
-        return read(f"{self._folder}/{self._name}", self._state.path)
+        return read(f"{self._folder}/{self._name}", self._state.path, shown=str(self.path))
 
     def _check(self, path: Path, kind: Callable[[int], bool], forbidden: int) -> bool:
         """Raise RefusedError unless the file or folder is ours alone; return False where it is missing.
