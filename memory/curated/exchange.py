@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 from memory.base.items import Committed, Item, Loss, Skipped, Taken, comma_losses
 from memory.curated.control.decision import LONGEST, Candidate, first_line
@@ -102,7 +101,7 @@ def _named(curated: Curated, candidate: Candidate, files: Collection[str]) -> tu
     while (name := f"{header.type}_{stem[: LONGEST_SLUG - len(f'-{number}')]}-{number}.md") in taken:
         number += 1
     renamed = header._replace(name=f"{header.name} ({number})")
-    return name, replace(candidate, header=renamed, metadata={"target_filename": name})
+    return name, candidate._replace(header=renamed, metadata={"target_filename": name})
 
 
 def _outcome(

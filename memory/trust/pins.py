@@ -14,7 +14,6 @@ import os
 import re
 import stat as st
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import escape, iglob
 from hashlib import file_digest
@@ -65,16 +64,14 @@ _MOST = 200
 _LARGEST = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """A file that a command names: its path in the workspace, and the hash of its bytes (or where a link leads)."""
 
     path: str
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(NamedTuple):
     """The files that an approval of a command covers, sorted by path.
 
     `reads` are files of the workspace that only known readers get, and memdeck's own: they are not covered. `reach` is

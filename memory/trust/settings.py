@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat as st
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.base.toml_text import read_toml
 from memory.base.values import MAX_BYTES
@@ -15,8 +15,7 @@ FILE = "memdeck/config.toml"
 """The path below `$XDG_CONFIG_HOME` (`~/.config`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrustSettings:
+class TrustSettings(NamedTuple):
     """`private_hosts`: hosts of the own network that an approved workspace may request, without an approval of each.
 
     `engine` is the command that may replace the deterministic engine of project state, `engine_timeout` its seconds,

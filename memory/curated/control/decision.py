@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
@@ -27,8 +26,7 @@ LONGEST = 160
 DELETING = ("delete", "forget", "remove")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A proposal for one folder of memories. `content` is the body; `header` is None where the memory is to be deleted.
 
     `entity` and `attribute` name the fact that it is about. `metadata` may hold `operation` (delete, forget, remove),
@@ -43,7 +41,7 @@ class Candidate:
     content: str
     entity: str = ""
     attribute: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = {}
     key: str | None = None
     edits: bool = False
     base: str | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from memory.base.programs import retry
 from memory.curated.control.carry_out import carry_out, replay
@@ -37,8 +37,7 @@ from memory.storage.transaction import Transaction
 _MINUTE = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(NamedTuple):
     """The result of proposing a candidate: `applied` says that a file was changed now."""
 
     decision: Decision
@@ -66,7 +65,7 @@ def propose(curated: Curated, candidate: Candidate, call: OperationCall, *, dry_
     if dry_run:
         return Proposed(_known(side, candidate) or _decided(curated, side, candidate, None, now), False, True)
     side.prepare(actor=call.actor, now=now)
-    candidate = replace(candidate, workspace_id=side.workspace_id)
+    candidate = candidate._replace(workspace_id=side.workspace_id)
     replay(side, now)
     decided_on: dict[str, str] = {}
     done = retry(lambda: _attempt(curated, side, candidate, decided_on, call))

@@ -12,7 +12,7 @@ import stat
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple
@@ -283,7 +283,7 @@ def _decide(curated: Curated, file: InboxFile, number: int, line: bytes, call: O
         # A reject because of too many writes would lose the line.
         raise _Later(f"there were {most} writes in this minute; the rest waits")
     try:
-        return propose(curated, replace(candidate, key=key), call).decision.op
+        return propose(curated, candidate._replace(key=key), call).decision.op
     except BlockedError:
         return WAITING
     except RefusedError as error:
