@@ -7,10 +7,9 @@ and nothing reaches the terminal.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
@@ -97,18 +96,6 @@ class SafeText(Static):
         if text != self.words:
             self.words = text
             self.update(Text(visible(text, newlines=True)), layout=layout)
-
-
-if TYPE_CHECKING:
-    from textual.dom import DOMNode
-
-
-class Completer(Suggester):
-    """Completes the text of a `SafeInput`; leaves no coroutine unawaited if the application ends in between."""
-
-    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
-        # For a coroutine that is never awaited, Python would print a warning on the terminal.
-        return partial(super()._get_suggestion, requester, value)
 
 
 class SafeInput(Input):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.dom import DOMNode
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input
 
 from memory.base.safe_text import clip, visible
 from memory.errors import UsageError
 
-from .editors import Choice, Completer, SafeInput, SafeText, hold
+from .editors import Choice, SafeInput, SafeText, hold
 from .text_area import SafeTextArea
 
 Kind: TypeAlias = Literal["text", "date", "cron", "tags", "choice", "number", "multiline", "bool"]
@@ -85,7 +88,7 @@ def usage_error(check: Callable[[], object]) -> str | None:
     return None
 
 
-class Completion(Completer):
+class Completion(Suggester):
     """Completes the value, or the part after its last comma, from a list of values."""
 
     def __init__(self, values: Sequence[str] | Callable[[], Sequence[str]], *, list_of_values: bool) -> None:
@@ -93,6 +96,10 @@ class Completion(Completer):
         self._values: Sequence[str] = () if callable(values) else tuple(values)
         self._read = values if callable(values) else None
         self._list_of_values = list_of_values
+
+    def _get_suggestion(self, requester: DOMNode, value: str) -> partial[Coroutine[Any, Any, None]]:  # type: ignore[override]
+        # If the application ends in between, Python would complain of a coroutine that is never awaited.
+        return partial(super()._get_suggestion, requester, value)
 
     async def get_suggestion(self, value: str) -> str | None:
         """Return the completed value, None when no candidate begins like it."""
