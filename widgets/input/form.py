@@ -23,6 +23,9 @@ from .fields import MARK, NEEDED, FieldRow, FieldSpec
 SAVE = Binding.Group("save")
 """The keys that save; a form of one field names both."""
 
+ROOMY = 22
+"""In terminals with as many lines, the sentence of the edited field has one of them."""
+
 Values = dict[str, str]
 """The values of a form by field name, as text."""
 
@@ -52,7 +55,6 @@ class Form(Dialog, ModalScreen[Values | None]):
         .form--error.-shown {{ display: block; }}
         .form--about {{ color: $foreground-muted; height: 1; margin-top: 1; }}
         .form--about {{ text-wrap: nowrap; text-overflow: ellipsis; }}
-        &.-low .form--about {{ display: none; }}
         KeyHints {{ margin-top: 1; }}
         &.-low KeyHints {{ margin-top: 0; }}
         &.-flat KeyHints {{ display: none; }}
@@ -151,6 +153,7 @@ class Form(Dialog, ModalScreen[Values | None]):
 
     def on_resize(self) -> None:
         """Keep the edited field in view, and word the note about an outside change for this height."""
+        self.query(".form--about").set(display=self.app.size.height >= ROOMY)
         if self._changed[0]:
             self.call_after_refresh(self._say_note)
         if self.focused is not None:
