@@ -84,7 +84,7 @@ class Lookup(NamedTuple, Generic[E]):
                 raise _ambiguous(name, self.noun, found)
         if digits and scope in (None, self.kind):
             return self._by_past(snapshot, name, digits, archived)
-        raise _not_found(name, self.noun, "has the ref" if scope is not None else "fits")
+        raise _not_found(name, self.noun, "has the ref" if scope is not None else "matches")
 
     def _by_digits(self, items: Iterable[Any], digits: str) -> list[Any]:
         found = [item for item in items if fits(item, digits)]
@@ -126,7 +126,7 @@ class Lookup(NamedTuple, Generic[E]):
         if known:
             words = "" if trace is None else f": the entry of that ref {trace.words}"
             raise _ambiguous(name, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
-        raise _not_found(name, noun, "has the ref" if "#" in name else "fits")
+        raise _not_found(name, noun, "has the ref" if "#" in name else "matches")
 
 
 def _not_found(name: str, noun: str, what: str) -> NotFoundError:

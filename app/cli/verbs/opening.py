@@ -148,7 +148,7 @@ def _no_folder(name: str) -> UsageError:
     near = [meant] if meant else get_close_matches(name, VERBS, 1)
     return UsageError(
         "usage.verb",
-        f"no verb or folder is called {name!r}" + (f", did you mean {near[0]}?" if near else ""),
+        f"no verb or folder is called {name!r}" + (f" (did you mean {near[0]}?)" if near else ""),
         "see memdeck --help",
     )
 

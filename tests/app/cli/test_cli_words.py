@@ -49,7 +49,7 @@ def test_what_fits_several_is_listed_with_refs_and_titles(memdeck: Memdeck) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("taks list --due today", "usage.verb: no verb or folder is called 'taks', did you mean tasks?"),
+        ("taks list --due today", "usage.verb: no verb or folder is called 'taks' (did you mean tasks?)"),
         ("./nosuch --bogus", "workspace.no_folder: './nosuch' is not a folder"),
         (". --bogus", "usage.option: no such option '--bogus'"),
         ("--bogus", "usage.option: no such option '--bogus'"),
