@@ -112,7 +112,8 @@ def set_setting(snapshot: Snapshot, key: str, value: str, *, section: str | None
     plain, _ = split_field(key, value)
     sentence = value_problem(key, plain)
     if sentence is not None:
-        raise UsageError("config.value", sentence, f"write {SETTINGS[key].value.takes}", key=key)
+        takes = SETTINGS[key].value.takes
+        raise UsageError("config.value", sentence, "give another" if takes in sentence else f"write {takes}", key=key)
     summary = f"set {key} to {value[:60]}"
     in_front = isinstance(document.meta.get(key), str) if document.front_raw else False
     if (
