@@ -57,10 +57,9 @@ def recent_work(root: str | os.PathLike[str], count: int = 5) -> GitWork | None:
 
 
 class Since(NamedTuple):
-    """The last tag, the number of commits after it, and their subjects, the newest first."""
+    """The last tag, and the subjects of the commits after it, the newest first."""
 
     tag: str
-    commits: int
     subjects: list[str]
 
 
@@ -82,7 +81,7 @@ def since_tag(root: str | os.PathLike[str], without: Sequence[str]) -> Since | N
         )
         if not own and not re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE):
             subjects.append(one_line(subject)[:200])
-    return Since(one_line(tag), len(subjects), list(dict.fromkeys(subjects))) if subjects else None
+    return Since(one_line(tag), subjects) if subjects else None
 
 
 def last_tag(root: str | os.PathLike[str]) -> tuple[str, int]:

@@ -83,7 +83,8 @@ _PURPOSES = {
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
-    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `|In `[^`]*`:"),
+    "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
+    "How to work on it": re.compile("From `|Before the tests CI runs |In `"),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),
@@ -91,7 +92,7 @@ _NOTES = {
 """The sections of the map that take notes, each with the beginning of such a note."""
 _BEGIN = re.compile(r"(Not released yet|Since [\w./+@-]{1,60}): (.+)")
 """A line of the current state that has a section of its own."""
-_SINCE = re.compile(r"\d+ commits? came after the tag `[^`]*`\.\s*")
+_SINCE = re.compile(r"What came after the tag `[^`]*` is not released yet\.\s*")
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -203,7 +204,8 @@ def _project_map(bundle: Bundle) -> list[str]:
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
         *_section("First files to read", begin),
         *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests]),
-        *_section("Commands", commands), *_section("Notes", notes["Notes"]),
+        *_section("Commands", commands),
+        *_section("How to work on it", notes["How to work on it"]), *_section("Notes", notes["Notes"]),
     ]  # fmt: skip
 
 

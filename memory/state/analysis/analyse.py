@@ -8,11 +8,11 @@ from collections import Counter
 from typing import Any
 
 from memory.base.git import is_foreign, most_changed, since_tag
-from memory.base.safe_text import one_line, plural
+from memory.base.safe_text import one_line
 from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS
 
 from .ci import ci_files
-from .commands import ONE_TEST, SET_UP, around_tests, commands_of
+from .commands import ONE_TEST, SET_UP, commands_of, how_to_work, in_ci
 from .documents import capital, cut, ended, is_said, listed, opening_of, plain, sections_of, without_praise
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
@@ -32,12 +32,16 @@ _NO_NEWS = re.compile(
     r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare"
     r"|revert|fixup|wip|automated|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog"
     r"|update (?:changelog|readme|dep)"
-    r"|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\[(?:skip ci|ci skip)\])",
+    r"|comments?|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\bdoc(?:s"
+    r"|ument\w*)?\b|\[(?:skip ci|ci skip)\])",
     re.IGNORECASE,
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
+_SUBSTANCE = re.compile(r"\b(?:add|adds|added|feat|support|new|allow|remove|drop|deprecat\w+|break\w*|implement)\b",
+                        re.IGNORECASE)  # fmt: skip
+_MOST_NEWS = 5
 _DESIGN = re.compile("architecture|design", re.IGNORECASE)
-_SUMMARY, _SHORT, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 8, 600, 0.1, 4, 300
+_SUMMARY, _SHORT, _LITTLE, _FEW, _STUB = 400, 8, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 8, 5, 8
@@ -166,9 +170,11 @@ class _Repository:
         found = [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
-        more = [one for one in self.commands if one not in self.validation[:2] and one.kind != SET_UP]
+        told, test = how_to_work(self.tree), next((one.text for one in self.commands if one.kind == "test"), "")
+        found += [*told, *in_ci(self.tree, self.projects, test)]
+        more = [one for one in self.commands if one not in self.validation[:2]]
+        more = [one for one in more if one.kind != SET_UP or not any(f"`{one.text}`" in note for note in told)]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
-        found += around_tests(self.tree, self.commands, self.folder)
         if self.tree.has(hooks := ".pre-commit-config.yaml"):
             found.append(f"Before a commit: `pre-commit run --all-files` (from `{hooks}`; it can rewrite files).")
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
@@ -235,14 +241,11 @@ class _Repository:
             state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
             if len(changes.changes) > MOST_CHANGES:
                 state.append(f"Not released yet: More in `{changes.path}`.")
-        elif (
-            since := since_tag(tree.root, (f"{FOLDER}/", f"{PROJECTIONS}/", *ENTRY_FILES))
-        ) and since.commits < _MOST_SINCE:
-            said.append(f"{plural(since.commits, 'commit')} came after the tag `{since.tag}`.")
-            told = [
-                one for one in dict.fromkeys(plain(credited(one)) for one in since.subjects) if not _NO_NEWS.match(one)
-            ]
-            state += [ended(f"Since {since.tag}: {one}") for one in told[:MOST_CHANGES]]
+        elif since := since_tag(tree.root, (f"{FOLDER}/", f"{PROJECTIONS}/", *ENTRY_FILES)):
+            news = dict.fromkeys(plain(credited(one)) for one in since.subjects if not _NO_NEWS.match(one))
+            told = sorted(news, key=lambda one: _SUBSTANCE.search(one) is None)[:_MOST_NEWS]
+            state += [ended(f"Since {since.tag}: {one}") for one in told]
+            said += [f"What came after the tag `{since.tag}` is not released yet."] if told else []
         actions: list[str] = []
         if steps:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]

@@ -80,7 +80,8 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     work = [path for path in workflows if tests[path] or _MAIN.search(path)]
     work.sort(key=lambda path: (not tests[path], bool(_OTHER.search(path)), not _MAIN.search(path), -tests[path], path))
     found = [(path, "GitHub Actions") for path in work]
-    found += [(path, name) for path, name in _OTHERS.items() if tree.has(path)]
+    # Beside workflows the settings of another service are usually left over.
+    found += [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]
     return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
 
 
@@ -128,7 +129,7 @@ def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
         for line in lines_of(str(step.get("run") or ""), folder):
             text, whole = _filled(line.text, env)
             lines += [Line(text, line.folder, whole, "if" not in step)] if text else []
-    named = {key: values for key, values in runs_on.items() if all(map(_ON.match, values))}
+    named = {key: values for key, values in runs_on.items() if any(map(_ON.match, values))}
     return Job(path, lines, named, [f"`{name}`" for name in _table(job.get("services"))])
 
 
@@ -161,7 +162,7 @@ def _scripts(value: object) -> Iterator[str]:
 
 def lines_of(text: str, folder: str = "") -> Iterator[Line]:
     """Yield the commands of a script that begins in `folder`; those that take a folder as an option are at the root."""
-    folder = folder.strip(" ./")
+    folder, cloned = folder.strip(" ./"), False
     for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
         line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*", "", line).strip(" -\t"))
         for part in filter(None, re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> "))):
@@ -169,7 +170,11 @@ def lines_of(text: str, folder: str = "") -> Iterator[Line]:
                 part = f"cmake ..{built[1]}"
             moved = next((one for one in _MOVED if folder and re.match(rf"{re.escape(one[0])}(?![\w-])", part)), None)
             if part.startswith("cd "):
-                folder = "" if part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
+                # After a clone it is the root that is entered.
+                folder = "" if cloned or part[3:].strip(" ./-") == "" else part[3:].strip(" ./")
+                cloned = False
+            elif part.startswith("git clone"):
+                cloned = True
             elif moved is not None:
                 yield Line(f"{moved[1].format(folder)}{part[len(moved[0]) :]}")
             else:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import NamedTuple
 
-from .ci import Job, ci_files, jobs_of, lines_of
-from .documents import listed
+from .ci import Line, ci_files, jobs_of, lines_of
+from .documents import as_markdown, listed, plain
 from .manifests import Project
 from .tree import Tree, is_aside, is_test
 
@@ -24,13 +24,17 @@ _PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "
              "format": "Checks the format", "build": "Builds it"}  # fmt: skip
 """The kinds of commands in their order, each with its purpose."""
 _GUIDE = re.compile(
-    r"(?:\.github/|docs/)?(?:agents|claude|contributing|development|hacking|developing)\.(?:md|rst|markdown)",
+    r"(?:\.github/|docs?/)?(?:agents|claude|contributing|development|hacking|developing|build(?:ing)?|testing|tests?)"
+    r"\.(?:md|rst|markdown)",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~) *(\w*)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
+_SHELLS = ("sh", "bash", "shell", "console", "zsh", "text", "terminal", "powershell", "cmd")
 _SECTION = re.compile(r"^(#+) ?([^\n]*)\n(.*?)(?=^#+ |\Z)", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?:^(?: {4}|\t)[^\n]*\n?)+", re.MULTILINE)
-_OF_WORK = re.compile(r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+)\b", re.IGNORECASE)
+_OF_WORK = re.compile(
+    r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+|from source)\b", re.IGNORECASE
+)
 _SCRIPT_NAMES = (
     ("types", r"types?(?:[:-]?check)?|check[:-]types?|tsc|mypy|pyright|test[:-](?:types?|typescript)|phpstan|psalm"),
     ("format", r"(?:format|fmt|prettier)[:-]check|check[:-](?:format|fmt)"),
@@ -102,18 +106,29 @@ _TARGET = re.compile(
     r"^([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])[^\n]*((?:\n[\t ]+[^\n]*)*)", re.MULTILINE
 )
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
+_INLINE = re.compile(r"`([^`\n]+ [^`\n]+|tox|nox|[\w./-]+\.(?:sh|ps1|cmd))`")
+_COMMAND_LINE = re.compile(r"(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
+"""A line of code that looks like a command, not like what it prints."""
+_STEP = re.compile(r"[\w./:@=,+\-!' \"\[\]&*{}$~|]{2,160}")
 _NO_STEP = re.compile(
     r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
-    r"|brew|choco|rustup|corepack|sudo (?:install|dpkg)|.*pip install (?:-U|--upgrade) \S+$|.*\b(?:clean|lint"
-    r"|format)\b|-\w|.*update$|.*--?version$|composer update|pip freeze"
-    r"|sleep|\w+ version$|.*upgrade)\b|[A-Z_]+=|.*-V$"
+    r"|brew|choco|rustup|corepack|.*pip install (?:-U|--upgrade) \S+$|.*update$|.*--?version$|composer update"
+    r"|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
-"""Lines of a script that prepare nothing which a person would have to prepare."""
+"""Lines of a script that are not of the project."""
+_OF_MACHINE = re.compile(r"(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) ")
+_NO_WORK = re.compile(r"licen[sc]e|conduct|issue|bug|question|commit message|install(?:ation)?\Z", re.IGNORECASE)
+_LANGUAGES = {
+    "Python": ("python",), "Node.js": ("node",), "Ruby": ("ruby",), "PHP": ("php",), "Go": ("go",),
+    "Rust": ("rust", "toolchain"), "Java": ("java", "jdk"), ".NET": ("dotnet",), "Elixir": ("elixir", "otp"),
+    "Swift": ("swift",), "Perl": ("perl",),
+    "R": ("r",), "Dart": ("sdk",),
+}  # fmt: skip
+"""What workflows call the versions of a language."""
 _TOX_ENV = re.compile(r"^\[testenv:([\w.-]+)\](.*?)(?=^\[|\Z)", re.DOTALL | re.MULTILINE)
 _WHOLE = {"tox.ini": "tox", "noxfile.py": "nox"}
-_IS_WORK = re.compile(r"\b(?:test|check|build|verify|analyze|lint)\b")
 _OTHER_BUILDS = ("cmake", "meson")
-_MOST_BEFORE, _MOST_VALUES, _MOST_KEYS, _MOST_INSIDE = 5, 8, 4, 3
+_MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE = 8, 6, 10, 3
 _RUNNERS = {
     "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
     ".justfile": ("just", _TARGET), "taskfile.yml": ("task", _TASK), "taskfile.yaml": ("task", _TASK),
@@ -122,7 +137,7 @@ _RUNNERS = {
 
 _ONE_TEST = (
     (r"\bpytest\b", "pytest tests/test_file.py -k name"), (r"\bcargo (?:nextest|test)", "cargo test name"),
-    (r"\bgo test\b", "go test ./folder -run Name"), (r"\bmix test\b", "mix test test/file_test.exs:12"),
+    (r"\bgo test\b", "go test -run Name ."), (r"\bmix test\b", "mix test test/file_test.exs:12"),
     (r"\brspec\b", "bundle exec rspec spec/file_spec.rb:12"), (r"\bphpunit\b", "vendor/bin/phpunit --filter name"),
     (r"\bgradlew\b", "./gradlew test --tests Name"), (r"\bmvnw\b", "./mvnw test -Dtest=Name"),
     (r"\bmvn\b", "mvn test -Dtest=Name"), (r"\bvitest\b", "npx vitest run file -t name"),
@@ -174,9 +189,13 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         one
         for line, source in (*_lines(tree), *_named(tree, runners))
         for one in _read(line, source, scripts)
-        if (one.words != ("make",) or makes) and not beside.search(one.text) and _has_files(tree, one.words)
+        if (one.words != ("make",) or makes or ".md`" in one.source)
+        and not beside.search(one.text)
+        and _has_files(tree, one.words)
     ]
-    found += _conventions(tree, projects)
+    runs = found or any(job.lines for path, _ in ci_files(tree) for job in jobs_of(tree, path))
+    # What is usual counts only where nothing is said or run; a lock file says how it is set up.
+    found += [one for one in _conventions(tree, projects) if one.kind == SET_UP or not runs]
     # Those for a part of the work come last, before them those of another ecosystem or package manager.
     managers = {name.lower() for one in projects for name in one.ecosystem.run}
     managers -= {one.manager.lower() for one in projects}
@@ -227,34 +246,49 @@ def _with_file(tree: Tree, words: str) -> str:
     return words.replace(found[0], max(tests, key=lambda path: tree.files[path])) if tests else words
 
 
-def _scripts(tree: Tree) -> list[Job]:
-    """Return the scripts in which the project itself says how it is worked on, the guides first, then README and CI."""
+class Told(NamedTuple):
+    """A section of a document with code in it: its file, its title, and the lines of its code."""
+
+    path: str
+    title: str
+    lines: list[Line]
+
+
+def _told(tree: Tree) -> list[Told]:
+    """Return the sections with code in the guides, and those of the README about the work on the project."""
     guides = [path for path in tree.files if _GUIDE.fullmatch(path)]
     guides.sort(key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude"))))
-    found = [one for path in guides for one in _told(tree, path)]
-    found += _told(tree, tree.readme() or "", _OF_WORK)
-    return [*found, *(job for path, _ in ci_files(tree) for job in jobs_of(tree, path))]
+    return [one for path in guides for one in _sections(tree, path)] + _sections(tree, tree.readme() or "", _OF_WORK)
 
 
-def _lines(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the scripts, each with its file; those told in part come last, and are only like it."""
-    lines = [(line, job.path) for job in _scripts(tree) for line in job.lines if not line.folder]
-    yield from ((line.text, f"from `{path}`") for line, path in lines if line.whole)
-    yield from ((line.text, f"like `{path}`") for line, path in lines if not line.whole)
-
-
-def _told(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> list[Job]:
-    """Return the code in a document, that of one command first; only in sections `about` something, if given."""
-    found: list[str] = []
+def _sections(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> list[Told]:
+    """Return the sections with code of a document; only those `about` something, if given."""
+    found: list[Told] = []
     titles: dict[int, str] = {}
-    for marks, title, text in _SECTION.findall(f"# \n{tree.text(path)}"):
+    # A number sign in code is no heading.
+    document = _FENCE.sub(lambda code: code[0].replace("\n#", "\n #"), as_markdown(tree.text(path), path))
+    for marks, title, text in _SECTION.findall(f"# \n{document}"):
         titles = {level: one for level, one in titles.items() if level < len(marks)} | {len(marks): title}
         if about is None or any(map(about.search, titles.values())):
             bare = _FENCE.sub("", text)
-            found += [*_FENCE.findall(text), *_INDENTED.findall(bare)]
-            found += re.findall(r"`([^`\n]+ [^`\n]+|tox|nox)`", _INDENTED.sub("", bare)) if about is None else []
-    jobs = [Job(path, [*lines_of(text)]) for text in found]
-    return sorted(jobs, key=lambda job: min((len(line.text.split()) for line in job.lines), default=0))
+            fenced = [body for kind, body in _FENCE.findall(text) if not kind or kind.lower() in _SHELLS]
+            lines = [line for one in fenced for line in lines_of(one) if _COMMAND_LINE.fullmatch(line.text)]
+            others = [*_INDENTED.findall(bare), *_INLINE.findall(_INDENTED.sub("", bare))]
+            lines += [line for one in others for line in lines_of(one) if _is_own(tree, line.text)]
+            # Who has cloned the project is at its root.
+            here = tree.root.rpartition("/")[2]
+            lines = [line._replace(folder="") if line.folder == here else line for line in lines]
+            found.append(Told(path, title.strip(" #"), lines))
+    return [one for one in found if one.lines]
+
+
+def _lines(tree: Tree) -> Iterator[tuple[str, str]]:
+    """Yield the lines told and run for the root, each with where it is from; those told in part come last."""
+    for section in sorted(_told(tree), key=lambda one: _OF_WORK.search(one.title) is None):
+        yield from ((line.text, f"from `{section.path}`") for line in section.lines if not line.folder)
+    jobs = [(line, job.path) for path, _ in ci_files(tree) for job in jobs_of(tree, path) for line in job.lines]
+    yield from ((line.text, f"from `{path}`") for line, path in jobs if line.whole and not line.folder)
+    yield from ((line.text, f"like `{path}`") for line, path in jobs if not (line.whole or line.folder))
 
 
 def _named(tree: Tree, runners: list[tuple[str, str, dict[str, str]]]) -> Iterator[tuple[str, str]]:
@@ -333,78 +367,83 @@ def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | N
     return kind, (*dashes, more) if more else ()
 
 
-def _inside(tree: Tree) -> list[str]:
-    """Return what is run in folders, the tests first, where nothing is told for the root."""
-    found: dict[str, dict[str, str]] = {}
-    for job in _scripts(tree):
-        for text, folder in ((line.text, line.folder) for line in job.lines if line.folder in tree.folders):
-            if folder and not is_aside(f"{folder}/") and _is_step(text) and _IS_WORK.search(text):
-                found.setdefault(folder, {}).setdefault(text, job.path)
-    notes = []
-    for folder, lines in found.items():
-        texts = sorted(lines, key=lambda text: (re.search(r"\btest\b", text) is None, len(text)))[:_MOST_INSIDE]
-        said = ", ".join(f"`{text}`" for text in texts)
-        notes.append(f"In `{folder}`: {said} (from `{lines[texts[0]]}`).")
-    return notes
+def how_to_work(tree: Tree) -> list[str]:
+    """Return the commands in the project's own documents about the work on it, in their order, section by section."""
+    notes: dict[str, str] = {}
+    for section in _told(tree):
+        texts = [f"cd {line.folder} && {line.text}" if line.folder else line.text for line in section.lines]
+        texts = [text for text in dict.fromkeys(texts) if _is_step(text) and "`" not in text]
+        if any(_is_own(tree, text) for text in texts) and not _NO_WORK.search(section.title):
+            title = f", “{plain(section.title)}”" if section.title else ""
+            said = ", ".join(f"`{text}`" for text in texts[:_MOST_QUOTED])
+            notes.setdefault(said, f"From `{section.path}`{title}: {said}.")
+    return list(notes.values())[:_MOST_SECTIONS]
 
 
 def _is_step(text: str) -> bool:
-    return _PLAIN.fullmatch(text) is not None and _NO_STEP.match(text) is None
+    return _STEP.fullmatch(text) is not None and _NO_STEP.match(re.sub(r"^(?:[A-Z_]+=\S+ )+", "", text)) is None
 
 
-def around_tests(tree: Tree, commands: list[Command], folder: str) -> list[str]:
-    """Return what belongs to the tests: the set-up before them, what CI runs them on and the services it starts, and
-    what is run in the `folder` of the main package; in all folders where there is no test at the root.
+def _is_own(tree: Tree, text: str) -> bool:
+    """Return whether a command is the project's: it runs a tool of the work, a target or a file of the project."""
+    words = text.split()
+    named = (word.removeprefix("./").lstrip("@") for word in words)
+    return (
+        _kind(text, {}) is not None
+        or _RUN_SCRIPT.match(text) is not None
+        or text.removeprefix("./").startswith(("vendor/bin/", "node_modules/.bin/"))
+        or any(map(tree.has, named))
+    )
+
+
+def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
+    """Return what continuous integration tests: with which versions of the language and services, what it runs of the
+    project before the tests, and what it runs in folders. The jobs that run the command `test` count first.
     """
-    told = {one.text: one.kind for one in commands}
-    inside = _inside(tree)
-    test = next((text for text, kind in told.items() if kind == "test"), None)
-    if test is None:
-        return [*_set_up(commands), *inside[:_MOST_BEFORE]]
-    tests = [(_plainly(line.text), job) for job in _scripts(tree) for line in job.lines if not line.folder]
-    tests = [one for one in tests if one[0] == test or (_kind(one[0], {}) or ("",))[0] == "test"]
-    tests.sort(key=lambda one: one[0] != test)
-    notes = next(filter(None, (_before(job, test, told) for text, job in tests if text == test)), _set_up(commands))
-    notes += [one for one in inside if folder and one.startswith(f"In `{folder}`:")][:1]
-    first = _LAUNCHERS.sub("", test).split()[:2]
-    alike = [job for text, job in tests if job.runs_on and _LAUNCHERS.sub("", text).split()[:2] == first]
-    if alike := alike or [job for _, job in tests if job.runs_on]:
-        on: dict[str, list[str]] = {}
-        for key, values in (one for job in alike if job.path == alike[0].path for one in job.runs_on.items()):
-            on[key] = [*dict.fromkeys([*on.get(key, []), *values])]
-        several = {key for key, values in on.items() if len(values) > 1 and key not in ("version", "name")}
-        shown = several if len(several) <= _MOST_KEYS else {key for key in several if key == "os" or "version" in key}
-        # One version only is told where no other key is about the same tool.
-        shown |= {key for key in on if key.endswith("-version") and key.partition("-")[0] not in several}
-        said = [f"{key} {listed(values, _MOST_VALUES)}" for key, values in on.items() if key in shown]
-        notes += [f"CI tests with {'; '.join(said)} (`{alike[0].path}`)."] if said else []
-    services = dict.fromkeys(one for _, job in tests for one in job.services)
-    return [*notes, *([f"The tests in CI use the services {', '.join(services)}."] if services else [])]
+    notes: list[str] = []
+    jobs = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
+    tested = [job for job in jobs if any(_is_test(line.text) for line in job.lines)] or jobs
+    tested.sort(key=lambda job: all(line.text != test for line in job.lines))
+    names = [one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())]
+    for name in names:
+        on = [
+            value for job in tested for key, values in job.runs_on.items() if _named_like(key, name) for value in values
+        ]
+        if on and (said := [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]):
+            notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
+    services = dict.fromkeys(one for job in tested for one in job.services)
+    notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
+    for job in tested:
+        at = next((at for at, line in enumerate(job.lines) if _is_test(line.text)), len(job.lines))
+        steps = [line for line in job.lines[:at] if line.whole and line.always and not line.folder]
+        said = [f"`{line.text}`" for line in steps if _kind(line.text, {}) is None and _is_prepared(tree, line.text)]
+        if said:
+            notes.append(f"Before the tests CI runs {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
+            break
+    inside: dict[tuple[str, str], list[str]] = {}
+    for job in jobs:
+        for line in job.lines:
+            if line.folder in tree.folders and line.folder and not is_aside(f"{line.folder}/") and _is_step(line.text):
+                inside.setdefault((line.folder, job.path), []).append(line.text)
+    for (folder, path), texts in inside.items():
+        if any(_is_test(text) for text in texts) and sum(one.startswith("In `") for one in notes) < _MOST_SECTIONS:
+            said = [f"`{text}`" for text in dict.fromkeys(texts)]
+            notes.append(f"In `{folder}` CI runs {', '.join(said[:_MOST_INSIDE])} (from `{path}`).")
+    return notes
 
 
-def _set_up(commands: list[Command]) -> list[str]:
-    return [f"Set up: `{one.text}` ({one.source})." for one in commands if one.kind == SET_UP]
+def _named_like(key: str, name: str) -> bool:
+    return re.fullmatch(rf"{name}s?(?:[-_]?versions?)?", key, re.IGNORECASE) is not None
 
 
-def _before(job: Job, test: str, told: dict[str, str]) -> list[str]:
-    """Return the note of the set-up where a script prepares the tests; what builds is no part of it."""
-    lines = [(_plainly(line.text), line) for line in job.lines if not line.folder]
-    at = [text for text, _ in lines].index(test)
-    kinds = {text: told.get(text) or (_kind(text, {}) or ("",))[0] for text, line in lines[:at]
-             if line.whole and line.always and _is_step(line.text)}  # fmt: skip
-    steps = [text for text, kind in kinds.items() if kind in ("", SET_UP)]
-    elsewhere = re.match(r"(?i)macos|windows", (job.runs_on.get("os") or [""])[0])
-    if elsewhere or not steps:
-        return []
-    # What prepares only a machine of CI does not replace the set-up that is told elsewhere.
-    set_up = next((text for text, kind in told.items() if kind == SET_UP and text not in steps), "")
-    steps = [set_up, *steps] if set_up and SET_UP not in kinds.values() else steps
-    return [f"Set up: {', '.join(f'`{text}`' for text in steps[:_MOST_BEFORE])} (from `{job.path}`)."]
+def _is_test(text: str) -> bool:
+    found, target = _kind(text, {}), _RUN_SCRIPT.match(text)
+    return found[0] == "test" if found is not None else target is not None and _kind_of_script(target["name"]) == "test"
 
 
-def _plainly(text: str) -> str:
-    """Return a command with one blank between its words, quoted only where it has to be."""
-    try:
-        return shlex.join(shlex.split(text))
-    except ValueError:
-        return text
+def _is_prepared(tree: Tree, text: str) -> bool:
+    """Return whether a step is one of the project: it runs a file or target of it, maybe in the background."""
+    runs = re.sub(r" *&$", "", text)
+    target = _RUN_SCRIPT.match(runs)
+    done = target is not None and _kind_of_script(target["name"])
+    return _is_step(runs) and not done and not _OF_MACHINE.match(runs) and _is_own(tree, runs)

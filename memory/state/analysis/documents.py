@@ -81,18 +81,24 @@ def _markdown() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table")
 
 
-def sections_of(text: str, path: str = "") -> list[Section]:
-    """Return the sections of a document, without code, HTML, tables, badges and alerts."""
-    text = FRONT.sub("", text[:_MOST_CHARACTERS])
-    text = _MYST.sub("", "\n".join(map(_bounded, text.split("\n"))))
+def as_markdown(text: str, path: str) -> str:
+    """Return a document with its headings, and its links and code, in the form of Markdown."""
     if path.endswith((".rdoc", ".adoc")):
-        text = re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
+        return re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
     if path.endswith(".rst"):
         for form, markdown in _RST:
             text = form.sub(markdown, text)
         order: dict[str, int] = {}
         # The level of a heading is that of its line, in the order of the first of each.
         text = _RST_HEADING.sub(lambda one: f"{'#' * order.setdefault(one[3], len(order) + 1)} {one[2]}\n", text)
+    return text
+
+
+def sections_of(text: str, path: str = "") -> list[Section]:
+    """Return the sections of a document, without code, HTML, tables, badges and alerts."""
+    text = FRONT.sub("", text[:_MOST_CHARACTERS])
+    text = _MYST.sub("", "\n".join(map(_bounded, text.split("\n"))))
+    text = as_markdown(text, path)
     found = [Section("", 0, (), [])]
     around: dict[int, str] = {}
     depth, titled = 0, False

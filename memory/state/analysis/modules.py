@@ -82,6 +82,11 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
             parts.modules.append({"name": name, "path": path, "responsibility": ended(capital(said))})
         elif not (said or is_file) and path != source and _size(tree, path) > enough:
             parts.areas.append({"path": path, "note": UNDESCRIBED})
+    told_alike = [one["responsibility"] for one in parts.modules if tree.has(one["path"])]
+    # Sentences that differ in a word only tell less than their list is long.
+    parts.modules[:] = [
+        one for one in parts.modules if sum(is_said(one["responsibility"], other) for other in told_alike) < 3
+    ]
     for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
         if (pair := uses.tested(folder)) is not None:
             said = f"Tests; `{pair[1]}` tests `{pair[0]}`."
@@ -218,7 +223,7 @@ _LEGAL = re.compile(
     re.IGNORECASE,
 )
 _NO_HEADER = re.compile(
-    r"```|(?:import|const|see|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace|nocov"
+    r"```|(?:import|include|const|see|do not|on|if|when|there|we|raised|for|by|despite|example|usage|namespace|nocov"
     r"|this is the documentation)\b|[^()]*\(sounds"
     r"|.*\bVersion \d|.*\b(?:so|that) we\b|note|todo|fixme|\w+ class\Z|[\w.]+ = ",
     re.IGNORECASE,

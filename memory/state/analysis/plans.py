@@ -58,7 +58,7 @@ _ADDRESSED = re.compile(
     r"(?:(?:important|note): )?(?:(?:please|never|always|do not|don['’]t|make sure|ensure|run|use|keep|add|update"
     r"|create|send|open|before|avoid|write|include|document|follow|put|target|rebase|only|if (?:you|your|the pr)"
     r"|all|every|each|any|new|your|you (?:must|should)|for the ci|to (?:run|build|test)|larger|changes?|commits?"
-    r"|pull requests?|prs?|tests?|files?)\b)",
+    r"|pull requests?|prs?|tests?|files?|we (?:do not|don['’]t|only|will not|won['’]t) (?:accept|merge|take))\b)",
     re.IGNORECASE,
 )
 """The beginnings of what a guide asks of its reader; what it tells of the project is no rule."""
@@ -133,13 +133,15 @@ _TOGETHER = re.compile(
 """What comments say of things that are changed together."""
 _ONLY = re.compile(
     rf"{_TOGETHER.pattern}|\b(?:requires|only (?:works|builds|supports|on|with)|(?:n't|not) support(?:ed)?|broken"
-    r"|cannot|can't|prevents|must)\b(?=.*\d)",
+    r"|cannot|can't|prevents|must)\b(?=.*(?:\d|\bbecause\b|\bdue to\b))",
     re.IGNORECASE,
 )
 """The same, and what works only with a version."""
 _SETTINGS = re.compile(r"(?:makefile|justfile|pyproject\.toml|tox\.ini|setup\.cfg|cargo\.toml|rakefile|cmakelists\.txt"
                        r"|noxfile\.py|build\.gradle(?:\.kts)?|gemfile|meson\.build)", re.IGNORECASE)  # fmt: skip
 _COMMENT = re.compile(r"(?:^[ \t]*(?://(?![/!])|#|\*|/\*|--)[^\n]*\n)+", re.MULTILINE)
+_CODE_LINE = re.compile(r"^[^\n]*(?: --?\w|[=;{}])[^\n]*\n", re.MULTILINE)
+"""A line of a comment that is code."""
 _MARK = re.compile(r"^[ \t]*(?://+|#+|/?\*+/?|--)[ \t]?|\*/|\b(?:TODO|FIXME|XXX)\b[^\n]*", re.MULTILINE)
 _FEWEST, _MOST_WARNINGS = 6, 4
 
@@ -305,7 +307,7 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
         for block in _COMMENT.findall(tree.text(path)) if pattern.search(tree.text(path)) else ():
             # In C a number sign begins no comment.
             bare = block if path in settings or language_of(path) in HASHED else re.sub(r"(?m)^[ \t]*#.*\n", "", block)
-            text = one_line(_MARK.sub("", bare))
+            text = one_line(_CODE_LINE.sub("", _MARK.sub("", bare)))
             for said in sentences(text) if pattern.search(text) else ():
                 plainly = (
                     len(said) <= _TEXT // 2
