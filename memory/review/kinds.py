@@ -178,7 +178,8 @@ def _are_persons_lines(
     for record, earlier, _ in islice(log.history.walk(part.path, data), _MOST_LOOKED_AT):
         left = wanted & set(_lines(log.authored(part.path, earlier)))
         # What came when another file went may have been in that one.
-        if left != wanted and (is_persons(record.actor) or any(file.after is None for file in record.files)):
+        from_elsewhere = unknown and any(file.after is None for file in record.files)
+        if left != wanted and (from_elsewhere or is_persons(record.actor)):
             return True
         wanted = left
         if not wanted:
