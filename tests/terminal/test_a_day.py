@@ -19,7 +19,7 @@ PANES = (
     ("1", "FAILING"),
     ("3", "Heartbeat Check"),
     ("4", "User Preferences"),
-    ("5", "Sent to agents when"),
+    ("5", "room for"),
     ("6", "ACTIVE"),
     ("7", "Disk Space"),
     ("7", "Channels"),
