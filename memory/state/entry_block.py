@@ -122,8 +122,9 @@ def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
     first = next((start for start, level in own.items() if level == 1), None)
     if first is None:
         return blocks, None, top
-    # A later `# License` is not the title of the file.
-    return blocks, _line_end(data, first) if first == next(iter(own)) else len(data), top
+    # A later `# License` is not the title of the file, whose end is a place unless it is in code or HTML.
+    ends_free = len(data) + 2 in scan(bytes(probe) + b"\n\n# x\n", top).starts
+    return blocks, len(data) if first != next(iter(own)) and ends_free else _line_end(data, first), top
 
 
 def _line_end(data: bytes, start: int) -> int:

@@ -20,8 +20,12 @@ from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
 from .uses import Uses
 
-_GUIDES = ("AGENTS.md", "CLAUDE.md", "ARCHITECTURE.md", "docs/ARCHITECTURE.md", "docs/architecture.md", "DESIGN.md",
-           "CONTRIBUTING.md", ".github/CONTRIBUTING.md")  # fmt: skip
+_GUIDE = re.compile(
+    r"(?:(?:(?:\.github|docs)/)?(?:agents|claude|architecture|design|contributing|building|develop\w+|hacking)|build"
+    r"|testing|releas\w+|maintaining)\.(?:md|markdown|rst|txt)",
+    re.IGNORECASE,
+)
+_MOST_GUIDES = 4
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
 _NAMED = re.compile(r"\S+ (?:is|are) ")
@@ -44,7 +48,7 @@ _DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _LITTLE, _FEW, _STUB = 400, 8, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
-_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 8, 5, 8
+_MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 10, 5, 8
 
 FOREIGN = "`.git` names a repository that does not list this folder as its work tree, so nothing of it was read."
 NOT_RUN = "The validation commands were not run yet."
@@ -72,7 +76,8 @@ class _Repository:
         self.folder = self.main.folder if self.main is not None else ""
         self.readme = tree.readme()
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
-        self.guides = [path for path in (self.readme, *_GUIDES) if path is not None and len(tree.text(path)) > _POINTER]
+        guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
+        self.guides = sorted(guides, key=lambda path: path.count("/"))[:_MOST_GUIDES]
         self.commands = commands_of(tree, self.projects)
         named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
@@ -161,7 +166,7 @@ class _Repository:
 
     def _key_paths(self, entrypoints: list[dict[str, str]]) -> list[str]:
         tree, manifests = self.tree, (path for project in self.projects for path in project.manifests[:2])
-        paths = [*self.guides, *manifests, *(path for path, _ in ci_files(tree)[:1])]
+        paths = [*filter(None, [self.readme]), *self.guides, *manifests, *(path for path, _ in ci_files(tree)[:1])]
         paths += [*(entry["path"] for entry in entrypoints[:3]), main_folder(tree, self.main, self.projects)]
         paths = [*filter(None, paths)] or [path for path in tree.files if is_document(path) or tree.is_work(path)]
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
@@ -205,7 +210,7 @@ class _Repository:
         work = self._spread(work)
         work = [path for path in work if self.uses.weight(path) >= _LITTLE * self.uses.weight(work[0])]
         paths = [
-            *(path for path in self.guides if path != self.readme),
+            *self.guides,
             *entries[:2],
             *work[: _MOST_OWN - len(entries[:2])],
         ]

@@ -18,7 +18,7 @@ _NO_WORK = re.compile(
     r"|lock)[^/]*\Z",
     re.IGNORECASE,
 )
-_MAIN = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu)\b[^/]*\Z", re.IGNORECASE)
+_MAIN = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu|regress)\b[^/]*\Z", re.IGNORECASE)
 _OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanitizers?)(?:\b|_)", re.IGNORECASE)
 """The names of workflows for systems that most do not work on."""
 _TESTS = re.compile(
@@ -115,7 +115,11 @@ def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
     known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
     _add(runs_on, "os", job.get("runs-on"))
     lines: list[Line] = []
-    for step in map(_table, _list(job.get("steps"))):
+    steps = [*map(_table, _list(job.get("steps")))]
+    if any("download-artifact" in str(step.get("uses", "")) for step in steps):
+        # What such a job installs is no part of a clone.
+        return Job(path, [])
+    for step in steps:
         if "golangci/golangci-lint-action@" in str(step.get("uses", "")):
             lines.append(Line("golangci-lint run"))
         for key, value in _table(step.get("with")).items():

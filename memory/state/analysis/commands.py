@@ -24,7 +24,7 @@ _PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "
              "format": "Checks the format", "build": "Builds it"}  # fmt: skip
 """The kinds of commands in their order, each with its purpose."""
 _GUIDE = re.compile(
-    r"(?:\.github/|docs?/)?(?:agents|claude|contributing|development|hacking|developing|build(?:ing)?|testing|tests?)"
+    r"(?:(?:\.github/|docs?/)?(?:agents|claude|contributing|development|hacking|developing|building)|build|testing)"
     r"\.(?:md|rst|markdown)",
     re.IGNORECASE,
 )

@@ -249,26 +249,28 @@ class Sayings:
 
     def __init__(self, tree: Tree) -> None:
         """Read the documents."""
+        self._tree = tree
         self._said: dict[str, str] = {}
         for path, sections in documents(tree, _SAYS):
             items = (_ITEM.match(item.text) for section in sections for item in section.items)
             for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
                 told = first_sentence(plain(said), 200)
-                if len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told) and not told.endswith(":"):
+                says = (
+                    len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told) and not told.endswith(":")
+                )
+                # In a README a bare word is rather one of its language.
+                if says and (re.search(r"[./]", name) or "readme" not in path.lower()):
                     self._said.setdefault(_key(name), told)
-        self._tree = tree
 
     def of(self, path: str) -> str:
-        """Return what is said of a folder or file, by its path or by its name; "" where nothing is."""
+        """Return what is said of a folder by its path or name, or of a file by its path, name, or a type in it."""
         name = path.rpartition("/")[2]
         keys = [_key(path[at:]) for at in range(len(path)) if not at or path[at - 1] == "/"]
-        stem = _key(name.partition(".")[0])
-        # A file may be called like a thing that it contains without its last letters: `memmap` for `MemMapFs`.
-        begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem) and one != stem]
-        near = [
-            one for one in begun if re.search(rf"\b(?:class|struct|type) {one}\b", self._tree.text(path), re.IGNORECASE)
-        ]
-        return next((self._said[one] for one in (*keys, stem, *near) if one in self._said), "")
+        stem, text = _key(name.partition(".")[0]), self._tree.text(path)
+        if text:
+            begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem)]
+            keys += [one for one in begun if re.search(rf"\b(?:class|struct|type) {one}\b", text, re.IGNORECASE)]
+        return next((self._said[one] for one in keys if one in self._said), "")
 
 
 def _key(name: str) -> str:

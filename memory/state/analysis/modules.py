@@ -234,7 +234,7 @@ def _of_file(tree: Tree, path: str) -> str:
     """Return what a file says that it is, else what the comment at the declaration says that it is named after, after
     the name of that where it is another; "" without either.
     """
-    if said := header(tree, path):
+    if (said := header(tree, path)) or language_of(path) == "C":
         return said
     text, bare = tree.text(path), path.rpartition("/")[2].partition(".")[0]
     file = _folded(bare)
@@ -289,7 +289,7 @@ def _comments(text: str, path: str) -> Iterator[tuple[str, str]]:
         if block or begins.match(bare):
             comment.append(bare)
             block = (block or bare.startswith("/*")) and not bare.endswith("*/")
-        elif not bare.startswith(("@", "#[", "template")):
+        elif not bare.startswith(("@", "[", "#[", "template")):
             yield "\n".join(comment), line
             comment = []
 

@@ -64,7 +64,8 @@ _ADDRESSED = re.compile(
 """The beginnings of what a guide asks of its reader; what it tells of the project is no rule."""
 _SPAN = re.compile(r"`[^`]+`")
 _PARTICULAR = re.compile(
-    r"`|\d|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
+    r"`|\d| (?:to|against|from|off) (?:the )?[\w./*-]+ branch"
+    r"|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
 )
 """A name, a number or code: a rule with one is about this project, not about any."""
 _OF_A_PERSON = re.compile(r"(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|need)\b)")
@@ -133,7 +134,7 @@ _TOGETHER = re.compile(
 """What comments say of things that are changed together."""
 _ONLY = re.compile(
     rf"{_TOGETHER.pattern}|\b(?:requires|only (?:works|builds|supports|on|with)|(?:n't|not) support(?:ed)?|broken"
-    r"|cannot|can't|prevents|must)\b(?=.*(?:\d|\bbecause\b|\bdue to\b))",
+    r"|cannot|can't|prevents|pinned|breaks|must)\b(?=.*(?:\d|\bbecause\b|\bdue to\b))",
     re.IGNORECASE,
 )
 """The same, and what works only with a version."""
@@ -322,6 +323,8 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
 
 def _is_rule(text: str, *, listed: bool) -> bool:
     """Return whether a text is a rule for the reader that is about this project: with a name, a number or code."""
+    if len(_SPAN.sub("", text).split()) < _FEWEST - 2:
+        return False
     asks = (listed and _HARD.search(text) is None) or _ADDRESSED.match(text) is not None
     hard = listed or _RULE.search(text) is not None
     return asks and hard and _PARTICULAR.search(text[1:]) is not None

@@ -79,7 +79,7 @@ class Uses:
 
     def weight(self, path: str) -> float:
         """Return how much it helps to know a file: the more others build on it, and the more code it has, the more."""
-        old = _GONE.search(self._tree.text(path)[:2000]) is not None or _OLD.search(path) is not None
+        old = _GONE.search(self._tree.text(path)[:600]) is not None or _OLD.search(path) is not None
         return 0 if old else (1 + len(self._users.get(path, ()))) ** _OTHERS * self.size(path)
 
     def ranked(self, folder: str = "") -> list[str]:
