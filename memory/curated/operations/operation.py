@@ -220,7 +220,7 @@ def texts(name: str, does: str) -> Parameter:
 
 
 SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, code="memory.scope.invalid"))
-AGENT = text("agent_name", "The agent: its memories count as well, with the scope agent they alone.")
+AGENT = text("agent_name", "The name of an agent; its memories count as well, with the scope agent they alone.")
 SELECTOR = (
     SCOPE,
     AGENT,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -133,7 +134,12 @@ class CuratedPane(RecordPane):
 
     def adding(self, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a new memory; the controller may find that it is known already, or reject it."""
-        return form_of("curated write", "New memory", focus="name", names=WRITTEN)
+        plan = form_of("curated write", "New memory", focus="name", names=WRITTEN)
+        fields = [
+            replace(one, follows="scope", shown=lambda scope: scope == "agent") if one.name.startswith("agent") else one
+            for one in plan.fields
+        ]
+        return plan._replace(fields=fields)
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a memory; changing its type moves its file."""
