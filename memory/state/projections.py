@@ -191,7 +191,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     areas = [_line(one["path"], one["note"].replace(UNDESCRIBED, "")) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
     told += [_line(path, one["role"]) for path, one in roles.items() if path not in {*first, *modules}]
-    tests = [line for line in told if ": Tests; " in line]
+    tests = [line for line in told if line.endswith(": Tests.")]
     files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
     notes: dict[str, list[str]] = {name: [] for name in (*_NOTES, "Notes")}
     for note in parts["architectureNotes"]:

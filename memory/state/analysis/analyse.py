@@ -18,7 +18,7 @@ from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
-from .uses import Uses
+from .uses import weights
 
 _GUIDE = re.compile(
     r"(?:(?:(?:\.github|docs)/)?(?:agents|claude|architecture|design|contributing|building|develop\w+|hacking)|build"
@@ -81,7 +81,7 @@ class _Repository:
         self.commands = commands_of(tree, self.projects)
         named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
-        self.name, self.uses = self._name(), Uses(tree)
+        self.name, self.weight = self._name(), weights(tree)
 
     def bundle(self) -> dict[str, Any]:
         """Return the bundle."""
@@ -89,7 +89,7 @@ class _Repository:
         documents = "documentation" if any(map(is_document, tree.files)) else "none"
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
         first = self._first_files(entrypoints)
-        parts = parts_of(tree, self.projects, summary, first, self.uses)
+        parts = parts_of(tree, self.projects, summary, first, self.weight)
         return {
             "project": {
                 "name": self.name,
@@ -159,7 +159,7 @@ class _Repository:
         for package in sorted(packages, key=lambda one: one is not self.main):
             programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
             for path, role in (programs | package.entries if package is self.main else programs).items():
-                stub = path.endswith(("__init__.py", "__main__.py")) and self.uses.size(path) < _STUB
+                stub = path.endswith(("__init__.py", "__main__.py")) and self.weight.get(path, 0) < _STUB
                 if role not in roles.values() and "fixture" not in path and not stub:
                     roles.setdefault(path, role)
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
@@ -196,29 +196,20 @@ class _Repository:
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, entry points, what most builds on, and what changed most of late."""
-        tree, main = self.tree, self.main
+        tree, main, weight = self.tree, self.main, self.weight
         packages = [one.folder for project in self.projects for one in project.packages if one.folder]
-        own = [path for path in self.uses.ranked(self.folder) if self.folder or not is_in(path, packages)]
-        own = own or self.uses.ranked()
+        ranked = sorted(weight, key=lambda path: (-weight[path], path))
+        own = [path for path in ranked if not self.folder or is_in(path, [self.folder])]
+        own = [path for path in own if self.folder or not is_in(path, packages)] or ranked
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the main one is none to begin with.
-        beside = [path for path in entries if re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)]
-        entries = [path for path in entries if path not in beside] or entries
-        found = Counter(language_of(path) for path in own)
-        known = {language for language in found if found[language] * _FEW >= len(own)}
-        work = [path for path in own if language_of(path) in known and path not in entries]
-        work = self._spread(work)
-        work = [path for path in work if self.uses.weight(path) >= _LITTLE * self.uses.weight(work[0])]
-        paths = [
-            *self.guides,
-            *entries[:2],
-            *work[: _MOST_OWN - len(entries[:2])],
-        ]
-        paths += [
-            path
-            for path in most_changed(tree.root)
-            if path in own and path not in paths and not path.endswith("__init__.py")
-        ][:1]
+        entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries
+        found = Counter(map(language_of, own))
+        work = [path for path in own if found[language_of(path)] * _FEW >= len(own) and path not in entries]
+        work = self._spread([path for path in work if weight[path] >= _LITTLE * weight[work[0]]])
+        paths = [*self.guides, *entries[:2], *work[: _MOST_OWN - len(entries[:2])]]
+        often = (path for path in most_changed(tree.root) if path in own and path not in paths)
+        paths += [path for path in often if not path.endswith("__init__.py")][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]

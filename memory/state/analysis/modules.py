@@ -15,7 +15,6 @@ from memory.state.files.model import UNDESCRIBED
 from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
 from .tree import HASHED, SOURCE_FOLDERS, Tree, is_test, language_of
-from .uses import Uses
 
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
@@ -37,7 +36,7 @@ class Parts(NamedTuple):
     areas: list[dict[str, str]]
 
 
-def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str], uses: Uses) -> Parts:
+def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str], weight: dict[str, float]) -> Parts:
     """Return the parts of a repository, the main one first, and the files to read `first`.
 
     First the packages, then the parts of the main source folder, then other folders with sources, then the tests.
@@ -50,7 +49,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         for one in sorted(found, key=lambda one: (one is not main, -_size(tree, one.folder))):
             packages.setdefault(one.folder, one)
     source = main_folder(tree, main, projects)
-    inner, files, sayings = _folders(tree, source, packages), _files(tree, source, main, uses), Sayings(tree)
+    inner, files, sayings = _folders(tree, source, packages), _files(tree, source, main, weight), Sayings(tree)
     at_root = main is not None and not main.folder
     paths = [source, *inner, *packages] if at_root else [*packages, source, *inner]
     paths += [*(path for path in first if tree.is_work(path)), *files]
@@ -67,7 +66,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
     enough = _SMALL * sum(map(tree.files.__getitem__, tree.sources()))
     for path in dict.fromkeys(filter(None, [*paths, *outer])):
         package, is_file = packages.get(path), tree.has(path)
-        if is_file and not uses.weight(path):
+        if is_file and not weight.get(path, 0):
             continue
         said = _said_of(tree, path, package, sayings)
         is_known = said.rstrip(".").lower() in told.lower() or (package is None and is_said(said, summary))
@@ -88,9 +87,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         one for one in parts.modules if sum(is_said(one["responsibility"], other) for other in told_alike) < 3
     ]
     for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
-        if (pair := uses.tested(folder)) is not None:
-            said = f"Tests; `{pair[1]}` tests `{pair[0]}`."
-            parts.modules.append({"name": folder, "path": folder, "responsibility": said})
+        parts.modules.append({"name": folder, "path": folder, "responsibility": "Tests."})
     return parts
 
 
@@ -153,14 +150,14 @@ def _folders(tree: Tree, source: str, packages: Iterable[str]) -> list[str]:
     return sorted(inner, key=lambda one: (-_size(tree, one), one))
 
 
-def _files(tree: Tree, source: str, main: Package | None, uses: Uses) -> list[str]:
+def _files(tree: Tree, source: str, main: Package | None, weight: dict[str, float]) -> list[str]:
     """Return the files of the main source folder, those that help most first, without its entry points."""
     files = [path for path in tree.folders.get(source, []) if tree.is_work(path) and not path.endswith(".pyi")]
     languages = tree.languages()[:2]
     files = [path for path in files if language_of(path) in languages or path.endswith(".h")]
     entries = main.entries if main is not None else {}
     own = [path for path in files if path.rpartition("/")[2] not in _HEADS and path not in entries]
-    return sorted(own, key=lambda path: (-uses.weight(path), path))
+    return sorted(own, key=lambda path: (-weight.get(path, 0), path))
 
 
 # -- what a folder is ------------------------------------------------------------------------------------------------

@@ -47,11 +47,8 @@ _FOR_CONTRIBUTORS = _file("agents|claude|contributing|developing|hacking|(?:pull
                           r"\.(?:md|markdown|rst|txt)")  # fmt: skip
 _GUIDELINES = _words("pull requests?|checklist|(?:coding|style) guide(?:lines?)?|coding style")
 _HARD = _words(r"never|do not|don['’]t|must(?: not)?|always|(?:to|against|from|off) (?:the )?[`\w./-]+ branch")
-_COMMAND = re.compile(r"(?:run|to (?:run|build|test)\b[^`]*) `[^`]+`", re.IGNORECASE)
-"""A sentence that tells a command, which is no rule."""
 _RULE = re.compile(
-    rf"{_HARD.pattern}|\b(?:only|required|please (?:run|add|use)|before (?:you|creating|opening|submitting|testing))\b"
-    r"|❗|:exclamation:",
+    rf"{_HARD.pattern}|\b(?:only|required|please (?:run|add|use)|before (?:you|creating|opening|submitting|testing))\b",
     re.IGNORECASE,
 )
 _ADDRESSED = re.compile(
@@ -68,24 +65,21 @@ _PARTICULAR = re.compile(
     r"|(?<=[a-z,] )(?!PRs?\b|CI\b|API|README|I\b|I'|Git(?:Hub)?\b|URL|Pull|LICENSE|Contribut|If\b)[A-Z][\w-]+"
 )
 """A name, a number or code: a rule with one is about this project, not about any."""
-_OF_A_PERSON = re.compile(r"(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|need)\b)")
-_STYLE = _words("style|format(?:ting)?|naming|conventions")
-_MOST_OF_STYLE = 2
-_NO_RULE = _words(
-    r"conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|feature requests?"
-    r"|security|support|translat\w+|wanted|governance|agreement|up to you|fork the|return to|make sure you have|afraid"
-    r"|feel free|personally|clone|navigate|clear title|first (?:pull|contribution)|git (?:clone|checkout|commit"
-    r"|add|remote)"
-    r"|it['’]s ok|no need to|push"
-    r"|intimidate"
-    r"|almost always|waste"
-    r"|(?:if you )?don['’]t (?:worry|have to|need|want|hesitate)"
+_NO_RULE = re.compile(
+    r"\b(?:conduct|licen[sc]es?|copyright|CLA|review\w*|thank\w*|welcome|issues?|questions?|bug reports?|wanted"
+    r"|feature requests?|security|support|translat\w+|governance|agreement|up to you|fork the|return to|afraid"
+    r"|make sure you have|feel free|personally|clone|navigate|clear title|first (?:pull|contribution)|waste|push"
+    r"|git (?:clone|checkout|commit|add|remote)|it['’]s ok|no need to|intimidate|almost always"
+    r"|don['’]t (?:worry|have to|need|want|hesitate))\b|[<❗]|://|:exclamation:|\Arun `|\Ato (?:run|build|test)\b.*`"
+    r"|\A(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|need)\b)",
+    re.IGNORECASE,
 )
-"""What a guide says to those who report or ask, out of politeness, or by law: no rule for a change."""
-_OTHER_WORK = _words(r"releas\w+|publish\w*|maintainers?|commit messages?|issues?|bugs?|ideas?|terminology|ai")
+"""What a guide says to those who report or ask, out of politeness, or by law, and commands: no rule for a change."""
+_OTHER_WORK = _words(
+    r"releas\w+|publish\w*|maintainers?|commit messages?|issues?|bugs?|ideas?|terminology|ai|conduct|licen[sc]e"
+    r"|copyright|security|support|translat\w+|governance|agreement|questions?"
+)
 """The titles of sections about something else than a change."""
-_INTO = re.compile(r"(?:in all other cases|in any case|otherwise|also|then|finally),? ", re.IGNORECASE)
-"""Words at the beginning of a sentence that lead from the one before."""
 _LEANS = re.compile(
     r"(?:if (?:you|we) do(?:n['’]t| not)|if possible|otherwise|however|for example|but|it|this|these|they|yes|should"
     r"|must)\b",
@@ -260,40 +254,15 @@ def _rules(tree: Tree) -> list[dict[str, str]]:
     """Return the rules in the guide for contributors and in the template of pull requests, the hard ones first."""
     found: dict[str, tuple[str, str]] = {}
     for path, sections in documents(tree, _FOR_CONTRIBUTORS):
-        for section in sections:
-            if any(_NO_RULE.search(title) or _OTHER_WORK.search(title) for title in section.titles):
-                continue
+        for section in (one for one in sections if not any(map(_OTHER_WORK.search, one.titles))):
             guidelines = _GUIDELINES.search(section.title) is not None or "template" in path.lower()
             for block in section.blocks:
-                item = isinstance(block, ListItem)
-                texts = [block.text] if isinstance(block, ListItem) else sentences(block)
-                asked = (one for one in texts if _is_rule(one, listed=guidelines and item))
-                asked = (_INTO.sub("", one, count=1) if _INTO.match(one) else one for one in asked)
-                whole = (
-                    one
-                    for one in asked
-                    if "<" not in one
-                    and "://" not in one
-                    and one[-1] not in "?:"
-                    and one.count("`") % 2 == 0
-                    and (item or not _LEANS.match(one))
-                )
-                rules = (
-                    one for one in whole if not (_NO_RULE.search(one) or _OF_A_PERSON.match(one) or _COMMAND.match(one))
-                )
-                found |= {capital(one): (path, section.title) for one in rules}
-    chosen: list[str] = []
-    for text in sorted(found, key=lambda one: _HARD.search(one) is None):
-        named, where = set(_SPAN.findall(text)), found[text]
-        if _STYLE.search(where[1]) and sum(found[one] == where for one in chosen) >= _MOST_OF_STYLE:
-            continue
-        # What names no more than a rule before it says that one again.
-        if not named or not any(named <= set(_SPAN.findall(one)) for one in chosen if len(named) > 1):
-            chosen.append(text)
-    return [
-        _rule(*found[text], some_sentences(text.replace(":exclamation:", "").strip(), _TEXT))
-        for text in chosen[:_MOST_RULES]
-    ]
+                listed = isinstance(block, ListItem)
+                for text in [block.text] if isinstance(block, ListItem) else sentences(block):
+                    if _is_rule(text, listed=listed and guidelines) and (listed or not _LEANS.match(text)):
+                        found.setdefault(capital(text), (path, section.title))
+    chosen = sorted(found, key=lambda one: _HARD.search(one) is None)[:_MOST_RULES]
+    return [_rule(*found[text], some_sentences(text, _TEXT)) for text in chosen]
 
 
 def _warnings(tree: Tree) -> list[dict[str, str]]:
@@ -323,11 +292,10 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
 
 def _is_rule(text: str, *, listed: bool) -> bool:
     """Return whether a text is a rule for the reader that is about this project: with a name, a number or code."""
-    if len(_SPAN.sub("", text).split()) < _FEWEST - 2:
-        return False
     asks = (listed and _HARD.search(text) is None) or _ADDRESSED.match(text) is not None
     hard = listed or _RULE.search(text) is not None
-    return asks and hard and _PARTICULAR.search(text[1:]) is not None
+    whole = text[-1] not in "?:" and text.count("`") % 2 == 0 and len(_SPAN.sub("", text).split()) > _FEWEST - 3
+    return asks and hard and whole and _PARTICULAR.search(text[1:]) is not None and _NO_RULE.search(text) is None
 
 
 def _rule(path: str, section: str, text: str) -> dict[str, str]:

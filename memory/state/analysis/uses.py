@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from .tree import Tree, is_test, language_of
 
@@ -37,89 +36,31 @@ _BY_PATH = {"Go", "JavaScript", "TypeScript", "Python", "Rust", "Dart", "Vue", "
 """The languages in which a name of another folder is used only with the path of that."""
 
 
-_TEST = re.compile(r"(?:tests?[_-](.+?)|(.+?)(?:[._-]?(?:[tT]ests?|[sS]pecs?)))(?:\.[\w-]+)+")
-"""The name of a test file around that of what it tests."""
-_WHOLE = ("__init__", "mod", "index")
-"""The names of files that are their folder."""
+def weights(tree: Tree) -> dict[str, float]:
+    """Return how much it helps to know each source: the more files use its names, and the more code it has, the more.
 
-
-class Uses:
-    """The use that the sources of a repository make of each other."""
-
-    def __init__(self, tree: Tree) -> None:
-        """Read the sources."""
-        self._tree = tree
-        sources = tree.sources()[:_MOST_FILES]
-        tests = [path for path in tree.files if is_test(path) and language_of(path) is not None][:_MOST_FILES]
-        texts = {path: _NO_CODE.sub("", tree.text(path)) for path in [*sources, *tests]}
-        words = {path: set(_WORD.findall(text)) for path, text in texts.items()}
-        self._code = {path: len(texts[path]) for path in sources}
-        self._declared = {path: _names(texts[path], nested=language_of(path) in _NESTED) for path in sources}
-        declaring: dict[str, list[str]] = {}
-        for path, names in self._declared.items():
-            for name in names:
-                declaring.setdefault(name, []).append(path)
-        of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1}
-        self._users: dict[str, set[str]] = {path: set() for path in sources}
-        for user, used in words.items():
-            for name in used & of_one.keys():
-                path = of_one[name]
-                if path != user and self._reaches(user, used, path):
-                    self._users[path].add(user)
-
-    def _reaches(self, user: str, used: set[str], path: str) -> bool:
-        """Return whether a file names another one or its folder, where names alone do not reach into other files."""
-        folder, _, name = path.rpartition("/")
-        near = user.rpartition("/")[0] == folder or language_of(path) not in _BY_PATH
-        return near or not used.isdisjoint((name.partition(".")[0], folder.rpartition("/")[2]))
-
-    def size(self, path: str) -> int:
-        """Return the number of characters of code in a file, without comments."""
-        return self._code.get(path, 0)
-
-    def weight(self, path: str) -> float:
-        """Return how much it helps to know a file: the more others build on it, and the more code it has, the more."""
-        old = _GONE.search(self._tree.text(path)[:600]) is not None or _OLD.search(path) is not None
-        return 0 if old else (1 + len(self._users.get(path, ()))) ** _OTHERS * self.size(path)
-
-    def ranked(self, folder: str = "") -> list[str]:
-        """Return the sources below a folder, those that help most to know first."""
-        return sorted(self._tree.sources(folder), key=lambda path: (-self.weight(path), path))
-
-    def tested(self, folder: str = "") -> tuple[str, str] | None:
-        """Return the most useful source file with one test below a folder that is named after it, and that test."""
-        tests: dict[str, list[str]] = {}
-        for path in self._tree.below(folder):
-            if is_test(path) and language_of(path) and (found := _TEST.fullmatch(path.rpartition("/")[2])):
-                tests.setdefault(_folded(found[1] or found[2]), []).append(path)
-        stems = Counter(map(_stem, self._code))
-        for path in self.ranked():
-            stem = _stem(path)
-            near = [one for one in tests.get(stem, []) if len(stem) > 2 and _is_beside(path, one)]
-            if (
-                stems[stem] == 1
-                and len(near) == 1
-                and self._declared[path] & {*_WORD.findall(self._tree.text(near[0]))}
-            ):
-                return path, near[0]
-        return None
-
-
-def _is_beside(path: str, test: str) -> bool:
-    """Return whether a test is in a folder of tests, in one with the name of that of the source file, or beside it."""
-    around, own = (one.rpartition("/")[0].rpartition("/")[2] for one in (test, path))
-    return is_test(f"{around}/") or _folded(around) == _folded(own)
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
-
-
-def _stem(path: str) -> str:
-    """Return the name of a file without its end; of one that stands for its folder the name of that."""
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return _folded(folder.rpartition("/")[2] if stem in _WHOLE else stem)
+    A use is a name that one source alone declares, in another source or test. What is old has no weight.
+    """
+    sources = tree.sources()[:_MOST_FILES]
+    tests = [path for path in tree.files if is_test(path) and language_of(path) is not None][:_MOST_FILES]
+    texts = {path: _NO_CODE.sub("", tree.text(path)) for path in [*sources, *tests]}
+    declaring: dict[str, list[str]] = {}
+    for path in sources:
+        for name in _names(texts[path], nested=language_of(path) in _NESTED):
+            declaring.setdefault(name, []).append(path)
+    of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1}
+    users: dict[str, set[str]] = {path: set() for path in sources}
+    for user, text in texts.items():
+        used = set(_WORD.findall(text))
+        for path in {of_one[name] for name in used & of_one.keys()} - {user}:
+            folder, _, file = path.rpartition("/")
+            near = user.rpartition("/")[0] == folder or language_of(path) not in _BY_PATH
+            if near or not used.isdisjoint((file.partition(".")[0], folder.rpartition("/")[2])):
+                users[path].add(user)
+    old = [path for path in sources if _OLD.search(path) or _GONE.search(tree.text(path)[:600])]
+    return {path: (1 + len(found)) ** _OTHERS * len(texts[path]) for path, found in users.items()} | dict.fromkeys(
+        old, 0
+    )
 
 
 def _names(text: str, *, nested: bool) -> set[str]:
