@@ -32,7 +32,7 @@ clients = Group(
 )
 EXPORTED = ("knowledge", "facts", "typed", "state", "curated", "memory")
 """The kinds of entries that `export` prints."""
-_ref = argument("ref", metavar="REF")
+_ref = argument("ref", metavar="REF", help="A ref, or a part of the title.")
 _client = option("--client", metavar="NAME", help="A client or folder, such as claude-code or claude-code:agents-user.")
 
 
@@ -153,7 +153,7 @@ def loads(context: Context, client: str | None) -> Result:
         "memdeck clients allow codex --revoke",
     ),
 )
-@argument("client", metavar="CLIENT")
+@argument("client", metavar="CLIENT", help="A client or folder, such as codex.")
 @option("--revoke", is_flag=True, help="Withdraw the permission.")
 def allow(context: Context, client: str, revoke: bool) -> Result:
     """Allow memdeck to change the memories of CLIENT: its folder for this project, or the one that you name.
@@ -168,7 +168,7 @@ def allow(context: Context, client: str, revoke: bool) -> Result:
 
 
 @clients.change("add", "'Use tabs' --type feedback --description 'Tabs, never spaces' --text 'Why: the linter.'")
-@argument("title")
+@argument("title", help="The name, as the client lists it.")
 @_client
 @option("--agent", metavar="NAME", help="The subagent whose memory it is, in a folder of subagents.")
 @option("--type", "kind", metavar="T", default=TYPES[2], help=f"{', '.join(TYPES)} (default: {TYPES[2]}).")
@@ -213,7 +213,7 @@ def remove(context: Context, ref: str) -> Result:
 @clients.change(
     "restore", "", "--list", "feedback_tabs.md", looks=lambda values: values.get("listing") or values.get("list")
 )
-@argument("files", metavar="[FILE]...", nargs=-1)
+@argument("files", metavar="[FILE]...", nargs=-1, help="Paths of deleted memories; empty for all.")
 @option("--list", "listing", is_flag=True, help="Only list what clients deleted.")
 @option("--keep", is_flag=True, help="Leave it deleted and stop the reminders.")
 def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool) -> Result:

@@ -32,7 +32,7 @@ def _store(context: Context) -> FactStore:
     "'User prefers tabs over spaces' --tag preference --scope user",
     "'Deploy target is us-east-1' --tag infra --tag deploy -o json",
 )
-@argument("text")
+@argument("text", help="At most 500 characters.")
 @option("--tag", "tags", metavar="T", multiple=True, help="A tag; up to five.")
 @option("--scope", metavar="S", default="workspace", help="user, workspace (the default) or session.")
 def store(context: Context, text: str, tags: tuple[str, ...], scope: str) -> Result:
@@ -62,7 +62,7 @@ def _answered(context: Context, answer: Answer, *lines: str) -> Result:
 
 
 @facts.look("search", "postgres", "--tag infra", "-o json")
-@argument("query", required=False)
+@argument("query", required=False, help="Text of the fact.")
 @option("--tag", metavar="T", help="Only facts with this tag.")
 def search(context: Context, query: str | None, tag: str | None) -> Result:
     """Find the newest 20 facts that contain QUERY, in any case; without QUERY and --tag the 20 newest."""
@@ -91,7 +91,7 @@ def _listed(facts: Sequence[Fact]) -> Result:
 
 
 @facts.change("delete", "m-3")
-@argument("fact_id", metavar="ID")
+@argument("fact_id", metavar="ID", help="The id, such as m-12.")
 def delete(context: Context, fact_id: str) -> Result:
     """Delete one fact by its id, which is never used again; `memdeck undo` brings it back."""
     answer = _store(context).delete([fact_id], actor=context.actor, now=context.now)
@@ -101,7 +101,7 @@ def delete(context: Context, fact_id: str) -> Result:
 @facts.look(
     "inject", "'Which database do we use?'", 'echo "$PROMPT" | memdeck facts inject -', "'Which database?' --explain"
 )
-@argument("message", metavar="[MESSAGE|-]", required=False, type=Input())
+@argument("message", metavar="[MESSAGE|-]", required=False, type=Input(), help="The message to the agent.")
 @option("--explain", is_flag=True, help="Show which facts were chosen and why, and which were left out.")
 def inject(context: Context, message: str | None, explain: bool) -> Result | None:
     """Print the facts that matter for a message as the block for a prompt, and nothing else.

@@ -188,7 +188,7 @@ _LISTS: dict[str, tuple[Any, tuple[str, ...]]] = {
 
 
 @state.look("show", "", "gotchas -o json", "events")
-@argument("section", metavar="[SECTION]", required=False)
+@argument("section", metavar="[SECTION]", required=False, help="The section; empty for all.")
 def show(context: Context, section: str | None) -> Result:
     """Show the bundle or one section of it as Markdown, or list events, checkpoints or sources, the newest first.
 
@@ -216,7 +216,7 @@ def show(context: Context, section: str | None) -> Result:
 
 
 @state.change("edit", "next-steps --json steps.json")
-@argument("section")
+@argument("section", help="The section.")
 @option(
     "--json", "source", type=Content("state.edit"), metavar="FILE|-", help="Read it from this file, or - for stdin."
 )
@@ -256,8 +256,8 @@ def export(context: Context) -> Result:
 
 
 @state.look("diff", "chk-000004 state")
-@argument("before", metavar="A")
-@argument("after", metavar="B")
+@argument("before", metavar="A", help="A checkpoint such as chk-000004, or state.")
+@argument("after", metavar="B", help="A checkpoint such as chk-000004, or state.")
 def diff(context: Context, before: str, after: str) -> Result:
     """Show the differences between two checkpoints, section by section; `state` means the current bundle."""
     found = diff_of(_store(context).memory(), before, after)
@@ -352,7 +352,7 @@ def _preview_lines(paint: Paint, shown: RecallPreview, diff: bool) -> Iterator[s
 
 
 @state.look("query", "'Why do we use SQLite?'")
-@argument("question", nargs=-1, required=True)
+@argument("question", nargs=-1, required=True, help="In plain words.")
 @option("--mode", metavar="M", help="answer, changes, next or traps (default: by the words of the question).")
 @option("--scope", default="all", metavar="S", help="state, history or all (the default).")
 def query(context: Context, question: tuple[str, ...], mode: str | None, scope: str) -> Result:
@@ -382,7 +382,7 @@ def add(context: Context, kind: str, path: str, name: str | None) -> Result:
 
 
 @state.change("sync", "--all", "claude")
-@argument("source", metavar="[ID]", required=False)
+@argument("source", metavar="[ID]", required=False, help="The id of a source.")
 @option("--all", "every", is_flag=True, help="All sources.")
 def sync(context: Context, source: str | None, every: bool) -> Result:
     """Import the sessions of a source, or of all, as events; those already imported are skipped.
@@ -500,8 +500,8 @@ def prune(context: Context, dry_run: bool) -> Result:
 
 
 @state.change("config", "retention.enabled false")
-@argument("key", required=False)
-@argument("value", required=False)
+@argument("key", required=False, help="The name of a setting.")
+@argument("value", required=False, help="Its new value.")
 def config(context: Context, key: str | None, value: str | None) -> Result:
     """List the settings of config.json, show one, or set one; settings missing there have their defaults."""
     store = _store(context)

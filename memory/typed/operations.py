@@ -182,7 +182,7 @@ def _prune_lines(paint: Paint, found: list[AgentPrune], dry_run: bool) -> Iterat
 
 
 @typed.change("fail", "ada --status timeout --task 'Migrate the database' --tokens 90000")
-@argument("agent", metavar="AGENT")
+@argument("agent", metavar="AGENT", help="The agent: its name, or the path of its folder.")
 @option("--status", "status_", required=True, type=Choice(("partial", "timeout")), help="How the run ended.")
 @option("--task", required=True, metavar="TEXT", help="What the run was to do; the first 200 characters count.")
 @option("--tokens", required=True, type=Whole(least=0), metavar="N", help="How many tokens it took.")
@@ -241,8 +241,8 @@ _force = option("--force", is_flag=True, help="Replace a file that exists under 
     "memory/rules.md 'Never push on Friday.' --agent ada --dedupe line_hash",
     "git log -1 --format=%B | memdeck typed merge memory/procedural/log.md --dedupe line_hash",
 )
-@argument("path", metavar="PATH")
-@argument("text", metavar="[TEXT]", required=False, type=Input(needed=True))
+@argument("path", metavar="PATH", help="The file, by its path.")
+@argument("text", metavar="[TEXT]", required=False, type=Input(needed=True), help="The text to add.")
 @option(
     "--dedupe",
     type=Choice(("none", "line_hash", "section_replace")),
@@ -265,8 +265,8 @@ def merge(context: Context, path: str, text: str | None, dedupe: str, agent: str
 
 
 @typed.change("promote", "memory/episodic/rule.md memory/rule.md --core --agent ada")
-@argument("source", metavar="SOURCE")
-@argument("target", metavar="TARGET")
+@argument("source", metavar="SOURCE", help="The path of the file.")
+@argument("target", metavar="TARGET", help="The new path.")
 @option("--core", is_flag=True, help="Also list the file under core_files in the Aidefile.")
 @_force
 @_of_agent
@@ -280,8 +280,8 @@ def promote(
 
 
 @typed.change("demote", "memory/rule.md memory/episodic/rule.md --agent ada")
-@argument("source", metavar="SOURCE")
-@argument("target", metavar="TARGET")
+@argument("source", metavar="SOURCE", help="The path of the file.")
+@argument("target", metavar="TARGET", help="The new path.")
 @_force
 @_of_agent
 @_ignoring_lock
@@ -313,7 +313,7 @@ def _moved(
 
 
 @typed.change("expire", "memory/episodic/scratch.md --max-age 12h --agent ada")
-@argument("path", metavar="PATH")
+@argument("path", metavar="PATH", help="The path of the file.")
 @option("--max-age", required=True, metavar="AGE", help="How old it may be: 45s, 30m, 12h, 7d or 2w.")
 @_of_agent
 @_ignoring_lock
@@ -329,7 +329,7 @@ def expire(context: Context, path: str, max_age: str, agent: str | None, ignore_
 
 
 @typed.change("lock", "memory/rules.md --agent ada")
-@argument("path", metavar="PATH")
+@argument("path", metavar="PATH", help="The path of the file.")
 @_of_agent
 def lock(context: Context, path: str, agent: str | None) -> Result:
     """Lock a file for the calling program, with PATH.lock beside it; if it is locked, the error says by whom."""
@@ -339,7 +339,7 @@ def lock(context: Context, path: str, agent: str | None) -> Result:
 
 
 @typed.change("unlock", "memory/rules.md --agent ada")
-@argument("path", metavar="PATH")
+@argument("path", metavar="PATH", help="The path of the file.")
 @_of_agent
 def unlock(context: Context, path: str, agent: str | None) -> Result:
     """Remove the lock of a file, even another program's; unlocking twice is fine."""
