@@ -56,9 +56,6 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-NOTES = {"overdue": "by priority", "today": "by priority", "lost": "B restores, x dismisses"}
-"""Hints behind the counts of groups: their order, or keys."""
-
 WHEN = Column("when", 12, importance=9)
 ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
 TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
@@ -132,8 +129,8 @@ class BriefPane(RecordPane):
             if not things:
                 continue
             count = len(things)
-            hint = NOTES.get(part, "") if count > 1 or part not in ("overdue", "today") else ""
-            yield Heading(title, "" if part in ("upkeep", "beside", "waiting") else f"{count}  {hint}".rstrip())
+            hint = "  B restores, x dismisses" if part == "lost" else ""
+            yield Heading(title, "" if part in ("upkeep", "beside", "waiting") else f"{count}{hint}")
             shown = MOST_OPENED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
             yield from map(record, things[:shown])
             if count > shown:

@@ -220,7 +220,10 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
     def _draw(self, key: Hashable, width: int) -> Line:
         if isinstance(key, Continuation):
             hit = self._hits[key.owner]
-            return line("  ", *_marked(hit.snippet, hit.marks, "muted"))
+            # Without the sign of a bullet.
+            cut = 2 if hit.snippet.startswith("- ") else 0
+            marks = [(start - cut, end - cut) for start, end in hit.marks]
+            return line("  ", *_marked(hit.snippet[cut:], marks, "muted"))
         hit = self._hits[key]
         entry = hit.entry
         place = line(pad_line(line(Piece(self._place(entry), "muted")), self._column))

@@ -80,8 +80,8 @@ class TasksPane(Pane):
         super().__init__()
         self.view_name = VIEWS[0]
         self.group = GROUPS[0]
-        self._board: Board | None = None
-        self._calendar: Calendar | None = None
+        self._made: dict[str, Board | Calendar] = {}
+        """The other views that were shown, by name."""
         self.board: Board | None = None
         """The board, while it is shown."""
         self.calendar: Calendar | None = None
@@ -179,24 +179,19 @@ class TasksPane(Pane):
         item = self.current() if self.contents is not None else None
         wanted = next((row for row, other, _ in self.arrangement.rows.items if other is item), None)
         had_focus = self.line_list.has_focus
-        frame = self.query_one(".pane--list-frame")
-        if name == "board" and self._board is None:
+        if name != "list" and name not in self._made:
             from .board import Board
-
-            self._board = Board(self)
-            self._board.fit(frame.content_size)
-            frame.mount(self._board, before=self.filter_bar)
-        if name == "calendar" and self._calendar is None:
             from .calendar import Calendar
 
-            self._calendar = Calendar(self)
-            self._calendar.fit(frame.content_size)
-            frame.mount(self._calendar, before=self.filter_bar)
+            made = self._made[name] = Board(self) if name == "board" else Calendar(self)
+            frame = self.query_one(".pane--list-frame")
+            made.fit(frame.content_size)
+            frame.mount(made, before=self.filter_bar)
         for cards in self._lists:
             cards.select(())
         self.view_name = name
-        self.board = self._board if name == "board" else None
-        self.calendar = self._calendar if name == "calendar" else None
+        self.board = self._made.get(name) if name == "board" else None  # type: ignore[assignment]
+        self.calendar = self._made.get(name) if name == "calendar" else None  # type: ignore[assignment]
         self.remove_class("-open")
         for view in VIEWS[1:]:
             self.set_class(view == name, f"-{view}")
@@ -253,8 +248,8 @@ class TasksPane(Pane):
     def say_instead(self, words: str) -> None:
         """Show a message in place of the rows, on the board in its first column."""
         super().say_instead(words)
-        if self._board is not None:
-            self._board.lists[0].say(words)
+        if self.board is not None:
+            self.board.lists[0].say(words)
 
     def place_cursor(self, row: RowKey) -> bool:
         """Put the cursor on a task in the current view."""
