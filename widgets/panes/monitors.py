@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any, ClassVar
@@ -32,24 +32,28 @@ TYPES = tuple(DEFAULTS)
 ALERTS = ("high", "normal", "low")
 """The priorities of an alert."""
 
-_NEEDED = {"http": "url", "command": "command", "tcp": "host", "file": "path"}
-"""The field that a type requires."""
 
-_FIELDS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
-    ("name", "name", (), "what it watches"),
-    ("type", "type", (), ""),
-    ("url", "url", ("http",), "https://…"),
-    ("command", "command", ("command",), "runs only after approval"),
-    ("host", "host", ("tcp",), "db.example.com:5432"),
-    ("path", "path", ("file",), "relative to the workspace"),
-    ("timeout", "timeout", ("http", "command", "tcp"), "such as 10s"),
-    ("interval", "interval", (), ""),
-    ("threshold", "alert when", (), "status != 200, exit code != 0, value > 90"),
-    ("alertPriority", "alert", (), ""),
-    ("autoRemediate", "fix", (), "a command that may fix it"),
-    ("folder", "folder", (), ". to run in the workspace; else an empty folder"),
+def _of(name: str, placeholder: str, *kinds: str, needed: bool = True) -> FieldSpec:
+    """Return a field that only monitors of some types have."""
+    return FieldSpec(name, name, placeholder=placeholder, follows="type", required=needed,
+                     shown=lambda kind: kind in kinds or kind not in TYPES)  # fmt: skip
+
+
+_FIELDS = (
+    FieldSpec("name", "name", placeholder="what it watches", required=True),
+    FieldSpec("type", "type", "choice", options=TYPES),
+    _of("url", "https://…", "http"),
+    _of("command", "runs only after approval", "command"),
+    _of("host", "db.example.com:5432", "tcp"),
+    _of("path", "relative to the workspace", "file"),
+    _of("timeout", "such as 10s", "http", "command", "tcp", needed=False),
+    FieldSpec("interval", "interval"),
+    FieldSpec("threshold", "alert when", placeholder="status != 200, exit code != 0, value > 90"),
+    FieldSpec("alertPriority", "alert", "choice", options=ALERTS),
+    FieldSpec("autoRemediate", "fix", placeholder="a command that may fix it"),
+    FieldSpec("folder", "folder", placeholder=". to run in the workspace; else an empty folder"),
 )
-"""The fields of monitors: key, label, the types that have it (none: all), placeholder."""
+"""The fields of monitors."""
 
 ROW = Columns(
     Column("sign", 1, importance=9),
@@ -227,17 +231,14 @@ class MonitorsPane(RecordPane):
     def adding(self, now: datetime) -> FormPlan | None:
         """Return the form of a new monitor."""
         values = {"type": TYPES[0], "interval": "*/5 * * * *", "alertPriority": "normal"}
-        return add_form_of("monitors add", "New monitor", _fields(values, (), now, self.zone))
+        return add_form_of("monitors add", "New monitor", [*_fields(values, now, self.zone)])
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:
         """Return the form of every field of a monitor; unknown ones come below the known ones and are kept."""
         monitor: Monitor = item.thing
-        known = [key for key, *_ in _FIELDS]
         fields = {"cronJobId": monitor.cron_job_id or "", **{key: value or "" for key, value in monitor.extra.items()}}
-        values = {key: monitor.text_of(key) or fields.pop(key, "") for key in known} | {"name": monitor.name}
-        # The form omits it for a monitor that does not have it.
-        rare = () if values["timeout"] else ("timeout",)
-        shown = _fields(values, rare, now, self.zone)
+        values = {key: monitor.text_of(key) or fields.pop(key, "") for key in (one.name for one in _FIELDS)}
+        shown = [*_fields({**values, "name": monitor.name}, now, self.zone)]
         shown.append(FieldSpec("cronJobId", "cron job", value=fields.pop("cronJobId")))
         shown += [FieldSpec(key, key, value=str(value), known=False) for key, value in fields.items()]
         return edit_form_of("monitors edit", "Edit monitor", monitor, shown, "name")
@@ -287,25 +288,13 @@ def _threshold(monitor: Monitor) -> Any:
     return monitor.threshold or Piece(DEFAULTS.get(kind, ""), "muted")
 
 
-def _fields(values: Mapping[str, str], left_out: Sequence[str], now: datetime, zone: tzinfo) -> list[FieldSpec]:
-    """Return the fields of a monitor with their values; those that depend on the type follow it."""
-
-    def among(kinds: Sequence[str]) -> Callable[[str], bool]:
-        return lambda kind: kind in kinds or kind not in TYPES
-
-    fields: list[FieldSpec] = []
-    for key, label, kinds, words in _FIELDS:
-        if key in left_out:
-            continue
-        value = values.get(key, "")
-        field = FieldSpec(key, label, value=value, placeholder=words, required=key == "name")
-        if kinds:
-            needed = _NEEDED.get(kinds[0]) == key and not (key == "host" and values.get("url"))
-            field = replace(field, follows="type", shown=among(kinds), required=needed)
-        elif key == "interval":
-            field = cron_field(key, label, value, now, zone)
-        elif key in ("type", "alertPriority"):
-            offered = TYPES if key == "type" else ALERTS
-            field = replace(field, kind="choice", options=offered if value or key != "type" else ("", *offered))
-        fields.append(field)
-    return fields
+def _fields(values: Mapping[str, str], now: datetime, zone: tzinfo) -> Iterator[FieldSpec]:
+    """Yield the fields of a monitor with their values; those that depend on the type follow it."""
+    for one in _FIELDS:
+        value = values.get(one.name, "")
+        if one.name == "interval":
+            yield cron_field(one.name, one.label, value, now, zone)
+        else:
+            needed = one.required and not (one.name == "host" and values.get("url"))
+            options = ("", *TYPES) if one.name == "type" and not value else one.options
+            yield replace(one, value=value, required=needed, options=options)
