@@ -84,7 +84,7 @@ SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
     "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
-    "How to work on it": re.compile("From `|Before the tests CI runs |In `"),
+    "How to work on it": re.compile("From `|(?:Before the tests )?CI runs |In `"),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),

@@ -44,7 +44,6 @@ _NO_NEWS = re.compile(
 _SUBSTANCE = re.compile(r"\b(?:add|adds|added|feat|support|new|allow|remove|drop|deprecat\w+|break\w*|implement)\b",
                         re.IGNORECASE)  # fmt: skip
 _MOST_NEWS = 5
-_DESIGN = re.compile("architecture|design", re.IGNORECASE)
 _SUMMARY, _SHORT, _LITTLE, _FEW, _STUB = 400, 8, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
@@ -77,7 +76,8 @@ class _Repository:
         self.readme = tree.readme()
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
-        self.guides = sorted(guides, key=lambda path: path.count("/"))[:_MOST_GUIDES]
+        by_name = {path.rpartition("/")[2].partition(".")[0].lower(): path for path in reversed(guides)}
+        self.guides = sorted(by_name.values(), key=lambda path: path.count("/"))[:_MOST_GUIDES]
         self.commands = commands_of(tree, self.projects)
         named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
@@ -178,6 +178,8 @@ class _Repository:
         told, test = how_to_work(self.tree), next((one.text for one in self.commands if one.kind == "test"), "")
         found += [*told, *in_ci(self.tree, self.projects, test)]
         more = [one for one in self.commands if one not in self.validation[:2]]
+        # What the documents say is not said again, and nothing usual beside it.
+        more = [one for one in more if one.kind != SET_UP or not (told and one.source.startswith("usual"))]
         more = [one for one in more if one.kind != SET_UP or not any(f"`{one.text}`" in note for note in told)]
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
         if self.tree.has(hooks := ".pre-commit-config.yaml"):
@@ -185,9 +187,6 @@ class _Repository:
         if self.tree.has("go.mod") and not self.tree.has("go.work"):
             own = [path for path in self.tree.files if path.endswith("/go.mod") and not is_aside(path)]
             found += [f"`{path}`: tested in its own folder." for path in own[:_SHORT]]
-        for path in filter(_DESIGN.search, self.guides):
-            said = opening_of(sections_of(self.tree.text(path)), _SUMMARY)
-            found += [f"{ended(said)} (`{path}`)"] if said else []
         services: dict[str, list[str]] = {}
         for path, service in ci_files(self.tree):
             services.setdefault(service, []).append(f"`{path}`")
@@ -208,8 +207,8 @@ class _Repository:
         work = [path for path in own if found[language_of(path)] * _FEW >= len(own) and path not in entries]
         work = self._spread([path for path in work if weight[path] >= _LITTLE * weight[work[0]]])
         paths = [*self.guides, *entries[:2], *work[: _MOST_OWN - len(entries[:2])]]
-        often = (path for path in most_changed(tree.root) if path in own and path not in paths)
-        paths += [path for path in often if not path.endswith("__init__.py")][:1]
+        often = (path for path in most_changed(tree.root) if path in own and not path.endswith("__init__.py"))
+        paths += [path for path in often if found[language_of(path)] * _FEW >= len(own) and path not in paths][:1]
         if not own:
             paths += [path for path in tree.files if is_document(path)]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]

@@ -23,7 +23,7 @@ _OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanit
 """The names of workflows for systems that most do not work on."""
 _TESTS = re.compile(
     r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
-    r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc)\b"
+    r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc|rake|gradlew|mvnw?|dotnet)\b"
 )
 _OTHERS = {
     ".gitlab-ci.yml": "GitLab CI", ".circleci/config.yml": "CircleCI", "azure-pipelines.yml": "Azure Pipelines",

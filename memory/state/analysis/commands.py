@@ -257,6 +257,7 @@ class Told(NamedTuple):
 def _told(tree: Tree) -> list[Told]:
     """Return the sections with code in the guides, and those of the README about the work on the project."""
     guides = [path for path in tree.files if _GUIDE.fullmatch(path)]
+    guides = [*{path.rpartition("/")[2].partition(".")[0].lower(): path for path in reversed(guides)}.values()]
     guides.sort(key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude"))))
     return [one for path in guides for one in _sections(tree, path)] + _sections(tree, tree.readme() or "", _OF_WORK)
 
@@ -418,7 +419,8 @@ def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
         steps = [line for line in job.lines[:at] if line.whole and line.always and not line.folder]
         said = [f"`{line.text}`" for line in steps if _kind(line.text, {}) is None and _is_prepared(tree, line.text)]
         if said:
-            notes.append(f"Before the tests CI runs {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
+            when = "Before the tests CI runs" if at < len(job.lines) else "CI runs"
+            notes.append(f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
             break
     inside: dict[tuple[str, str], list[str]] = {}
     for job in jobs:
@@ -445,5 +447,7 @@ def _is_prepared(tree: Tree, text: str) -> bool:
     """Return whether a step is one of the project: it runs a file or target of it, maybe in the background."""
     runs = re.sub(r" *&$", "", text)
     target = _RUN_SCRIPT.match(runs)
-    done = target is not None and _kind_of_script(target["name"])
+    done = (target is not None and _kind_of_script(target["name"])) or re.search(
+        "(?i)format|lint|push|publish|deploy", runs
+    )
     return _is_step(runs) and not done and not _OF_MACHINE.match(runs) and _is_own(tree, runs)

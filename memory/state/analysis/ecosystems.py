@@ -140,7 +140,7 @@ ECOSYSTEMS = (
         ("pom.xml", "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts", "build.sbt"),
         (("pom.xml", "Maven"), ("build.sbt", "sbt"), ("", "Gradle")),
         (_xml("name"), _xml("artifactId"), _quoted(r"rootProject\.name")),
-        (_xml("description"), _quoted("description")),
+        (_xml("description"), _text(r"^description[ \t]*=?[ \t]*[\"']([^\"'\n]{1,300})[\"']")),
         ((_text(r"<(?:(?:maven\.compiler\.)?(?:release|target|source)|java\.version)>\s*([\d.]{1,10})\s*<"),
           "Compiles for Java {}."),
          (_text(r"<requireJavaVersion>(?:[^<]|<!--(?s:.*?)-->)*<version>\s*([^<\s]{1,40})"),

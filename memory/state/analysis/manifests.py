@@ -201,7 +201,7 @@ def _add(project: Project, folder: str, paths: list[str]) -> None:
         for command, target in _targets(project.value(path, place), short):
             found = _file_of(tree, top, target)
             if found and not is_generated(tree.text(found)) and command.isprintable() and len(command) < 60:
-                package.entries.setdefault(found, f"The command `{command}`")
+                package.entries.setdefault(found, f"The {'library' if place == 'lib' else 'command'} `{command}`")
     main = project.first(paths, "module", "main").removeprefix("./") or "\n"
     values = {"name": short, "module": short.replace("-", "_").lower(), "path": short.replace("_", "/", 1),
               "bare": short.removeprefix("lib")}  # fmt: skip

@@ -86,7 +86,8 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
     parts.modules[:] = [
         one for one in parts.modules if sum(is_said(one["responsibility"], other) for other in told_alike) < 3
     ]
-    for folder in (one for one in tree.inner("") if is_test(f"{one}/")):
+    tests = [one for one in tree.inner("") if is_test(f"{one}/")]
+    for folder in (one for one in tests if any(map(language_of, tree.below(one)))):
         parts.modules.append({"name": folder, "path": folder, "responsibility": "Tests."})
     return parts
 

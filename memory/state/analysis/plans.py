@@ -70,7 +70,8 @@ _NO_RULE = re.compile(
     r"|feature requests?|security|support|translat\w+|governance|agreement|up to you|fork the|return to|afraid"
     r"|make sure you have|feel free|personally|clone|navigate|clear title|first (?:pull|contribution)|waste|push"
     r"|git (?:clone|checkout|commit|add|remote)|it['’]s ok|no need to|intimidate|almost always"
-    r"|don['’]t (?:worry|have to|need|want|hesitate))\b|[<❗]|://|:exclamation:|\Arun `|\Ato (?:run|build|test)\b.*`"
+    r"|don['’]t (?:worry|have to|need|want|hesitate))\b|\A`|[<❗]|://|:exclamation:"
+    r"|\Arun `|\Ato (?:run|build|test)\b.*`"
     r"|\A(?:I|You|My)(?:['’]ve| have)?\b(?! (?:must|should|need)\b)",
     re.IGNORECASE,
 )
@@ -119,7 +120,8 @@ _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 
 
 _TOGETHER = re.compile(
-    r"\b(?:keep \w* ?in sync with|kept in sync|(?:don't|do not) forget to|please also update"
+    r"\b(?:keep \w* ?in sync with|kept in sync|(?:don't|do not) forget to (?:update|bump|change|sync)"
+    r"|please also update"
     r"|must (?:also )?be updated when"
     r"|(?:if|when(?:ever)?) you (?:change|add|modify|update|edit|rename|remove)\b.*"
     r"\b(?:also|must|please|update|make sure))\b",
@@ -285,7 +287,11 @@ def _warnings(tree: Tree) -> list[dict[str, str]]:
                     and said[-1] not in ":?"
                     and not _LEANS.match(said)
                 )
-                if plainly and pattern.search(said) and not re.search(r"[{};=]|://|@\w|\b(?:this|it) in sync", said):
+                if (
+                    plainly
+                    and pattern.search(said)
+                    and not re.search(r"[{};=]|://|@\w|\w\([\"'\w]|\b(?:this|it) in sync", said)
+                ):
                     found.setdefault(said, path)
     return [_rule(path, "", capital(text)) for text, path in list(found.items())[:_MOST_WARNINGS]]
 

@@ -202,7 +202,7 @@ NOT_OWN = (
 
 _TEST = re.compile(
     r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
-    r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/"
+    r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/|(?:\A|/)[A-Z]\w*Tests/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|test[_-]helpers?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"
 )
