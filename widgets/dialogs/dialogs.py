@@ -155,7 +155,8 @@ class Dialog(Modal):
     def describe(self, key: str, words: str) -> None:
         """Call what a key does here by other words."""
         bindings = self._bindings.key_to_bindings
-        bindings[key] = [replace(binding, description=words) for binding in bindings[key]]
+        group = Binding.Group(words)
+        bindings[key] = [replace(one, description=words, group=one.group and group) for one in bindings[key]]
 
     def key_hints(self) -> Widget:
         """The keys in the last line."""

@@ -89,14 +89,17 @@ class Form(Dialog, ModalScreen[Values | None]):
         draft: Mapping[str, str] | None = None,
         focus: str | None = None,
         note: str = "",
+        does: str = "save",
     ) -> None:
         """`draft`: values to begin with instead of the fields' own; `focus`: the field to begin in; `note`: words
-        below the title.
+        below the title; `does`: the word for what the keys that save do.
         """
         super().__init__()
         self._note = note
         self._changed = ("", "")
         self.heading = title
+        for key in ("enter", "ctrl+s", "f2"):
+            self.describe(key, does)
         self._fields = tuple(fields)
         self._check = check
         self._draft = dict(draft or {})

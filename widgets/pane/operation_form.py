@@ -57,7 +57,7 @@ def operation_of(words: str) -> Operation:
 LABELS = {
     "agent tier": "agent's tier", "already surfaced": "already shown", "at": "time", "attribute": "fact about it",
     "changes": "other fields", "dedupe": "how", "entity": "subject", "extra": "other fields", "fact id": "fact",
-    "idempotency key": "call key", "include already surfaced": "shown ones too",
+    "filename": "file", "idempotency key": "call key", "include already surfaced": "shown ones too",
     "include shadowed": "overridden too", "limit": "at most", "match": "contains", "op": "decision",
     "query text": "search for", "ref": "entry", "remediate": "fix", "slug": "name",
     "source sessions": "from sessions", "superseded by": "replaced by", "threshold": "alert when",

@@ -85,7 +85,8 @@ class FormSession(Part):
             else:
                 self.save(sheet, values, shown=True)
 
-        form = Form(plan.title, plan.fields, check=check, draft=typed, focus=plan.focus, note=note)
+        does = "run" if plan.apply else "save"
+        form = Form(plan.title, plan.fields, check=check, draft=typed, focus=plan.focus, note=note, does=does)
         drafts.open = (form, sheet)
         self.app.push_screen(form, closed)
 
