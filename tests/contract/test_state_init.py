@@ -205,7 +205,7 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
           " `.github/workflows/windows.yml`."]),
         ({"go.mod": "module example.org/kiln\n", "a.go": "package a\n", "gcs/go.mod": "module example.org/kiln/gcs\n",
           "gcs/a.go": "package gcs\n", "appveyor.yml": "# This does nothing any more.\nversion: 1\n"},
-         ["`gcs/go.mod`: tested in its own folder."]),
+         ["Test: `go test ./...` (usual with `go.mod`)."]),
         ({"pom.xml": "<project><name>kiln</name><build><rules><requireJavaVersion><!-- 17 --><version>[17,22)</version>"
           "</requireJavaVersion></rules></build></project>"}, ["Is built with Java [17,22) (Maven's enforcer)."]),
         ({"Rakefile": "require 'rake/testtask'\nRake::TestTask.new(:test)\n", "Gemfile": "", "lib/kiln.rb": "1\n",

@@ -17,7 +17,7 @@ from .documents import capital, cut, ended, is_said, listed, opening_of, plain, 
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
+from .tree import MOST_FILES, Tree, is_document, language_of
 from .uses import weights
 
 _GUIDE = re.compile(
@@ -184,14 +184,9 @@ class _Repository:
         found += [f"{command.kind.capitalize()}: `{command.text}` ({command.source})." for command in more]
         if self.tree.has(hooks := ".pre-commit-config.yaml"):
             found.append(f"Before a commit: `pre-commit run --all-files` (from `{hooks}`; it can rewrite files).")
-        if self.tree.has("go.mod") and not self.tree.has("go.work"):
-            own = [path for path in self.tree.files if path.endswith("/go.mod") and not is_aside(path)]
-            found += [f"`{path}`: tested in its own folder." for path in own[:_SHORT]]
-        services: dict[str, list[str]] = {}
-        for path, service in ci_files(self.tree):
-            services.setdefault(service, []).append(f"`{path}`")
-        run = "; ".join(f"{service}: {', '.join(paths[:4])}" for service, paths in services.items())
-        return [*found, f"Continuous integration is {run}."] if run else found
+        paths = [f"`{path}`" for path, _ in ci_files(self.tree)]
+        services = ", ".join(dict.fromkeys(service for _, service in ci_files(self.tree)))
+        return [*found, f"Continuous integration is {services}: {', '.join(paths[:4])}."] if paths else found
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, entry points, what most builds on, and what changed most of late."""
