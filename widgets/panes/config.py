@@ -115,7 +115,8 @@ class ConfigPane(RecordPane):
             FieldSpec("value", "value"),
             FieldSpec(
                 "section", "section", value="" if item is None else item.values["section"],
-                suggestions=tuple(dict.fromkeys(filter(None, taken.values()))), about="Empty: the front matter.",
+                suggestions=tuple(dict.fromkeys(filter(None, taken.values()))),
+                about="Empty: where it belongs, else Workspace.",
             ),
         ]  # fmt: skip
 
