@@ -116,18 +116,19 @@ _NO_STEP = re.compile(
     r"|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
 """Lines of a script that are not of the project."""
-_OF_MACHINE = re.compile(r"(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) ")
+_OF_MACHINE = re.compile(
+    r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy", re.IGNORECASE
+)
+"""Steps that prepare a machine, or come after the tests."""
 _NO_WORK = re.compile(r"licen[sc]e|conduct|issue|bug|question|commit message|install(?:ation)?\Z", re.IGNORECASE)
 _LANGUAGES = {
     "Python": ("python",), "Node.js": ("node",), "Ruby": ("ruby",), "PHP": ("php",), "Go": ("go",),
     "Rust": ("rust", "toolchain"), "Java": ("java", "jdk"), ".NET": ("dotnet",), "Elixir": ("elixir", "otp"),
-    "Swift": ("swift",), "Perl": ("perl",),
-    "R": ("r",), "Dart": ("sdk",),
+    "Swift": ("swift",), "Perl": ("perl",), "R": ("r",), "Dart": ("sdk",),
 }  # fmt: skip
 """What workflows call the versions of a language."""
 _TOX_ENV = re.compile(r"^\[testenv:([\w.-]+)\](.*?)(?=^\[|\Z)", re.DOTALL | re.MULTILINE)
 _WHOLE = {"tox.ini": "tox", "noxfile.py": "nox"}
-_OTHER_BUILDS = ("cmake", "meson")
 _MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE = 8, 6, 10, 3
 _RUNNERS = {
     "makefile": ("make", _TARGET), "gnumakefile": ("make", _TARGET), "justfile": ("just", _TARGET),
@@ -207,8 +208,6 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         )
     )
     best = {one.kind: one for one in reversed(found)}
-    if "test" in best and best["test"].words[0] == "make" and SET_UP in best and best[SET_UP].words[0] in _OTHER_BUILDS:
-        del best[SET_UP]
     if "test" in best:
         usual = " ".join(one.text for one in _conventions(tree, projects[:1]) if one.kind == "test")
         run = " ".join(scripts.get(word, "") for word in best["test"].words)
@@ -308,12 +307,8 @@ def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
     for project in projects:
         top = project.manifests[0].rpartition("/")[0]
         names = {path.rpartition("/")[2] for path in project.manifests} | {"Makefile.am"}
-        inner = (
-            project.manifests
-            if project.ecosystem.nested
-            else [path for path in tree.files if path.rpartition("/")[2] in names]
-        )
-        texts = "\n".join(map(tree.text, inner))
+        apart = [path for path in tree.files if path.rpartition("/")[2] in names and not project.ecosystem.nested]
+        texts = "\n".join(map(tree.text, apart or project.manifests))
         run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
         for kind, words, file, text in project.ecosystem.conventions:
             path = f"{top}/{file}" if top else file
@@ -337,11 +332,8 @@ def _read(line: str, source: str, scripts: dict[str, str]) -> Iterator[Command]:
                 words = shlex.split(text)
                 if found := _kind(" ".join(words), scripts):
                     # With words added it is no longer what the file says.
-                    yield Command(
-                        found[0],
-                        (*words, *found[1]),
-                        source if not found[1] else source.replace("from", "usual with", 1),
-                    )
+                    whole = source.replace("from", "usual with", 1) if found[1] else source
+                    yield Command(found[0], (*words, *found[1]), whole)
 
 
 def _kind(text: str, scripts: dict[str, str]) -> tuple[str, tuple[str, ...]] | None:
@@ -405,11 +397,9 @@ def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
     jobs = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
     tested = [job for job in jobs if any(_is_test(line.text) for line in job.lines)] or jobs
     tested.sort(key=lambda job: all(line.text != test for line in job.lines))
-    names = [one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())]
-    for name in names:
-        on = [
-            value for job in tested for key, values in job.runs_on.items() if _named_like(key, name) for value in values
-        ]
+    runs_on = [one for job in tested for one in job.runs_on.items()]
+    for name in (one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())):
+        on = [value for key, values in runs_on if _named_like(key, name) for value in values]
         if on and (said := [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]):
             notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
     services = dict.fromkeys(one for job in tested for one in job.services)
@@ -447,7 +437,5 @@ def _is_prepared(tree: Tree, text: str) -> bool:
     """Return whether a step is one of the project: it runs a file or target of it, maybe in the background."""
     runs = re.sub(r" *&$", "", text)
     target = _RUN_SCRIPT.match(runs)
-    done = (target is not None and _kind_of_script(target["name"])) or re.search(
-        "(?i)format|lint|push|publish|deploy", runs
-    )
-    return _is_step(runs) and not done and not _OF_MACHINE.match(runs) and _is_own(tree, runs)
+    validates = target is not None and _kind_of_script(target["name"])
+    return _is_step(runs) and not validates and not _OF_MACHINE.search(runs) and _is_own(tree, runs)
