@@ -77,7 +77,7 @@ def _finish(app: Spine, tasks: list[Task], *, follow: bool = False) -> None:
 
     def hint(text: str) -> str:
         # What is typed before the question is seen ends here, too.
-        return ("This text becomes the outcome. " if text else "") + "Enter finishes, Esc leaves it open."
+        return ("This text becomes the outcome. " if text else "") + "Enter finishes, Esc changes nothing."
 
     return app.ask(Prompt(_about("Done", tasks), placeholder="outcome (optional)", hint=hint), answered)
 
