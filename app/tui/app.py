@@ -25,13 +25,12 @@ from widgets.panes import PaneName
 from widgets.text.theme import offered
 
 from .commands.conditions import Situation
-from .commands.table import BY_ID, COMMANDS, PARTS, found_at, reason
-from .keys.type_ahead import TypeAhead, apart
+from .commands.table import BY_ID, COMMANDS, reason
+from .keys.type_ahead import apart
 from .lean_output import leaner, staying
-from .live.refresh import Refresher, Shown
+from .live.refresh import Shown
 from .main_screen import MainScreen
-from .navigation import Navigation, Opened
-from .pane_state import PaneState
+from .navigation import Opened
 from .shell import Setup, ThreadReport
 from .spine import Changed, Spine
 
@@ -43,16 +42,7 @@ if TYPE_CHECKING:
     from widgets.panes.brief import BriefPane
     from widgets.panes.fleet import FleetPane
 
-    from .forms.drafts import FormDrafts
-    from .forms.form_session import FormSession
     from .leaving import Leaving
-    from .live.background import Jobs, Schedule
-    from .live.fleet import AllWorkspaces
-    from .live.outside_changes import OutsideChanges
-    from .live.overview import OverviewPart
-    from .live.prompts import PromptSource
-    from .live.proposals import AgentProposals
-    from .search.queries import SearchQueries
 
 TICK_SECONDS = 30.0
 """Seconds between redraws of everything that depends on the time."""
@@ -89,29 +79,14 @@ class MemdeckApp(Spine):
     def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
         """Create the main screen with its first pane."""
         super().__init__(workspace, setup)
-        self.navigation = Navigation.of(self)
-        self.refresher = Refresher.of(self)
-        self.type_ahead = TypeAhead.of(self)
         self._later: Timer | None = None
         self._apply_theme()
         first = None
         if workspace is not None:
-            pane_id = self.navigation.first_pane(setup.only or setup.pane, PaneState.of(self).last_pane)
+            pane_id = self.navigation.first_pane(setup.only or setup.pane, self.pane_state.last_pane)
             first = self.navigation.begin(pane_id)
         shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ.get("HOME"))
         self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.state.names)
-
-    if TYPE_CHECKING:
-        fleet: AllWorkspaces
-        form_drafts: FormDrafts
-        form_session: FormSession
-        jobs: Jobs
-        outside_changes: OutsideChanges
-        overview: OverviewPart
-        prompts: PromptSource
-        proposals: AgentProposals
-        schedule: Schedule
-        search_queries: SearchQueries
 
     @property
     def idle(self) -> bool:
@@ -181,7 +156,7 @@ class MemdeckApp(Spine):
 
     def _apply_theme(self) -> None:
         """Use the theme that the user chose last, if this terminal can show it properly."""
-        name = PaneState.of(self).theme
+        name = self.pane_state.theme
         if name is None or name == self.theme:
             return
         for theme in offered(self.depth):
@@ -202,7 +177,7 @@ class MemdeckApp(Spine):
     def _leave(self) -> None:
         """Save drafts and the state of the view, and stop watching."""
         self.form_drafts.save_now()
-        PaneState.of(self).keep(self.outside_changes.seen)
+        self.pane_state.keep(self.outside_changes.seen)
         self.refresher.stop()
         self.search_queries.stop()
         self.schedule.leave()
@@ -244,7 +219,7 @@ class MemdeckApp(Spine):
         }
         pane_type, source = name.load(), sources.get(name.id)
         pane = pane_type() if source is None else pane_type(source())  # type: ignore[call-arg]
-        pane.remembered = PaneState.of(self).view_of(name.id)
+        pane.remembered = self.pane_state.view_of(name.id)
         if name.id == "brief" and self.state.left_drafts:
             pane.say_drafts(self.form_drafts.listed)  # type: ignore[attr-defined]
         return pane
@@ -387,13 +362,3 @@ class MemdeckApp(Spine):
         """Join lines that were pasted into a field of one line."""
         message.stop()
         message.editor.put(" ".join(message.lines))
-
-
-def _part(name: str) -> property:
-    """Return the attribute of a part, which is imported and created when it is first used."""
-    return property(lambda app: found_at(PARTS[name]).of(app))
-
-
-for _name in PARTS.keys() - {"navigation", "refresher", "type_ahead"}:
-    # Not by `__getattr__`: Textual asks for attributes that do not exist with each key.
-    setattr(MemdeckApp, _name, _part(_name))

@@ -11,7 +11,6 @@ from textual.message import Message
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, pane_of
 
-from .live.refresh import Refresher
 from .main_screen import entry_of
 from .spine import Part
 from .state import panes_by_id
@@ -80,7 +79,7 @@ class Navigation(Part):
             main_screen.sidebar.set_entries([entry_of(name) for name in self.app.state.names])
         main_screen.sidebar.show(pane_id)
         pane.moved()
-        Refresher.of(self.app).show(pane)
+        self.app.refresher.show(pane)
         self.app.post_message(Opened(pane_id))
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry no longer exists.", severity="warning")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from textual.events import Key, Paste
 from textual.message import Message
@@ -37,8 +37,21 @@ from .shell import ACTOR, Otherwise, Setup, Shell, ThreadReport, known_error
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from .forms.drafts import FormDrafts
+    from .forms.form_session import FormSession
+    from .keys.type_ahead import TypeAhead
+    from .live.background import Jobs, Schedule
+    from .live.fleet import AllWorkspaces
+    from .live.outside_changes import OutsideChanges
+    from .live.overview import OverviewPart
+    from .live.prompts import PromptSource
+    from .live.proposals import AgentProposals
+    from .live.refresh import Refresher
+    from .navigation import Navigation
+    from .pane_state import PaneState
+    from .search.queries import SearchQueries
+
 T = TypeVar("T")
-P = TypeVar("P", bound="Part")
 
 LEAVING = "ctrl+q"
 """The key that quits memdeck from anywhere; it answers no question."""
@@ -66,7 +79,7 @@ class Spine(Shell):
     def __init__(self, workspace: Workspace | None, setup: Setup) -> None:
         """Nothing is open, written or waited for yet."""
         super().__init__(workspace, setup)
-        self._parts: dict[type[Part], Part] = {}
+        self._parts: dict[str, Part] = {}
         self.late = False
         """Whether the current action comes from a thread, and not from a key."""
         self._waiting: list[Callable[[], object]] = []
@@ -83,17 +96,33 @@ class Spine(Shell):
         self.after_reading: list[Callable[[], object]] = []
         """What to do once the visible pane shows what was read."""
 
-    def part(self, kind: type[P]) -> P:
-        """Return a part; it is created when it is first used."""
-        if kind not in self._parts:
+    if TYPE_CHECKING:
+        fleet: AllWorkspaces
+        form_drafts: FormDrafts
+        form_session: FormSession
+        jobs: Jobs
+        navigation: Navigation
+        outside_changes: OutsideChanges
+        overview: OverviewPart
+        pane_state: PaneState
+        prompts: PromptSource
+        proposals: AgentProposals
+        refresher: Refresher
+        schedule: Schedule
+        search_queries: SearchQueries
+        type_ahead: TypeAhead
+
+    def part(self, name: str) -> Part:
+        """Return a part by the name of its attribute; it is imported and created when it is first used."""
+        if name not in self._parts:
             # A thread may create the same part at the same moment; the first one counts.
-            self._parts.setdefault(kind, kind(self))
-        return cast("P", self._parts[kind])
+            self._parts.setdefault(name, found_at(PARTS[name])(self))
+        return self._parts[name]
 
     def load_parts(self) -> None:
         """Create all parts, in a thread, so that no key waits for them."""
-        for place in PARTS.values():
-            found_at(place).of(self)
+        for name in PARTS:
+            self.part(name)
 
     def make_pane(self, name: PaneName) -> Pane:
         """Return a new pane for a pane that is opened for the first time."""
@@ -432,11 +461,6 @@ class Part:
         self.app = app
         self.set_up()
 
-    @classmethod
-    def of(cls, app: Spine) -> Self:
-        """Return this part of an application."""
-        return app.part(cls)
-
     def set_up(self) -> None:
         """Set the state that the part begins with; nothing by default."""
 
@@ -444,3 +468,13 @@ class Part:
     def workspace(self) -> Workspace:
         """The workspace that is shown."""
         return self.app.shown_workspace
+
+
+def _attribute(name: str) -> property:
+    """Return the attribute of a part."""
+    return property(lambda app: app.part(name))
+
+
+for _name in PARTS:
+    # Not by `__getattr__`: Textual asks for attributes that do not exist with each key.
+    setattr(Spine, _name, _attribute(_name))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
 from memory.monitoring.overview import WaitingAsk
 from memory.systems import asks_of_all, entrust
@@ -76,7 +75,7 @@ def first(
     """
 
     def work() -> list[ConsentQuestion]:
-        trust, workspace = Schedule.of(app).trust(), app.shown_workspace
+        trust, workspace = app.schedule.trust(), app.shown_workspace
         entrust(workspace, trust, app.environ)
         found = []
         for ask in filter(wanted, asks_of_all(workspace)):
@@ -115,7 +114,7 @@ def _decide(
     question, now = questions[index], app.clock()
 
     def work() -> str:
-        trust = Schedule.of(app).trust()
+        trust = app.schedule.trust()
         settle = trust.approve if approved else trust.deny
         settle(question.ask, who=ACTOR, now=now, shown=question.decision.id)
         return f"{'Approved' if approved else 'Denied'}: {question.ask.name}"
@@ -132,7 +131,7 @@ def _decide(
 
 def deny(app: Spine, asks: Sequence[Ask]) -> None:
     """Deny what waits for an approval, without a question; undo lets it wait again."""
-    trust, now = Schedule.of(app).trust(), app.clock()
+    trust, now = app.schedule.trust(), app.clock()
 
     def work() -> list[str]:
         entrust(app.shown_workspace, trust, app.environ)
@@ -155,7 +154,7 @@ def review_workspace(app: Spine) -> None:
     """Approve checks of public addresses."""
 
     def work() -> ConsentView | None:
-        trust = Schedule.of(app).trust()
+        trust = app.schedule.trust()
         return workspace_view(trust, asks_of_all(app.shown_workspace)) if trust.opening() is None else None
 
     def ask(view: ConsentView | None) -> None:
@@ -168,7 +167,7 @@ def review_workspace(app: Spine) -> None:
         if answer == APPROVE:
             now = app.clock()
             words = "Approved: outgoing checks of public addresses."
-            _find(app, lambda: Schedule.of(app).trust().approve_workspace(ACTOR, now), lambda _: app.say(words))
+            _find(app, lambda: app.schedule.trust().approve_workspace(ACTOR, now), lambda _: app.say(words))
 
     return _find(app, work, ask)
 

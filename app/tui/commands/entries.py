@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_source
-from app.tui.forms.drafts import FormDrafts
 from app.tui.forms.editor import in_editor
-from app.tui.forms.form_session import FormSession
 from memory.document import parse
 from memory.document.lines import decode, encode
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -35,7 +33,7 @@ def add(app: Spine) -> None:
     """Add an entry with a form."""
     pane = app.shown_pane
     plan = pane.adding(app.clock())
-    return None if plan is None else FormSession.of(app).begin(pane, plan)
+    return None if plan is None else app.form_session.begin(pane, plan)
 
 
 def edit(app: Spine) -> None:
@@ -51,7 +49,7 @@ def _edit(app: Spine) -> None:
         return app.say("Nothing to edit here.")
     if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
         return app.say("This entry is too long for a form; press E to edit it in $EDITOR.")
-    return FormSession.of(app).begin(pane, plan, item, note=_which(pane))
+    return app.form_session.begin(pane, plan, item, note=_which(pane))
 
 
 def _which(pane: Pane) -> str:
@@ -69,7 +67,7 @@ def remove(app: Spine) -> None:
     """Remove the selected entries; asks first."""
     pane = app.shown_pane
     if draft := draft_of(pane):
-        return FormDrafts.of(app).discard(draft)
+        return app.form_drafts.discard(draft)
     if (lost := removal_of(pane, ())) is not None:
         return leave(app, (lost,))
     removal = pane.removing(pane.selected())

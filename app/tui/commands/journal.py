@@ -7,7 +7,6 @@ from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING
 
-from app.tui.navigation import Navigation
 from memory.errors import MemdeckError
 from memory.files.journal.model import Journal, JournalEntry, entries_by_day
 from memory.files.snapshot import Snapshot
@@ -38,7 +37,7 @@ def _go_to_day(app: Spine, snapshot: Snapshot, day: date) -> None:
         return next((entry for entry in entries if entry.day == day), None)
 
     def found(entry: JournalEntry | None) -> None:
-        return app.say("No entries on this day.") if entry is None else Navigation.of(app).jump(entry.file, entry.ref)
+        return app.say("No entries on this day.") if entry is None else app.navigation.jump(entry.file, entry.ref)
 
     return app.find(find, found)
 

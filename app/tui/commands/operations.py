@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from app.cli.printing import LISTENER, Printer
 from app.cli.session import Session
 from app.tui.forms.drafts import Sheet
-from app.tui.forms.form_session import FormSession
 from app.tui.shell import ACTOR, Otherwise
 from memory.errors import MemdeckError, RefusedError
 from memory.maintenance import operations as upkeep
@@ -145,13 +144,13 @@ def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, dra
     def apply(texts: Mapping[str, str]) -> None:
         def failed(error: MemdeckError) -> None:
             app.say_error(error)
-            FormSession.of(app).show(sheet, texts)
+            app.form_session.show(sheet, texts)
 
         call(app, operation, values_of(operation, texts), failed)
 
     base = {spec.name: spec.value for spec in plan.fields}
     sheet = Sheet(app.shown_pane, plan._replace(apply=apply), None, base, title=operation.does, draft_id=draft_id)
-    return FormSession.of(app).show(sheet, typed, operation.sentence)
+    return app.form_session.show(sheet, typed, operation.sentence)
 
 
 def call(app: Spine, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:

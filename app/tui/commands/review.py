@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.forms.editor import in_editor
-from app.tui.live.background import Schedule
 from app.tui.shell import ACTOR
 from memory.errors import ConflictError, MemdeckError
 from memory.history.outside import OutsideRemoval
@@ -61,7 +60,7 @@ def _take_back(app: Spine, decided: Sequence[Proposal | ConsentRecord]) -> None:
             if isinstance(one, Proposal):
                 inbox.reopen(one.id)
             else:
-                Schedule.of(app).trust().revoke(one.id, who=ACTOR, now=now)
+                app.schedule.trust().revoke(one.id, who=ACTOR, now=now)
 
     def done(_: None) -> None:
         one = waits[0]

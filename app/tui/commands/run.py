@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from app.tui.live.background import Jobs, Schedule
 from app.tui.shell import ACTOR
 from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
@@ -54,14 +53,14 @@ def _check(app: Spine, monitors: Sequence[Monitor]) -> None:
     now, refs = app.clock(), [monitor.ref for monitor in monitors]
 
     def work(job: Job) -> Watch:
-        schedule = Schedule.of(app)
+        schedule = app.schedule
         return keep_watch(app.shown_workspace, schedule.trust(), now, schedule.services(job), names=refs, wait=WAIT)
 
     def checked(watch: Watch) -> None:
-        Schedule.of(app).told(watch, asked=True)
+        app.schedule.told(watch, asked=True)
         app.changed()
 
-    Jobs.of(app).start("checking", work, checked)
+    app.jobs.start("checking", work, checked)
 
 
 # Actions of tasks
@@ -73,10 +72,10 @@ def _act(app: Spine, task: Task) -> None:
     def work(job: Job) -> ActionRun:
         job.plan((task.title,))
         return run_action(
-            app.shown_workspace, Schedule.of(app).trust(), ref, now, actor=ACTOR, environ=app.environ, cancel=job.cancel
+            app.shown_workspace, app.schedule.trust(), ref, now, actor=ACTOR, environ=app.environ, cancel=job.cancel
         )
 
-    Jobs.of(app).start("running", work, lambda done: _acted(app, task, done))
+    app.jobs.start("running", work, lambda done: _acted(app, task, done))
 
 
 def _acted(app: Spine, task: Task, done: ActionRun) -> None:

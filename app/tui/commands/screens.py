@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.tui.commands.table import BY_ID, function_of
 from app.tui.keys.help import CommandScreen, about, key_rows, palette_rows
-from app.tui.pane_state import PaneState
 from app.tui.spine import Spine
 from widgets.chrome.jump import JumpPlace, JumpScreen, jump_places
 from widgets.dialogs.pick import Pick, PickOption
@@ -65,7 +64,7 @@ def themes(app: Spine) -> None:
 
     def chosen(name: str) -> None:
         app.theme = name
-        PaneState.of(app).keep_theme(name)
+        app.pane_state.keep_theme(name)
         app.say(f"Colours: {theme_words(name)}.")
 
     app.ask(Pick("Colours", options, looked=use), chosen, left=lambda: use(before))

@@ -53,8 +53,8 @@ class Command(NamedTuple):
 
     def run(self, app: Any) -> None:
         """Do it: call a function with the application, or a method of one of its parts."""
-        part = PARTS.get(self.does.partition(".")[0])
-        function_of(self.does)(app if part is None else found_at(part).of(app), *self.arguments)
+        owner = self.does.partition(".")[0]
+        function_of(self.does)(app.part(owner) if owner in PARTS else app, *self.arguments)
 
     def words_in(self, *places: str) -> str:
         """Return its name in a pane, or in a part of it."""
@@ -73,6 +73,7 @@ PARTS = {
     "navigation": "app.tui.navigation:Navigation",
     "outside_changes": "app.tui.live.outside_changes:OutsideChanges",
     "overview": "app.tui.live.overview:OverviewPart",
+    "pane_state": "app.tui.pane_state:PaneState",
     "prompts": "app.tui.live.prompts:PromptSource",
     "proposals": "app.tui.live.proposals:AgentProposals",
     "refresher": "app.tui.live.refresh:Refresher",

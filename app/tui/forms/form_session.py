@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, cast
 
 from app.tui.commands.table import function_of
-from app.tui.navigation import Navigation
 from app.tui.spine import Part
 from memory.base.safe_text import clip, visible
 from memory.errors import ConflictError, MemdeckError, NotFoundError
@@ -22,7 +21,7 @@ from widgets.pane.base import Pane
 from widgets.pane.offers import Build, Call, FileBuild, FormPlan, Values
 
 from .conflicts import ask_fields, ask_gone
-from .drafts import FormDrafts, Sheet, typed_in
+from .drafts import Sheet, typed_in
 
 LONGEST_VALUE = 30
 """The most cells of a value in the note that others changed it."""
@@ -36,7 +35,7 @@ class FormSession(Part):
 
     def files_changed(self) -> None:
         """Say in the open form which fields of its entry changed in the files, or that the entry is gone."""
-        if (opened := FormDrafts.of(self.app).open) is None:
+        if (opened := self.app.form_drafts.open) is None:
             return
         form, sheet = opened
         if sheet.item is None or sheet.ref is None or not form.is_running:
@@ -69,7 +68,7 @@ class FormSession(Part):
         self.app.once_free(lambda: self._show(sheet, {} if typed is None else sheet.changes(typed), note))
 
     def _show(self, sheet: Sheet, typed: Values, note: str) -> None:
-        plan, drafts = sheet.plan, FormDrafts.of(self.app)
+        plan, drafts = sheet.plan, self.app.form_drafts
         # Fields that the user did not touch follow the files; they are not changes of the user.
         sheet.base |= {spec.name: spec.value for spec in plan.fields if spec.name not in typed}
         sheet.draft_id = sheet.draft_id or new_id(self.app.clock())
@@ -117,7 +116,7 @@ class FormSession(Part):
     def save(self, sheet: Sheet, values: Values, *, shown: bool = False) -> None:
         """Write a form, after asking about fields that both sides changed; `shown`: the user saw the newest files."""
         if sheet.plan.apply is not None:
-            FormDrafts.of(self.app).end(sheet.draft_id)
+            self.app.form_drafts.end(sheet.draft_id)
             sheet.plan.apply(values)
         elif not sheet.changes(values):
             self._nothing(sheet, "Nothing was changed.")
@@ -135,7 +134,7 @@ class FormSession(Part):
             self._write(sheet, values, {})
 
     def _nothing(self, sheet: Sheet, words: str) -> None:
-        FormDrafts.of(self.app).end(sheet.draft_id)
+        self.app.form_drafts.end(sheet.draft_id)
         self.app.say(words)
 
     def _write(self, sheet: Sheet, values: Values, answers: Mapping[str, str]) -> None:
@@ -165,7 +164,7 @@ class FormSession(Part):
         self.app.change(
             plan.operation,
             guarded(plan, changed, build),
-            then=lambda _: FormDrafts.of(self.app).end(sheet.draft_id),
+            then=lambda _: self.app.form_drafts.end(sheet.draft_id),
             otherwise=failed,
             follow=True,
         )
@@ -182,7 +181,7 @@ class FormSession(Part):
         fresh = None if ref is None else sheet.pane.find(sheet.ref or "") or sheet.pane.find(ref)
         plan = self._plan(sheet.pane, fresh)
         if plan is None:
-            self._gone(FormDrafts.of(self.app).keep(sheet, values))
+            self._gone(self.app.form_drafts.keep(sheet, values))
             return
         sheet.plan, sheet.item, sheet.ref = plan, fresh, sheet.pane.ref(fresh)
         sheet.tries += 1
@@ -192,15 +191,15 @@ class FormSession(Part):
 
     def resume_left(self, draft_id: str = "") -> None:
         """Continue an unsaved form."""
-        draft = FormDrafts.of(self.app).left_one(draft_id)
+        draft = self.app.form_drafts.left_one(draft_id)
         if draft is None:
             return
 
         def shown() -> None:
-            FormDrafts.of(self.app).take(draft)
+            self.app.form_drafts.take(draft)
             self._resume(draft)
 
-        Navigation.of(self.app).open_pane(draft.pane)
+        self.app.navigation.open_pane(draft.pane)
         self.app.once_shown(shown, reread=True)
 
     def _resume(self, draft: Draft) -> None:
@@ -226,7 +225,7 @@ class FormSession(Part):
 
     def _gone(self, draft: Draft) -> None:
         """Ask what to do with what was typed about an entry that does not exist any more."""
-        drafts = FormDrafts.of(self.app)
+        drafts = self.app.form_drafts
         ask_gone(
             self.app,
             draft.title,

@@ -292,7 +292,7 @@ class Schedule(Part):
         self._show(ahead, others)
         if self.leads and ahead.heartbeat and not self._left and (ahead.watch or ahead.upkeep):
             words = "checking" if ahead.watch else "maintaining"
-            job = Jobs.of(self.app).start(words, lambda job: self._keep(job, ahead, now), self._kept, self._failed)
+            job = self.app.jobs.start(words, lambda job: self._keep(job, ahead, now), self._kept, self._failed)
             self._busy = job is not None
 
     def _show(self, ahead: Ahead, others: bool) -> None:
@@ -348,7 +348,7 @@ class Schedule(Part):
             self._left = True
             leader, self._leader = self._leader, None
             self.leads = False
-        Jobs.of(self.app).leave()
+        self.app.jobs.leave()
         if leader is not None:
             leader.close()
 

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from app.tui.navigation import Navigation
 from app.tui.search.screen import SHOWN
 from app.tui.shell import Destination
 from app.tui.spine import Changed, Part
@@ -156,15 +155,15 @@ class AllWorkspaces(Part):
     def switch(self) -> None:
         """Show all workspaces and open another one."""
         if self.app.pane is None or self.app.pane.pane_id != PANE:
-            Navigation.of(self.app).open_pane(PANE)
+            self.app.navigation.open_pane(PANE)
         else:
-            Navigation.of(self.app).back()
+            self.app.navigation.back()
 
     def _open_here(self, pane: str | None, entry: tuple[str, str] | None) -> None:
         if entry is not None:
-            Navigation.of(self.app).jump(*entry)
+            self.app.navigation.jump(*entry)
         else:
-            Navigation.of(self.app).open_pane(pane or Navigation.of(self.app).first_pane())
+            self.app.navigation.open_pane(pane or self.app.navigation.first_pane())
 
     def _may_leave(self) -> bool:
         # The application is not shown by a terminal but by another program, such as a browser.

@@ -8,7 +8,6 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
-from app.tui.pane_state import PaneState
 from app.tui.shell import ACTOR
 from app.tui.spine import Part
 from memory.errors import MemdeckError
@@ -62,7 +61,7 @@ class OutsideChanges(Part):
         with self._one, workspace.together.glance():
             with suppress(MemdeckError):
                 if self.seen is None:
-                    seen = PaneState.of(self.app).seen_change
+                    seen = self.app.pane_state.seen_change
                     self.seen = history.state()[0] if seen is None else seen
                 workspace.notice(now)
             found = self._last

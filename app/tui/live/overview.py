@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 from textual.worker import get_current_worker
 
-from app.tui.forms.drafts import FormDrafts
 from app.tui.main_screen import entry_of
-from app.tui.pane_state import PaneState
 from app.tui.shell import ACTOR, ThreadReport
 from app.tui.spine import Part
 from memory.base.clock import Moment
@@ -40,10 +38,8 @@ from widgets.panes.memory.clients import deletions
 from widgets.text.styled_text import Piece, Tone, line
 from widgets.text.words import short_moment
 
-from .background import Schedule
-from .outside_changes import Outside, OutsideChanges
-from .proposals import AgentProposals
-from .refresh import AT_ONCE, Refresher, not_read, size_of
+from .outside_changes import Outside
+from .refresh import AT_ONCE, not_read, size_of
 
 QUIET_SECONDS = 0.2
 """Seconds without a key after which large workspaces are looked at."""
@@ -90,16 +86,16 @@ class OverviewPart(Part):
                     time.sleep(left)
             snapshot = workspace.snapshot().readable()
             if not self._looked:
-                self._looked, self._since = True, PaneState.of(app).looked_last
-                FormDrafts.of(app).look()
-            outside = OutsideChanges.of(app).look(now)
-            app.post_message(ThreadReport(partial(OutsideChanges.of(app).take, outside)))
+                self._looked, self._since = True, app.pane_state.looked_last
+                app.form_drafts.look()
+            outside = app.outside_changes.look(now)
+            app.post_message(ThreadReport(partial(app.outside_changes.take, outside)))
             if not worker.is_cancelled:
                 app.post_message(ThreadReport(partial(self._counted, self._count(snapshot, now))))
             if not worker.is_cancelled:
                 app.post_message(ThreadReport(partial(self._show, self._overview(snapshot, now, outside))))
         except Exception as error:
-            app.post_message(ThreadReport(partial(Refresher.of(app).failed, error)))
+            app.post_message(ThreadReport(partial(app.refresher.failed, error)))
 
     def _count(self, snapshot: Snapshot, now: datetime) -> dict[str, Badge]:
         """Count for the sidebar."""
@@ -115,13 +111,13 @@ class OverviewPart(Part):
     def _overview(self, snapshot: Snapshot, now: datetime, outside: Outside) -> Overview:
         """Summarise the workspace; what takes too long in a large one is left out."""
         workspace = self.workspace
-        notice = Schedule.of(self.app).notice(snapshot, now)
+        notice = self.app.schedule.notice(snapshot, now)
         found = without_resting(brief(snapshot, now), notice.resting)
         latest = None
         with suppress(MemdeckError, OSError):
             latest = ahead_of(workspace, now)
         waiting = len(notice.waiting) + len(outside.removals) + len(deletions(snapshot, now))
-        waiting += AgentProposals.of(self.app).count()
+        waiting += self.app.proposals.count()
         counts = (*found.counts.get("tasks", {}).values(), *found.counts.get("journal", {}).values())
         in_brief, small = "brief" in self.app.state.mounted, sum(counts) <= CHECKED
         problems: tuple[Problem, ...] = ()

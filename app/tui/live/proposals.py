@@ -22,9 +22,6 @@ from memory.storage.merging import MergedChange
 from memory.storage.own_folders import short_path
 from widgets.panes.waiting import Decision
 
-from .background import Schedule
-from .outside_changes import OutsideChanges
-
 LATELY, MOST = timedelta(days=7), 20
 """For how long, and how many of what was decided is listed."""
 
@@ -58,11 +55,11 @@ class AgentProposals(Part):
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
         """Return what needs an approval."""
-        return Schedule.of(self.app).notice(snapshot, now).waiting
+        return self.app.schedule.notice(snapshot, now).waiting
 
     def removals(self) -> Sequence[OutsideRemoval]:
         """Return the changes by other programs that removed entries which are still missing."""
-        return OutsideChanges.of(self.app).look(self.app.clock()).removals
+        return self.app.outside_changes.look(self.app.clock()).removals
 
     def proposals(self) -> Sequence[Proposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""
@@ -78,7 +75,7 @@ class AgentProposals(Part):
             for one in self.inbox.list(("accepted", "rejected"), limit=MOST):
                 if one.decided_at is not None and one.decided_at >= since and not self._undone(one):
                     found.append((one.decided_at, one))
-        for record in Schedule.of(self.app).trust().list()[-MOST:]:
+        for record in self.app.schedule.trust().list()[-MOST:]:
             with suppress(ValueError):
                 if (at := datetime.fromisoformat(record.when)) >= since:
                     found.append((at, record))
@@ -105,5 +102,5 @@ class AgentProposals(Part):
         """
         proposal = self.inbox.get(ref)
         if proposal.change_id is not None:
-            return Judged(OutsideChanges.of(self.app).told(proposal.change_id), MergedChange("decided"))
+            return Judged(self.app.outside_changes.told(proposal.change_id), MergedChange("decided"))
         return self.inbox.judged(proposal, now)

@@ -7,8 +7,6 @@ import threading
 from textual.worker import get_current_worker
 
 from app.tui.live.fleet import PANE as FLEET
-from app.tui.live.fleet import AllWorkspaces
-from app.tui.navigation import Navigation
 from app.tui.spine import Part
 from memory.errors import MemdeckError
 from memory.search.hits import SearchAnswer
@@ -44,9 +42,7 @@ class SearchQueries(Part):
             return
         pane = self.app.pane
         self._everywhere = pane is not None and pane.pane_id == FLEET
-        place, over = (
-            (AllWorkspaces.of(self.app).place_of, "in all workspaces") if self._everywhere else (None, "in everything")
-        )
+        place, over = (self.app.fleet.place_of, "in all workspaces") if self._everywhere else (None, "in everything")
         self._screen = SearchScreen(self._answer, self._told, place=place, over=over, begin=begin)
         self.app.push_screen(self._screen, self._chosen)
         self.keep_up()
@@ -58,20 +54,20 @@ class SearchQueries(Part):
         if entry is None:
             return
         if self._everywhere:
-            AllWorkspaces.of(self.app).open_found(entry)
+            self.app.fleet.open_found(entry)
             return
         ref = entry.title if entry.kind == "config" else entry.ref
         pane = self.app.state.mounted.get(pane_of(entry.file) or "")
         if pane is not None and pane.contents is not None and ref and pane.find(ref) is None:
             # Its ref changed after it was indexed, because an entry with the same title came or went.
             ref = None
-        Navigation.of(self.app).jump(entry.file, ref or f"line:{entry.line}", lambda: self.open((text, entry)))
+        self.app.navigation.jump(entry.file, ref or f"line:{entry.line}", lambda: self.open((text, entry)))
 
     # Queries
 
     def _answer(self, text: str) -> SearchAnswer | None:
         if self._everywhere:
-            return AllWorkspaces.of(self.app).answer(text)
+            return self.app.fleet.answer(text)
         searcher = self._ready()
         query = self._read(text)
         answer: SearchAnswer | None = searcher.ask(query, SHOWN)
@@ -118,7 +114,7 @@ class SearchQueries(Part):
 
     def _update(self) -> bool:
         if self._everywhere:
-            return AllWorkspaces.of(self.app).keep_up()
+            return self.app.fleet.keep_up()
         worker = get_current_worker()
         return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running)
 

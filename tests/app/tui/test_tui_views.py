@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from app.tui.app import MemdeckApp
-from app.tui.pane_state import PaneState
 from memory.workspace import Workspace
 from tests.app.tui.tui_helpers import make_app, make_workspace, press, running, settle, type_text
 from tests.widgets.harness import screen_text
@@ -116,7 +115,7 @@ async def test_the_chosen_colours_are_there_again_in_every_workspace(tmp_path: P
     assert make_app(workspace, depth="16").theme == chosen
     assert make_app(workspace, remembers=False).theme == usual
     app = make_app(workspace)
-    PaneState.of(app).keep_theme("nord")
+    app.pane_state.keep_theme("nord")
     assert (make_app(workspace).theme, make_app(workspace, depth="256").theme) == ("nord", usual)
-    PaneState.of(app).keep_theme("no such theme")
+    app.pane_state.keep_theme("no such theme")
     assert make_app(workspace).theme == usual
