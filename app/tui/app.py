@@ -24,7 +24,6 @@ from widgets.pane.base import Pane
 from widgets.panes import PaneName
 from widgets.text.theme import offered
 
-from .commands.conditions import Situation
 from .commands.table import BY_ID, COMMANDS, reason
 from .keys.type_ahead import apart
 from .lean_output import leaner, staying
@@ -270,7 +269,7 @@ class MemdeckApp(Spine):
 
         The key that leaves only clears the messages in that case.
         """
-        now, bound = Situation(self.state), [one for one in COMMANDS if key in self.keymap.keys(one.id, one.keys)]
+        now, bound = self.situation, [one for one in COMMANDS if key in self.keymap.keys(one.id, one.keys)]
         if BY_ID["view.leave"] in bound:
             self.clear_notifications()
         elif bound and now.pane is not None and not is_typing(self.screen.focused):

@@ -134,9 +134,14 @@ class Spine(Shell):
         if self.allows(command):
             command.run(self)
 
+    @property
+    def situation(self) -> Situation:
+        """The open pane and its selection, as they are now."""
+        return Situation(self.state)
+
     def allows(self, command: Command) -> bool:
         """Return whether a command is available now."""
-        return Situation(self.state).allows(command.needs)
+        return self.situation.allows(command.needs)
 
     # Dialogs
 

@@ -17,7 +17,6 @@ from rich.style import Style
 from textual._compositor import Compositor
 from textual._styles_cache import StylesCache
 from textual.color import Color, ColorParseError
-from textual.events import Blur, Focus
 from textual.filter import ANSIToTruecolor, LineFilter
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
@@ -160,33 +159,14 @@ class Scrolling(ScrollView):
         """Return the lines of the content that look different while this has the focus."""
         return range(0)
 
-    def focus(self, scroll_visible: bool = True) -> Self:
-        """Take the focus; draw only the lines that show it."""
-        self._focuses = True
-        super().focus(scroll_visible)
-        self._focuses = False
-        return self
-
     def watch_has_focus(self, _has_focus: bool) -> None:
         """Keep the styles: none here depends on the focus, and Textual would draw the scrollbars again."""
-
-    def _on_focus(self, event: Focus) -> None:
-        """Draw only the lines that show the focus; Textual would draw the whole widget."""
-        event.prevent_default()
         self._focuses = True
-        super()._on_focus(event)
-        self._focuses = False
-
-    def _on_blur(self, event: Blur) -> None:
-        """Draw only these lines again."""
-        event.prevent_default()
-        self._focuses = True
-        super()._on_blur(event)
-        self._focuses = False
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Draw again; while the focus comes or goes, only the lines that show it."""
-        if self._focuses and not (regions or layout or recompose):
+        """Draw again; right after the focus came or went, only the lines that show it."""
+        focuses, self._focuses = self._focuses, False
+        if focuses and not (regions or layout or recompose):
             top = round(self.scroll_y)
             regions = tuple(Region(0, row - top, self.size.width, 1) for row in self.rows_of_focus())
             if not regions:

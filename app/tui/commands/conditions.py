@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,18 +58,52 @@ class Situation:
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """The tasks that a task's key applies to."""
-        return [] if self.pane is None else tasks_of(self.pane, self.items)
+        """The tasks that a task's key applies to; rows of the brief count as the tasks they lead to."""
+        if self.pane_id == "tasks":
+            return list(self.items)
+        things = [item.thing for item in self.items] if self.pane_id == "brief" else []
+        return list({one.ref: one for one in things if isinstance(one, Task)}.values())
 
     @cached_property
     def sections(self) -> frozenset[str]:
         """The sections of those tasks."""
         return frozenset([task.section for task in self.tasks])
 
+    @property
+    def actions(self) -> list[Task]:
+        """Those of them that are open and have an action."""
+        return [one for one in self.tasks if one.action is not None and one.section in ("pending", "in-progress")]
+
+    @property
+    def action(self) -> Task | None:
+        """The open task with an action, if no other is selected."""
+        return next(iter(self.actions), None) if len(self.tasks) == 1 else None
+
     @cached_property
     def monitors(self) -> list[Monitor]:
-        """The monitors that a monitor's key applies to."""
-        return [] if self.pane is None else monitors_of(self.pane, self.items)
+        """The monitors that a monitor's key applies to; in the brief also those of approvals that wait."""
+        if self.pane_id not in ("monitors", "brief"):
+            return []
+        found = (getattr(item.thing, "monitor", item.thing) for item in self.items)
+        return list({one.ref: one for one in found if isinstance(one, Monitor)}.values())
+
+    @property
+    def draft(self) -> str:
+        """The id of the draft in the brief's row under the cursor; empty if it is not a draft."""
+        of_brief = self.pane_id == "brief" and getattr(self.item, "part", "") == "draft"
+        return self.item.values["target"] if of_brief and self.item is not None else ""
+
+    @property
+    def lost(self) -> OutsideRemoval | None:
+        """The removal by another program in the brief's row under the cursor."""
+        of_brief = self.pane_id == "brief" and getattr(self.item, "part", "") == "lost"
+        return self.item.thing if of_brief and self.item is not None else None
+
+    @property
+    def removal(self) -> OutsideRemoval | None:
+        """The removal by another program in the row under the cursor of Brief or Changes."""
+        ref = self.item.ref if self.pane_id == "changes" and self.item is not None else None
+        return self.lost or next((one for one in self.state.removals if one.id == ref), None)
 
     def allows(self, condition: Condition) -> bool:
         """Return whether a condition holds; it is checked once."""
@@ -96,60 +130,6 @@ class Condition:
     panes: tuple[str, ...] = ()
     about_entries: bool = True
     named: Callable[[Situation, bool], bool | None] | None = None
-
-
-def tasks_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Task]:
-    """Return the tasks that a task's key applies to: the selected ones, else the one under the cursor; none in other
-    panes.
-
-    Rows of the brief count as the tasks they lead to. `items`: the selection, if it is known.
-    """
-    items = pane.selected() if items is None else items
-    if pane.pane_id == "tasks":
-        return list(items)
-    if pane.pane_id == "brief":
-        return list({item.thing.ref: item.thing for item in items if isinstance(item.thing, Task)}.values())
-    return []
-
-
-def monitors_of(pane: Pane, items: Sequence[Any] | None = None) -> list[Monitor]:
-    """Return the monitors that a monitor's key applies to, as `tasks_of`."""
-    items = pane.selected() if items is None else items
-    if pane.pane_id == "monitors":
-        return [item.thing for item in items]
-    if pane.pane_id == "brief":
-        # An approval that waits may be about a monitor.
-        found = (getattr(item.thing, "monitor", item.thing) for item in items)
-        return list({one.ref: one for one in found if isinstance(one, Monitor)}.values())
-    return []
-
-
-def draft_of(pane: Pane) -> str:
-    """Return the id of the draft in the row under the cursor; empty if it is not a draft."""
-    item = pane.current() if pane.pane_id == "brief" else None
-    return item.values["target"] if item is not None and item.part == "draft" else ""
-
-
-def action_of_pane(pane: Pane, tasks: Sequence[Task] | None = None) -> Task | None:
-    """Return the open task with an action under the cursor; None if several are selected. `tasks`: the selection, if
-    known.
-    """
-    tasks = tasks_of(pane) if tasks is None else tasks
-    if len(tasks) != 1 or tasks[0].section not in ("pending", "in-progress") or tasks[0].action is None:
-        return None
-    return tasks[0]
-
-
-def removal_of(pane: Pane | None, removals: Sequence[OutsideRemoval]) -> OutsideRemoval | None:
-    """Return the removal by another program in the row under the cursor of Brief or Changes, else None."""
-    if pane is None or pane.contents is None or pane.pane_id not in ("brief", "changes"):
-        return None
-    item = pane.current()
-    if pane.pane_id == "brief" and item is not None and item.part == "lost":
-        found: OutsideRemoval = item.thing
-        return found
-    ref = None if item is None or pane.pane_id == "brief" else item.ref
-    return next((one for one in removals if one.id == ref), None)
 
 
 # Building blocks of several conditions
@@ -194,8 +174,7 @@ def _removing(now: Situation) -> bool:
 
 def _stands_for_other(now: Situation) -> bool:
     """Return whether the brief's row under the cursor is a draft, or a removal by another program."""
-    pane = now.pane if now.pane_id == "brief" else None
-    return pane is not None and (bool(draft_of(pane)) or removal_of(pane, ()) is not None)
+    return bool(now.draft) or now.lost is not None
 
 
 def _source(now: Situation) -> bool:
@@ -207,13 +186,8 @@ def _source(now: Situation) -> bool:
     return now.item is not None and _offers(type(now.pane), "from_source")
 
 
-def _run(now: Situation) -> bool:
-    assert now.pane is not None
-    return bool(now.monitors) or action_of_pane(now.pane, now.tasks) is not None
-
-
 def _archived(now: Situation) -> bool:
-    if removal_of(now.pane, now.state.removals) is not None:
+    if now.removal is not None:
         return True
     return now.pane_id == "archive" and not getattr(now.item, "group", True)
 
@@ -308,7 +282,7 @@ ARCHIVED = _pane("archive", "brief", "changes", holds=_archived, why="Not an arc
 CHANGE = _pane("changes", holds=ITEM.holds, why=ITEM.why)
 RUN = _pane(
     *("monitors", "tasks", "brief"),
-    holds=_run,
+    holds=lambda now: now.monitors or now.action,
     why="Nothing to run: choose a monitor, or an open task with an action.",
 )
 MONITOR = _pane("monitors", "brief", holds=lambda now: now.monitors, why="Not a monitor.")

@@ -13,11 +13,8 @@ from memory.trust.consent import ConsentDecision
 from memory.trust.view import ConsentView, view_of, workspace_view
 from widgets.dialogs.consent import APPROVE, DENY, ConsentScreen
 
-from .conditions import monitors_of, tasks_of
-
 if TYPE_CHECKING:
     from app.tui.spine import Spine
-    from widgets.pane.base import Pane
 
 
 class ConsentQuestion(NamedTuple):
@@ -38,23 +35,14 @@ def review(app: Spine) -> None:
     if pane is not None and pane.pane_id in ROLES:
         roles = ROLES[pane.pane_id]
         return first(app, lambda ask: ask.role in roles)
-    waiting, named = ((), set[tuple[str, str]]()) if pane is None else _under_cursor(pane)
-    slots = {one.ask.slot for one in waiting}
+    # The waiting approvals in the selected rows, and each monitor and task with an action there.
+    now = app.situation
+    things = [item.thing for item in now.items] if now.pane_id in ("brief", "waiting") else []
+    waiting = [one for thing in things for one in (thing if isinstance(thing, Sequence) else (thing,))]
+    slots = {one.ask.slot for one in waiting if isinstance(one, WaitingAsk)}
+    named = {(one.file, one.title) for one in (*now.actions, *now.monitors)}
     # What was denied is asked again only about a named entry.
     return first(app, lambda ask: ask.slot in slots or (ask.file, ask.name) in named, again=bool(named))
-
-
-def _under_cursor(pane: Pane) -> tuple[list[WaitingAsk], set[tuple[str, str]]]:
-    """Return the waiting approvals in the selected rows, else in the row under the cursor, and the file and name of
-    each monitor and of each task with an action there.
-    """
-    things = [item.thing for item in pane.selected()] if pane.pane_id in ("brief", "waiting") else []
-    waiting = [one for thing in things for one in (thing if isinstance(thing, Sequence) else (thing,))]
-    actions = [
-        task for task in tasks_of(pane) if task.action is not None and task.section in ("pending", "in-progress")
-    ]
-    named = {(item.file, item.title) for item in (*actions, *monitors_of(pane))}
-    return [one for one in waiting if isinstance(one, WaitingAsk)], named
 
 
 def review_all(app: Spine) -> None:

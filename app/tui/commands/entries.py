@@ -16,7 +16,6 @@ from widgets.pane.base import Pane
 from widgets.pane.rows import LineRow
 
 from . import review
-from .conditions import draft_of, removal_of
 from .undo import leave
 
 if TYPE_CHECKING:
@@ -66,9 +65,9 @@ def _which(pane: Pane) -> str:
 def remove(app: Spine) -> None:
     """Remove the selected entries; asks first."""
     pane = app.shown_pane
-    if draft := draft_of(pane):
+    if draft := app.situation.draft:
         return app.form_drafts.discard(draft)
-    if (lost := removal_of(pane, ())) is not None:
+    if (lost := app.situation.lost) is not None:
         return leave(app, (lost,))
     removal = pane.removing(pane.selected())
     if removal is None:

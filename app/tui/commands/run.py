@@ -14,7 +14,6 @@ from widgets.dialogs.pick import Pick, PickOption
 from widgets.pane.offers import Call
 
 from . import consent
-from .conditions import action_of_pane, monitors_of
 
 if TYPE_CHECKING:
     from app.tui.live.background import Job
@@ -29,11 +28,9 @@ SPANS = (("3", "30m", "30 minutes"), ("2", "2h", "2 hours"), ("8", "8h", "8 hour
 
 def run(app: Spine) -> None:
     """Run the monitor or the task's action."""
-    pane = app.shown_pane
     if app.setup.safe:
         return app.say("memdeck runs nothing with --safe.", severity="warning")
-    monitors = monitors_of(pane)
-    task = action_of_pane(pane)
+    monitors, task = app.situation.monitors, app.situation.action
     if monitors:
         return _approved(app, monitors, ("check", "url"), lambda: _check(app, monitors))
     assert task is not None
@@ -90,7 +87,7 @@ def _acted(app: Spine, task: Task, done: ActionRun) -> None:
 
 def mute(app: Spine) -> None:
     """Send no messages about it for a while."""
-    monitors = monitors_of(app.shown_pane)
+    monitors = app.situation.monitors
     who = monitors[0].name if len(monitors) == 1 else f"{len(monitors)} monitors"
 
     def chosen(span: str) -> None:

@@ -19,8 +19,6 @@ from widgets.input.form import Prompt
 from widgets.pane.offers import chain
 from widgets.panes.tasks.forms import quick_words, unread_words
 
-from .conditions import tasks_of
-
 if TYPE_CHECKING:
     from app.tui.spine import Spine
 
@@ -30,7 +28,7 @@ _LOW = 18
 
 def _chosen(app: Spine, *sections: str) -> list[Task]:
     """Return the selected tasks, else the one under the cursor; with `sections` only those in one of them."""
-    return [task for task in tasks_of(app.shown_pane) if not sections or task.section in sections]
+    return [task for task in app.situation.tasks if not sections or task.section in sections]
 
 
 def _apply(

@@ -29,8 +29,6 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 from widgets.text.words import until
 
-from .conditions import removal_of
-
 if TYPE_CHECKING:
     from app.tui.spine import Spine
 
@@ -208,7 +206,7 @@ def leave(app: Spine, removals: Sequence[OutsideRemoval]) -> None:
 
 def restore(app: Spine) -> None:
     """Restore an archived or removed entry."""
-    here = removal_of(app.pane, app.state.removals)
+    here = app.situation.removal
     if here is not None:
         return bring_back(app, here)
     pane, now = app.shown_pane, app.clock()
