@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -117,8 +118,13 @@ class MemdeckApp(Spine):
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "memdeck-worker"))
         self.set_interval(TICK_SECONDS, self._tick)
         if self.setup.watches:
-            self.set_interval(PROPOSAL_SECONDS, lambda: self.proposals.refresh())
-            self.set_interval(FLEET_SECONDS, lambda: self.fleet.refresh())
+            self.set_interval(PROPOSAL_SECONDS, lambda: self._look_again("proposals"))
+            self.set_interval(FLEET_SECONDS, lambda: self._look_again("fleet"))
+
+    def _look_again(self, part: str) -> None:
+        """Let a part look for what changes without any file of the workspace, once the files were read."""
+        if self.state.had_first_look and not self.state.reading:
+            getattr(self, part).refresh()
 
     def on_unmount(self) -> None:
         """Stop reading files and watching the fleet, however the application ended."""
@@ -242,7 +248,7 @@ class MemdeckApp(Spine):
         if isinstance(event, (InputEvent, Paste)) and self.ends:
             return
         if isinstance(event, Key):
-            self.overview.pressed()
+            self.state.pressed = time.monotonic()
         if isinstance(event, Key) and not event.is_forwarded and (two := apart(event)) and not self._means(event.key):
             for key in two:
                 await self.on_event(key)

@@ -35,6 +35,8 @@ class State:
         """The panes that were opened so far, by id."""
         self.had_first_look = False
         """Whether the first titles were drawn; what takes longer begins after them."""
+        self.pressed = 0.0
+        """When the last key was pressed, by `time.monotonic`."""
         self.reading = False
         """Whether files are being read."""
         self.writing = 0

@@ -67,22 +67,17 @@ class OverviewPart(Part):
         self._badges: dict[str, Badge] = {}
         self._looked = False
         self._since: datetime | None = None
-        self._pressed = 0.0
         self._waiting = 0
 
     def request(self) -> None:
         """Look at the workspace; a pass that is under way stops."""
         self.app.run_worker(self._look, group="overview", thread=True, exclusive=True, exit_on_error=False)
 
-    def pressed(self) -> None:
-        """Note a key press: a pass over a large workspace waits."""
-        self._pressed = time.monotonic()
-
     def _look(self) -> None:
         app, worker, workspace, now = self.app, get_current_worker(), self.workspace, self.app.clock()
         try:
             if size_of(workspace.memory, MEMORY_FILES) > AT_ONCE:
-                while (left := self._pressed + QUIET_SECONDS - time.monotonic()) > 0 and not worker.is_cancelled:
+                while not worker.is_cancelled and (left := app.state.pressed + QUIET_SECONDS - time.monotonic()) > 0:
                     time.sleep(left)
             snapshot = workspace.snapshot().readable()
             if not self._looked:

@@ -73,6 +73,8 @@ class Refresher(Part):
 
     def _after_first_frame(self) -> None:
         self.app.state.had_first_look = True
+        # In a thread of its own, so that no key waits for an import while large files are read.
+        self.app.work(self.app.load_parts, group="parts")
         self.read()
 
     def read(self) -> None:
@@ -104,7 +106,6 @@ class Refresher(Part):
                 app.post_message(ThreadReport(partial(self.failed, contents.refusal)))
             else:
                 app.post_message(ThreadReport(partial(self._show, pane, contents)))
-            app.load_parts()
             if "tasks.md" in pane.files:
                 # The entry beside the list shows the ref, which depends on all tasks: no key waits for that.
                 _ = snapshot.tasks.hexes

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from textual.geometry import Size
 
+from app.tui.commands.conditions import Situation
 from app.tui.commands.table import BY_ID
-from app.tui.state import panes_by_id
+from app.tui.state import State, panes_by_id
 from memory.workspace import Outcome, Workspace
 from tests.app.tui.tui_helpers import NOW
 from widgets.pane.base import Pane
@@ -50,9 +51,12 @@ class CommandContext:
         """The open pane."""
         return self.shown_pane
 
-    def part(self, kind: type) -> Any:
-        """What parts do is recorded, too."""
-        return self
+    @property
+    def situation(self) -> Situation:
+        """The open pane and its selection."""
+        state = State(self.shown_workspace)
+        state.open = self.shown_pane
+        return Situation(state)
 
     def __getattr__(self, name: str) -> Any:
         """What commands do is only recorded."""
