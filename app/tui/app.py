@@ -30,7 +30,6 @@ from .keys.type_ahead import apart
 from .lean_output import leaner, staying
 from .live.refresh import Shown
 from .main_screen import MainScreen
-from .navigation import Opened
 from .shell import Setup, ThreadReport
 from .spine import Changed, Spine
 
@@ -315,12 +314,6 @@ class MemdeckApp(Spine):
             self.overview.request()
             self.schedule.begin()
             self.fleet.list_here()
-
-    def on_opened(self, message: Opened) -> None:
-        """Mark the changes of others as seen where they are listed."""
-        if message.pane_id == "changes":
-            self.outside_changes.viewed()
-        self.overview.show_badges()
 
     def on_thread_report(self, message: ThreadReport) -> None:
         """Deliver the result of a thread."""

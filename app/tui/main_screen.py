@@ -38,14 +38,6 @@ def entry_of(pane: PaneName, count: int | None = None, *, alert: bool = False) -
     return SidebarEntry(pane.id, pane.key, pane.title, count, alert, GROUPS.get(pane.key, ""))
 
 
-class Body(Horizontal):
-    """Sidebar and panes."""
-
-
-class Panes(Container):
-    """The panes; one is visible."""
-
-
 class MainScreen(Screen[None]):
     """The screen the user works in. Wide terminals show everything. Below 60
     columns the sidebar is left out. If not even a few rows fit, the screen says so.
@@ -129,14 +121,14 @@ class MainScreen(Screen[None]):
         header = HeaderLine()
         header.path = self._path
         yield header
-        with Body(id="body"):
+        with Horizontal(id="body"):
             with Frame(classes="sidebar-frame") as frame:
                 frame.id = "sidebar-frame"
                 sidebar = Sidebar([entry_of(pane) for pane in self._names])
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar
-            with Panes(id="panes"):
+            with Container(id="panes"):
                 if self._pane is not None:
                     yield self._pane
         yield KeyHints(pinned=PINNED)

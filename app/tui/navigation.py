@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-
-from textual.message import Message
 
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, pane_of
@@ -27,13 +24,6 @@ READING_SECONDS = 0.3
 
 Place = tuple[str, str]
 """A pane and the ref of the entry under its cursor (empty: none)."""
-
-
-@dataclass
-class Opened(Message):
-    """Another pane is visible."""
-
-    pane_id: str
 
 
 class Navigation(Part):
@@ -80,7 +70,9 @@ class Navigation(Part):
         main_screen.sidebar.show(pane_id)
         pane.moved()
         self.app.refresher.show(pane)
-        self.app.post_message(Opened(pane_id))
+        if pane_id == "changes":
+            self.app.outside_changes.viewed()
+        self.app.overview.show_badges()
         if ref and not pane.go_to(ref) and pane.contents is not None:
             self.app.say("The entry no longer exists.", severity="warning")
         pane.remove_class("-open")

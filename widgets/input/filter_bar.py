@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -28,13 +29,15 @@ HINT = "filter"
 class FilterBar(Widget):
     """A bar that is hidden until `open`; Enter keeps the filter and leaves, Escape clears it and closes.
 
-    The bar does not move the focus when it is left; its owner does that on `Accepted` and `Closed`.
+    It overlays the lower edge of a frame: opening it moves and resizes nothing, which would draw everything twice. It
+    does not move the focus when it is left; its owner does that on `Accepted` and `Closed`.
     """
 
     DEFAULT_CSS = """
     FilterBar {
         height: 1;
         layout: horizontal;
+        overlay: screen;
         display: none;
         background: $surface;
         .filter-bar--sign { width: 2; color: $accent; text-style: bold; padding-left: 1; }
@@ -52,17 +55,6 @@ class FilterBar(Widget):
     ]  # fmt: skip
 
     @dataclass
-    class Changed(Message):
-        """The filter's text changed; sent on each key, only the last of a burst counts."""
-
-        filter_bar: FilterBar
-        text: str
-
-        def can_replace(self, message: Message) -> bool:
-            """Only the last text of a burst matters."""
-            return isinstance(message, FilterBar.Changed) and message.filter_bar is self.filter_bar
-
-    @dataclass
     class Accepted(Message):
         """The filter stays, and the focus should go to the list."""
 
@@ -76,6 +68,11 @@ class FilterBar(Widget):
     _told = ""
     is_open = False
     """Whether the bar is shown; known even before there are styles, which `display` needs."""
+
+    def __init__(self, typed: Callable[[str], object]) -> None:
+        """`typed` gets the text at once after each letter."""
+        super().__init__()
+        self._typed = typed
 
     # Empty at the start, because an editor is expensive; `prepare` mounts it.
 
@@ -159,11 +156,7 @@ class FilterBar(Widget):
     def _tell(self) -> None:
         if self.is_open and self.text != self._told:
             self._told = self.text
-            self.typed()
-
-    def typed(self) -> None:
-        """Report that a key changed the text; here by a message."""
-        self.post_message(self.Changed(self, self.text))
+            self._typed(self.text)
 
     def close(self) -> None:
         """Clear the filter and hide the bar."""

@@ -123,23 +123,6 @@ class PaneList(LineList):
         self._pane.follow_cursor()
 
 
-class PaneFilter(FilterBar):
-    """The filter bar of a pane; each letter filters the list at once.
-
-    It overlays the lower edge of the frame: opening it moves and resizes nothing, which would draw everything twice.
-    """
-
-    DEFAULT_CSS: ClassVar[str] = "PaneFilter { overlay: screen; }"
-
-    def __init__(self, pane: Pane) -> None:
-        super().__init__()
-        self._pane = pane
-
-    def typed(self) -> None:
-        """Filter the pane after a letter was typed or deleted."""
-        self._pane.set_filter(self.text)
-
-
 class Pane(LateTimers, PaneWithEntry):
     """One pane of the application; see the module's docstring for how to write one.
 
@@ -219,7 +202,7 @@ class Pane(LateTimers, PaneWithEntry):
         self._arrived = False
         self.remembered: Mapping[str, str] = {}
         """What `view` returned when the pane was left last; restored with the first contents."""
-        self._list, self._filter_bar = PaneList(self), PaneFilter(self)
+        self._list, self._filter_bar = PaneList(self), FilterBar(self.set_filter)
         self._doubts: Mapping[str, str] = {}
         self.lost = ""
         """A sentence saying that the pane's file is gone, or empty although it had content; empty: it is not."""
@@ -509,7 +492,7 @@ class Pane(LateTimers, PaneWithEntry):
     def on_filter_bar_accepted(self, event: FilterBar.Accepted) -> None:
         """Keep the filter and focus the list."""
         event.stop()
-        self._filter_bar.typed()
+        self.set_filter(self._filter_bar.text)
         self.focus_list()
 
     def on_filter_bar_closed(self, event: FilterBar.Closed) -> None:

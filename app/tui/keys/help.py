@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from app.tui.commands import conditions as on
-from app.tui.commands.conditions import Situation
 from app.tui.commands.operations import listed
 from app.tui.commands.table import BY_ID, COMMANDS, Command, live_actions, reason
 from widgets.chrome.keys import UNBOUND, name_of_keys, with_keys
@@ -142,7 +141,7 @@ def palette_rows(app: Spine) -> list[CommandRow]:
 
 def key_rows(screen: Screen[object], app: Spine) -> list[CommandRow]:
     """Return the keys of the pane and those that work everywhere, by group; those that do nothing now come last."""
-    name_of, now, pane = name_of_keys(app), Situation(app.state), app.pane
+    name_of, now, pane = name_of_keys(app), app.situation, app.pane
     own = pane.title if pane is not None and screen is app.main_screen else "Here"
     found: dict[tuple[str, str], CommandRow] = {}
     # Keys of a part of the pane, such as its calendar, come before those of its entries.
