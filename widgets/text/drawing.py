@@ -6,11 +6,10 @@ Here are the mixins that widgets put before their Textual base class, that for t
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.segment import Segment
 from rich.style import Style
@@ -208,40 +207,22 @@ class Scrolling(ScrollView):
 
 
 class LeanCompositor(Compositor):
-    """Asks each widget only for the lines that changed and are visible.
+    """Asks widgets only for the lines that changed, and none behind a widget that covers all of them.
 
     Textual asks all widgets around them for all of their lines, also for one row of a list.
     """
 
-    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
-        """Return the parts of each line by where they begin, each from the front widget there."""
-        chops: list[dict[int, Any]] = [dict.fromkeys(cuts[:-1]) for cuts in self.cuts]
-        left, right = crop.column_span
-        missing = {}
-        for y in filter(is_rendered_line, crop.line_range):
-            cuts = self.cuts[y]
-            missing[y] = cuts[bisect_right(cuts, left) - 1 : bisect_left(cuts, right)]
+    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+        """Yield place, visible part and lines of the widgets that a changed region needs, the front one first."""
+        changed = crop or self.size.region
+        rows = Region(0, changed.y, self.size.width, changed.height)
         for widget, (region, clip) in self.visible_widgets.items():
-            part = region.intersection(clip)
-            left, right = part.column_span
-            wanted = []
-            for y, starts in missing.items():
-                if part.y <= y < part.bottom and bisect_left(starts, left) < bisect_left(starts, right):
-                    wanted.append(y)
-            if not wanted:
-                continue
-            first = wanted[0]
-            place = Region(left - region.x, first - region.y, part.width, wanted[-1] + 1 - first)
-            strips = widget.render_lines(place)
-            for y in wanted:
-                cuts, parts = self.cuts[y], chops[y]
-                starts = cuts[bisect_left(cuts, left) : bisect_left(cuts, right)]
-                ends = [x - left for x in (*starts[1:], right)]
-                for x, strip in zip(starts, strips[y - first].divide(ends), strict=False):
-                    if parts[x] is None:
-                        parts[x] = strip
-                missing[y] = [x for x in missing[y] if parts[x] is None]
-        return chops
+            # With all its columns, because lines are put together where widgets begin and end.
+            part = region.intersection(clip).intersection(rows)
+            if part.overlaps(changed):
+                yield region, part, widget.render_lines(part.translate((-region.x, -region.y)))
+                if part.contains_region(changed):
+                    return
 
 
 class PlainLines(StylesCache):
