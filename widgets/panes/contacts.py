@@ -44,7 +44,7 @@ ROWS = {
     "route": (Column("prefix", 10, importance=3), Column("project", minimum=11), Column("terminal", 9, importance=2)),
 }
 """The columns of each kind behind its name."""
-COLUMNS = {kind: Columns(SIGN, Column("title", 14, importance=9), *columns) for kind, columns in ROWS.items()}
+COLUMNS = {kind: Columns(SIGN, Column("title", 18, importance=9), *columns) for kind, columns in ROWS.items()}
 
 LOOKED = 500
 """How many of the newest journal entries are searched for the names of people."""
@@ -62,6 +62,9 @@ SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
 """The usual services of channels; any other word is allowed as well."""
 
 STATES = ("connected", "disconnected")
+
+FREE = ("name", "id", "text", "status")
+"""The fields that nothing completes."""
 
 FIELDS = {
     "channel": {
@@ -222,25 +225,16 @@ class ContactsPane(RecordPane):
     def _fields(self, kind: str, values: Mapping[str, str]) -> list[FieldSpec]:
         """Return the fields of a contact; those with a few usual values complete from them and from the file."""
         assert self.snapshot is not None
-        contacts, fields = self.snapshot.contacts, []
+        contacts, fields = self.snapshot.contacts, list[FieldSpec]()
         for name, about in FIELDS[kind].items():
+            items = contacts.channels if name == "channel" else _items(contacts, kind)
+            used = by_use(one.title if name == "channel" else str(getattr(one, name) or "") for one in items)
+            known = () if name in FREE else (*used, *(one for one in SERVICES if name == "type" and one not in used))
+            field = FieldSpec(name, LABELS.get(name, name), value=values.get(name, ""), suggestions=known, about=about,
+                              required=not fields)  # fmt: skip
             if name == "status":
-                fields.append(FieldSpec(name, name, "choice", values.get(name) or STATES[0], STATES, about=about))
-                continue
-            known = (
-                ()
-                if name in ("name", "id", "text")
-                else by_use(str(getattr(one, name) or "") for one in _items(contacts, kind))
-            )
-            if name == "channel":
-                known = by_use(one.name for one in contacts.channels)
-            if name == "type":
-                known = tuple(dict.fromkeys((*known, *SERVICES)))
-            label, value = LABELS.get(name, name), values.get(name, "")
-            fields.append(
-                FieldSpec(name, label, value=value, suggestions=known, about=about,
-                          required=not fields)
-            )  # fmt: skip
+                field = replace(field, kind="choice", options=STATES, value=field.value or STATES[0])
+            fields.append(field)
         return fields
 
 
