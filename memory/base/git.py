@@ -30,7 +30,7 @@ _OFF = (
     "core.attributesFile=/dev/null", "log.showSignature=false", "gpg.program=false", "protocol.allow=never",
     "log.mailmap=false", "credential.helper=", "submodule.recurse=false",
 )  # fmt: skip
-_OPTIONS = ("--no-pager", "--no-optional-locks", "--literal-pathspecs", *(word for one in _OFF for word in ("-c", one)))
+_OPTIONS = ("--no-pager", "--no-optional-locks", *(word for one in _OFF for word in ("-c", one)))
 _LOG = ("log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color")
 _MOST_COMMITS = 2000
 _MOST_PATTERNS = 500
@@ -57,31 +57,30 @@ def recent_work(root: str | os.PathLike[str], count: int = 5) -> GitWork | None:
 
 
 class Since(NamedTuple):
-    """The last tag, and the subjects of the commits after it, the newest first."""
+    """The last tag, and the commits after it, the newest first: the subject of each, and the files it changes."""
 
     tag: str
-    subjects: list[str]
+    commits: list[tuple[str, list[str]]]
 
 
-def since_tag(root: str | os.PathLike[str], without: Sequence[str]) -> Since | None:
-    """Return the commits after the last tag, without merges, bots, and those that change nothing but files `without`.
-
-    These are files, and folders with `/` at the end. None where there is no tag, and no such commit.
-    """
+def since_tag(root: str | os.PathLike[str]) -> Since | None:
+    """Return the commits after the last tag, without merges and bots; None where there is no tag."""
     tag = (_git(root, "describe", "--tags", "--abbrev=0", "--match=*[0-9]*") or "").strip()
     if not tag:
         return None
     within = ("--no-merges", f"--max-count={_MOST_COMMITS}", "--format=%x01%an%x00%s%x00", "--name-only", "-z")
     said = _git(root, *_LOG, *within, f"refs/tags/{tag}..HEAD") or ""
-    subjects = []
+    commits = []
     for author, subject, *rest in (one.split("\0") for one in said.split("\x01")[1:]):
-        files = [path.strip() for path in rest if path.strip()]
-        own = files and all(
-            any(path == one or (one[-1] == "/" and path.startswith(one)) for one in without) for path in files
-        )
-        if not own and not re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE):
-            subjects.append(one_line(subject)[:200])
-    return Since(one_line(tag), subjects) if subjects else None
+        if not re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE):
+            commits.append((one_line(subject)[:200], [path.strip() for path in rest if path.strip()]))
+    return Since(one_line(tag), commits)
+
+
+def is_ignored(root: str | os.PathLike[str], path: str) -> bool:
+    """Return whether git leaves out a file, by any of its rules; False without git."""
+    done = _run(root, "check-ignore", "--quiet", path, seconds=_SECONDS)
+    return done is not None and done.returncode == 0
 
 
 def last_tag(root: str | os.PathLike[str]) -> tuple[str, int]:

@@ -325,7 +325,7 @@ def ignored(root: str | os.PathLike[str]) -> list[tuple[str, int, str]]:
 
 
 def _entry(memory: StateFiles, bundle: Json) -> Found:
-    path, block = entry_path(memory.root, bundle), render_block(digest(bundle))
+    path, block = entry_path(memory.root, bundle), render_block(bundle, digest(bundle))
     data = memory.read(path).base
     blocks = find_blocks(data or b"")
     line = (data or b"").count(b"\n", 0, blocks[0].start) + 1 if blocks else 0

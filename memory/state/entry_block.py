@@ -8,8 +8,9 @@ outside of the block stays byte for byte as it was.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
@@ -27,23 +28,15 @@ _MARK = re.compile(
     rb"(?:(?P<start>version=[0-9]{1,9} bundleHash=[0-9A-Za-z]{1,128} start)|end) -->)"
     rb"[ \t]*(?P<newline>\r\n|\r|\n|\Z)"
 )
-_BODY = f"""\
+_BODY = """\
 ## Project memory
 
-The state of this project is in `.agent-memory/state.json`, its events and checkpoints in `.agent-memory/history/`.
-Read it as Markdown in `{PROJECTIONS}/`, in this order:
+What is known of this project is in `{pages}/`: read {names}. `memdeck state query QUESTION` answers\
+ questions about it.
 
-1. `{PROJECTIONS}/README.md`: how this memory works
-2. `{PROJECTIONS}/project-map.md`: what the project is made of
-3. `{PROJECTIONS}/current-focus.md`: what is being worked on
-4. `{PROJECTIONS}/gotchas.md`: read it before a change
-5. `{PROJECTIONS}/next-steps.md`: read it to find what to do
-
-{MARKERS}
-
-`memdeck state sync` imports sessions, `memdeck state recall` takes them into the state, `memdeck state query` answers\
- questions.
+{markers}
 """
+_WHEN = {"gotchas": "`gotchas.md` before a change", "nextSteps": "`next-steps.md` for what to do"}
 
 
 class EntryBlock(NamedTuple):
@@ -58,14 +51,24 @@ class EntryBlock(NamedTuple):
     text: str
 
 
-def render_block(bundle_hash: str) -> str:
-    """Return the entry block for a bundle, lines ending in `\\n`, with a final one."""
-    return f"{START.format(version=VERSION, bundle_hash=bundle_hash)}\n{_BODY}\n{END}\n"
+def render_block(bundle: Mapping[str, Any], bundle_hash: str) -> str:
+    """Return the entry block for a bundle, lines ending in `\\n`, with a final one; it names no empty page."""
+    names = ["`project-map.md` and `current-focus.md` first", *(when for key, when in _WHEN.items() if bundle[key])]
+    body = _BODY.format(pages=PROJECTIONS, names=", ".join(names), markers=MARKERS)
+    return f"{START.format(version=VERSION, bundle_hash=bundle_hash)}\n{body}\n{END}\n"
 
 
 def find_blocks(data: bytes) -> list[EntryBlock]:
     """Return the entry blocks of a Markdown file in order, also those without an end marker; linear in its length."""
-    return _look(data)[0]
+    top = _top(data)
+    # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
+    # a heading: where the scan finds that heading, the marker is real.
+    probe = bytearray(data)
+    marks = [mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top]
+    for mark in marks:
+        probe[mark.start("mark") : mark.end("mark")] = b"# ".ljust(len(mark["mark"]), b"x")
+    headings = set(scan(bytes(probe), top).starts)
+    return _pair(data, [mark for mark in marks if mark.start("mark") in headings])
 
 
 def without_blocks(data: bytes) -> bytes:
@@ -78,58 +81,30 @@ def without_blocks(data: bytes) -> bytes:
 def put_block(data: bytes, block: str) -> bytes:
     """Return a Markdown file with the block in it, with the line ends of the file.
 
-    The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
-    level 1 (`# `) outside code, with a blank line on each side; where another heading comes before that, it is put at
-    the end of the file, and without one at the top, after a BOM and front matter. Putting the same block twice changes
-    nothing. Of several blocks only the first is touched; of one without an end marker, the
-    start marker alone.
+    The first block of the file is replaced in place. Without one, the block is put at the end of the file, after a
+    blank line: a README begins with its own words. Where code or a comment is open there, it is put at the top, after a
+    BOM and front matter. Putting the same block twice changes nothing. Of several blocks only the first is touched; of
+    one without an end marker, the start marker alone.
     """
     newline = newline_of(data)
     new = encode(block.replace("\n", newline))
-    blocks, heading, top = _look(data)
-    if blocks:
-        first = blocks[0]
-        rest = data[first.end :]
-        if not rest and not data.endswith((b"\r", b"\n")):
-            new = new.rstrip(b"\r\n")
-        return data[: first.start] + new + rest
-    place = top if heading is None else heading
-    before, after = data[:place], data[place:]
-    feed = newline.encode()
-    if heading is not None:
-        before += b"" if before.endswith((b"\r", b"\n")) else feed
-        before += feed
-    elif top and not before.endswith((b"\r", b"\n", BOM)):
-        before += feed
-    begins_blank = re.match(rb"[ \t]*(?:\r|\n|\Z)", after)
-    return before + new + (b"" if begins_blank else feed) + after
+    blocks = find_blocks(data)
+    if not blocks:
+        ends = data.endswith((b"\r", b"\n", BOM)) or not data
+        made = data + newline.encode() * (bool(data.strip(BOM)) + (not ends)) + new
+        top = _top(data)
+        feed = b"" if not top or data[:top].endswith((b"\r", b"\n", BOM)) else newline.encode()
+        return made if find_blocks(made) else data[:top] + feed + new + newline.encode() + data[top:]
+    first = blocks[0]
+    rest = data[first.end :]
+    if not rest and not data.endswith((b"\r", b"\n")):
+        new = new.rstrip(b"\r\n")
+    return data[: first.start] + new + rest
 
 
-def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
-    """Return the blocks, the place after the title, and the position of the top."""
-    bom = len(BOM) if data.startswith(BOM) else 0
-    top = front_end(data, bom)
-    # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
-    # a heading: where the scan finds that heading, the marker is real.
-    probe = bytearray(data)
-    marks = {mark.start("mark"): mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top}
-    for start, mark in marks.items():
-        probe[start : mark.end("mark")] = b"# ".ljust(mark.end("mark") - start, b"x")
-    outline = scan(bytes(probe), top)
-    headings = dict(zip(outline.starts, outline.levels, strict=True))
-    blocks = _pair(data, [mark for start, mark in marks.items() if start in headings])
-    own = {start: level for start, level in headings.items() if start not in marks}
-    first = next((start for start, level in own.items() if level == 1), None)
-    if first is None:
-        return blocks, None, top
-    # A later `# License` is not the title of the file, whose end is a place unless it is in code or HTML.
-    ends_free = len(data) + 2 in scan(bytes(probe) + b"\n\n# x\n", top).starts
-    return blocks, len(data) if first != next(iter(own)) and ends_free else _line_end(data, first), top
-
-
-def _line_end(data: bytes, start: int) -> int:
-    found = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)").match(data, start)
-    return found.end() if found else len(data)
+def _top(data: bytes) -> int:
+    """Return the place after a BOM and front matter."""
+    return front_end(data, len(BOM) if data.startswith(BOM) else 0)
 
 
 def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:

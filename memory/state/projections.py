@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import MARKERS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
+from memory.state.files.model import KEYS, MARKERS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -80,6 +80,7 @@ _PURPOSES = {
 }
 
 
+_MARKED = {"Gotchas": "GOTCHA: title: cause", "Next steps": "NEXT: title: where to begin"}
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
@@ -91,8 +92,7 @@ _NOTES = {
 }
 """The sections of the map that take notes, each with the beginning of such a note."""
 _BEGIN = re.compile(r"(Not released yet|Since [\w./+@-]{1,60}): (.+)")
-"""A line of the current state that has a section of its own."""
-_SINCE = re.compile(r"What came after the tag `[^`]*` is not released yet\.\s*")
+"""A line of the current state that the summary leads to."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
 _README = """\
 # Project memory of {name}
@@ -164,7 +164,7 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     Text of the bundle is shown literally and never read as Markdown, except for code spans.
     """
     bodies = (
-        _readme(bundle["project"]), _project_map(bundle), _current_focus(bundle), _gotchas(bundle["gotchas"]),
+        _readme(bundle), _project_map(bundle), _current_focus(bundle), _gotchas(bundle["gotchas"]),
         _entries("Next steps", bundle["nextSteps"], {"Why": "why", "Start": "start", "Done when": "done"}, number=True),
     )  # fmt: skip
     return {
@@ -173,9 +173,11 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     }
 
 
-def _readme(project: Bundle) -> list[str]:
+def _readme(bundle: Bundle) -> list[str]:
+    project = bundle["project"]
     names = {key: inline(project[key]) for key in ("name", "summary")}
-    order = (f"{number}. [{name}.md]({name}.md): {why}" for number, (name, why) in enumerate(_PURPOSES.items(), 1))
+    told = (name for name in _PURPOSES if bundle[KEYS[name]])
+    order = (f"{number}. [{name}.md]({name}.md): {_PURPOSES[name]}" for number, name in enumerate(told, 1))
     more = {"order": "\n".join(order), "markers": MARKERS, "entry": code(project["recommendedEntryFile"])}
     return _README.format_map(names | more).split("\n")
 
@@ -234,20 +236,13 @@ def _commands(bundle: Bundle) -> list[str]:
 def _current_focus(bundle: Bundle) -> list[str]:
     focus = bundle["currentFocus"]
     snapshot = focus["validationSnapshot"]
-    sections: dict[str, list[str]] = {}
-    for one in focus["currentState"]:
-        title, text = found.groups() if (found := _BEGIN.fullmatch(one)) else ("Current state", one)
-        sections.setdefault(title, []).append(inline(text))
-    # The heading says the tag.
-    summary = (
-        _SINCE.sub("", focus["summary"]) if any(title.startswith("Since") for title in sections) else focus["summary"]
-    )
+    changes = [inline(found[2]) for one in focus["currentState"] if (found := _BEGIN.fullmatch(one))]
+    state = [inline(one) for one in focus["currentState"] if not _BEGIN.fullmatch(one)]
     run = f"{snapshot['status'].capitalize()} ({snapshot['validatedAt']}): {snapshot['summary']}"
     results = [f"{inline(one['status'].upper())} {code(one['command'])}: {inline(one['summary'])}"
                for one in snapshot["results"]]  # fmt: skip
     return [
-        "# Current focus", "", *([inline(summary), ""] if summary else []),
-        *(line for title, lines in sections.items() for line in _section(inline(title), lines)),
+        "# Current focus", "", inline(focus["summary"]), "", *_section("", changes), *_section("Current state", state),
         *_section("Known risks", map(inline, focus["knownRisks"])),
         *_section("Validation commands", _commands(bundle)),
         *_section("Validation snapshot", [*([inline(run)] if snapshot["validatedAt"] else []), *results]),
@@ -292,10 +287,11 @@ def _entries(
             elif value.rstrip(".").lower() != "not recorded":
                 lines.append(f"- {name}: {value}")
         lines.append("")
-    return lines if entries else [*lines, f"- No {heading.lower()} recorded."]
+    empty = f"- No {heading.lower()} yet: `memdeck state recall` adds what a session marked `{_MARKED[heading]}`."
+    return lines if entries else [*lines, empty]
 
 
 def _section(title: str, bullets: Iterable[str]) -> list[str]:
-    """Return a heading and its bullets; nothing without bullets."""
+    """Return a heading, where there is a title, and its bullets; nothing without bullets."""
     lines = [f"- {bullet}" for bullet in bullets]
-    return [f"## {title}", "", *lines, ""] if lines else []
+    return [*([f"## {title}", ""] if title else []), *lines, ""] if lines else []

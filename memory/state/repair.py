@@ -204,7 +204,7 @@ class _Repair:
             with suppress(MemdeckError):
                 self._write(path_of(name), text.encode(), "write the projection of the bundle")
         path = files.entry_path(self.memory.root, bundle)
-        data = put_block(self.memory.read(path).data, render_block(new["bundleHash"]))
+        data = put_block(self.memory.read(path).data, render_block(bundle, new["bundleHash"]))
         self._write(path, data, "write the entry block of the bundle")
 
     def _without_gone(self, bundle: Json) -> Json:

@@ -7,13 +7,24 @@ import re
 from collections import Counter
 from typing import Any
 
-from memory.base.git import is_foreign, most_changed, since_tag
+from memory.base.git import Since, is_foreign, is_ignored, most_changed, since_tag
 from memory.base.safe_text import one_line
-from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS
+from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS, is_entry_file
 
 from .ci import ci_files
 from .commands import ONE_TEST, SET_UP, commands_of, how_to_work, in_ci
-from .documents import capital, cut, ended, is_said, listed, opening_of, plain, sections_of, without_praise
+from .documents import (
+    capital,
+    cut,
+    ended,
+    is_said,
+    listed,
+    opening_of,
+    plain,
+    sections_of,
+    some_sentences,
+    without_praise,
+)
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
@@ -33,18 +44,18 @@ _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _SIGNS = re.compile(r"\A[^\w`(\"'\[]+")
 """Pictures and the like before the first word."""
 _NO_NEWS = re.compile(
-    r"[⬆👷📝🔖💚]|(?:bump|chore|ci|docs?|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare"
-    r"|revert|fixup|wip|automated|typo|fix (?:typo|lint|ci|tests?|build|format\w*)|v?\d+\.|version|changelog"
-    r"|update (?:changelog|readme|dep)"
-    r"|comments?|format|lint|regress|start)\b|\S*(?: \S+)?\Z|.*(?::\Z|\btypos?\b|\bdoc(?:s"
-    r"|ument\w*)?\b|\[(?:skip ci|ci skip)\])",
+    r"[⬆👷📝🔖💚]|(?:bump|chore|tests?|style|build|deps|update .* (?:to|from) v?\d|merge|release|prepare|refactor"
+    r"|rename|revert|fixup|wip|automated|fix (?:tests?|build|format\w*)|v?\d+\.|version|update dep|format|regress|start"
+    r"|more regress)\b"
+    r"|\S*(?: \S+)?\Z|.*(?::\Z|\b(?:docs?|document(?:s|ed|ation)?|godoc|comments?|typos?|lint(?:er|ing|s)?|clippy|gofmt"
+    r"|gofumpt|rubocop|ci|gha|readme|change ?log|spelling|whitespace)\b|\[(?:skip ci|ci skip)\])",
     re.IGNORECASE,
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
-_SUBSTANCE = re.compile(r"\b(?:add|adds|added|feat|support|new|allow|remove|drop|deprecat\w+|break\w*|implement)\b",
-                        re.IGNORECASE)  # fmt: skip
-_MOST_NEWS = 5
-_SUMMARY, _SHORT, _LITTLE, _FEW, _STUB = 400, 8, 0.1, 4, 300
+_KIND = re.compile(r"(?:feat|fix|perf)(?:\(([^)]*)\))?!?: ", re.IGNORECASE)
+"""The kind of a change before its subject, with what it is about."""
+_FEATURE = re.compile(r"feat|(?:\w+(?:\([^)]*\))?!?: )?(?:add|allow|support|introduce|extend|implement)", re.IGNORECASE)
+_SUMMARY, _CHANGES, _SHORT, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 250, 8, 600, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 10, 5, 8
@@ -97,7 +108,7 @@ class _Repository:
                 "primaryEcosystem": primary.language if primary else next(iter(tree.languages()), documents),
                 "packageManager": primary.manager if primary is not None else "none",
                 "workspaceManager": next((one.workspace for one in self.projects if one.workspace), "none"),
-                "recommendedEntryFile": next(iter(tree.top_entries()), ENTRY_FILES[0]),
+                "recommendedEntryFile": self._entry_file(),
                 "keyPaths": self._key_paths(entrypoints),
             },
             "projectMap": {
@@ -221,36 +232,59 @@ class _Repository:
         tree, manifests = self.tree, self.primary.manifests if self.primary is not None else []
         coming = _COMING.search(" ".join(map(tree.text, manifests)))
         packages = [one.folder for project in self.projects for one in project.packages]
-        inner = packages if self.main is None else [self.folder]
-        changes = unreleased(tree, inner, coming[1] if coming is not None else "")
-        state = [FOREIGN] if is_foreign(tree.root) else []
-        said: list[str] = []
-        if changes is not None:
-            where = f"`{changes.path}`, “{changes.title}”," if changes.title else f"`{changes.path}`"
-            said.append(f"Work is on the next release: {where} lists the unreleased changes.")
-            state += [ended(f"Not released yet: {change}") for change in changes.changes[:MOST_CHANGES]]
-            if len(changes.changes) > MOST_CHANGES:
-                state.append(f"Not released yet: More in `{changes.path}`.")
-        elif since := since_tag(tree.root, (f"{FOLDER}/", f"{PROJECTIONS}/", *ENTRY_FILES)):
-            news = dict.fromkeys(plain(credited(one)) for one in since.subjects if not _NO_NEWS.match(one))
-            told = sorted(news, key=lambda one: _SUBSTANCE.search(one) is None)[:_MOST_NEWS]
-            state += [ended(f"Since {since.tag}: {one}") for one in told]
-            said += [f"What came after the tag `{since.tag}` is not released yet."] if told else []
-        actions: list[str] = []
-        if steps:
+        since = since_tag(tree.root)
+        changes = unreleased(
+            tree, [self.folder, *packages], coming[1] if coming is not None else "", since.tag if since else ""
+        )
+        said, told = "", list[str]()
+        if changes:
+            named = [f"`{one.path}`, “{one.title}”" if one.title else f"`{one.path}`" for one in changes]
+            if len(changes) == 1:
+                said = f"Work is on the next release: {named[0]}{',' * bool(changes[0].title)} lists its changes."
+                told = changes[0].changes[:MOST_CHANGES]
+                told += [f"More in `{changes[0].path}`."] if len(changes[0].changes) > MOST_CHANGES else []
+            else:
+                said = "Work is on the next releases of several packages."
+                texts = (some_sentences(" ".join(map(ended, one.changes)), _CHANGES) for one in changes)
+                told = [f"{where}: {text}" for where, text in zip(named, texts, strict=True)]
+            told = [ended(f"Not released yet: {one}") for one in told]
+        elif since is not None and len(since.commits) < _MOST_SINCE:
+            said, told = self._since(since)
+        if steps and not said:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
-            said.append(f"`{file}` lists the open steps, first “{steps[0]['title']}”.")
-            actions.append(ended(f"Begin with “{steps[0]['title']}”"))
-        if self.readme is None:
-            actions.append("Write a README that says what the project is for.")
+            said = f"`{file}` lists the open steps, first “{steps[0]['title']}”."
+        actions = [] if self.readme is not None else ["Write a README that says what the project is for."]
         summary = NOT_RUN if self.validation else NO_COMMANDS
         return {
-            "summary": " ".join(said) or _NOTHING,
-            "currentState": state,
+            "summary": said or _NOTHING,
+            "currentState": [*([FOREIGN] if is_foreign(tree.root) else []), *told],
             "knownRisks": self._risks(),
             "validationSnapshot": {"status": "not-run", "validatedAt": None, "summary": summary, "results": []},
             "suggestedNextActions": actions,
         }
+
+    def _since(self, since: Since) -> tuple[str, list[str]]:
+        """Return what is said of the work after the last tag, and the subjects of the commits that change sources."""
+        own = (f"{FOLDER}/", f"{PROJECTIONS}/")
+        work = [
+            (subject, files) for subject, files in since.commits
+            if not files or not all(path.startswith(own) or is_entry_file(path) for path in files)
+        ]  # fmt: skip
+        subjects = [
+            credited(subject) for subject, files in work
+            if not self.tree.sources() or any(language_of(path) and not is_aside(path) for path in files)
+        ]  # fmt: skip
+        subjects = sorted((one for one in subjects if not _NO_NEWS.match(one)), key=lambda one: not _FEATURE.match(one))
+        subjects = [_KIND.sub(lambda kind: f"`{kind[1]}`: " if kind[1] else "", one) for one in subjects]
+        told = [ended(f"Since {since.tag}: {capital(plain(one))}") for one in dict.fromkeys(subjects)]
+        if told:
+            return f"Work after the tag `{since.tag}` is not released yet.", told[:MOST_CHANGES]
+        return f"{'Only upkeep' if work else 'Nothing'} is unreleased since the tag `{since.tag}`.", []
+
+    def _entry_file(self) -> str:
+        """Return the file for the entry block: one that exists, else one to be made; none that git ignores."""
+        names = (*self.tree.top_entries(), *ENTRY_FILES)
+        return next((one for one in names if not is_ignored(self.tree.root, one)), ENTRY_FILES[0])
 
     def _risks(self) -> list[str]:
         """Return what is not known; in one line each: several would differ only in a name, and would be merged."""

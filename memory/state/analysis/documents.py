@@ -33,7 +33,7 @@ _RST_HEADING = re.compile(
     r"^(?:([=~^\"'`#*+:.-])\1{2,}[ \t]*\n)?[ \t]*(\S[^\n]*)\n([=~^\"'`#*+:.-])\3{2,}[ \t]*$", re.MULTILINE
 )
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_MYST = re.compile(r" ?(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
+_MYST = re.compile(r"(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`(?=(\d*))[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
@@ -97,8 +97,8 @@ def as_markdown(text: str, path: str) -> str:
 def sections_of(text: str, path: str = "") -> list[Section]:
     """Return the sections of a document, without code, HTML, tables, badges and alerts."""
     text = FRONT.sub("", text[:_MOST_CHARACTERS])
-    text = _MYST.sub("", "\n".join(map(_bounded, text.split("\n"))))
-    text = as_markdown(text, path)
+    text = _MYST.sub(lambda one: f"#{one[1]}" if one[1] else "", "\n".join(map(_bounded, text.split("\n"))))
+    text = as_markdown(re.sub(r"^CHANGES (?:FROM|IN) ", r"# \g<0>", text, flags=re.MULTILINE), path)
     found = [Section("", 0, (), [])]
     around: dict[int, str] = {}
     depth, titled = 0, False
@@ -106,6 +106,10 @@ def sections_of(text: str, path: str = "") -> list[Section]:
     for before, token in pairwise(tokens):
         depth += token.nesting if token.type.startswith("list_item") else 0
         titled = titled and depth > 0
+        last = found[-1].blocks[-1] if found[-1].blocks else None
+        if token.type == "fence" and isinstance(last, str) and last.endswith("following header."):
+            begin = re.split(r"[.\n`]", token.content)[0]
+            found[-1].blocks[-1] = f"{last[:-1]}: `{begin}…`."
         if token.type != "inline":
             continue
         said = _said(token)

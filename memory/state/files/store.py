@@ -110,7 +110,7 @@ class StateWriting:
         for name, text in render_projections(bundle, bundle_hash).items():
             self.put(path_of(name), text.encode())
         entry = entry_path(self.store.root, bundle)
-        self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle_hash)))
+        self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle, bundle_hash)))
 
     def persist(
         self, command: str, bundle: Json, summary: str, *, state: Json, diff: Json | None = None, **maintenance: Any
