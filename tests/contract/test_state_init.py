@@ -357,11 +357,45 @@ def test_commits_since_the_last_tag_are_the_focus(place: Place) -> None:
         if not number:
             git(place.work, "tag", "v1.0", cwd=place.work)
     focus = made(place, {})["currentFocus"]
-    assert focus["summary"] == "What came after the tag `v1.0` is not released yet."
+    assert focus["summary"] == "Work after the tag `v1.0` is not released yet."
     assert focus["currentState"] == ["Since v1.0: Fire two kilns."]
     git(place.work, "add", ".", cwd=place.work)
     git(place.work, "commit", "-m", "Add the memory of it", cwd=place.work)
     assert made(place, {}, "update")["currentFocus"] == focus
+
+
+def test_the_unreleased_changes_of_packages_are_told_of_each(place: Place) -> None:
+    """Each package of a workspace has a line of its own."""
+    files = {"package.json": '{"name": "kiln", "private": true, "workspaces": ["web/*"]}'}
+    for name in "ab":
+        files |= {f"web/{name}/package.json": f'{{"name": "{name}"}}', f"web/{name}/index.js": "1;\n"}
+        files[f"web/{name}/CHANGELOG.md"] = f"# C\n\n## 1.0-wip\n\n- Fire {name} pots\n- Cool\n\n## 0.9\n\n- First\n"
+    focus = made(place, files)["currentFocus"]
+    assert focus["summary"] == "Work is on the next releases of several packages."
+    assert focus["currentState"] == [
+        f"Not released yet: `web/{name}/CHANGELOG.md`, “1.0-wip”: Fire {name} pots. Cool." for name in "ab"
+    ]
+
+
+def test_a_tag_tells_what_is_released(place: Place) -> None:
+    """At a tag nothing is unreleased; upkeep is told as that; a first version above the tag is not released yet."""
+    git(place.work, "init")
+    summaries = []
+    for path, text in (
+        ("kiln.py", "x = 1\n"),
+        ("docs/kiln.md", "x\n"),
+        ("CHANGES", "CHANGES FROM 1 TO 1.1\n\n* Cool\n"),
+    ):
+        place.write(path, text)
+        git(place.work, "add", path, cwd=place.work)
+        git(place.work, "commit", "-m", "Fire two kilns", cwd=place.work)
+        if path == "kiln.py":
+            git(place.work, "tag", "v1.0", cwd=place.work)
+        summaries.append(made(place, {}, "update" if summaries else "init")["currentFocus"]["summary"])
+    assert summaries == [
+        "Nothing is unreleased since the tag `v1.0`.", "Only upkeep is unreleased since the tag `v1.0`.",
+        "Work is on the next release: `CHANGES`, “CHANGES FROM 1 TO 1.1”, lists its changes.",
+    ]  # fmt: skip
 
 
 def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
@@ -519,6 +553,18 @@ def test_the_entry_block_goes_into_the_file_that_is_there(place: Place, name: st
     assert place("state", "validate").code == 0
 
 
+def test_the_entry_block_ends_a_readme_and_is_in_no_ignored_file(place: Place) -> None:
+    """The block ends the README, names no empty page, and is in no file that git ignores."""
+    git(place.work, "init")
+    text = "<img src=logo.png>\n\n# Kiln\n\nMine.\n"
+    bundle = made(place, {".gitignore": "AGENTS.md\n", "AGENTS.md": "Mine.\n", "README.md": text, "kiln.py": "x = 1\n"})
+    assert bundle["project"]["recommendedEntryFile"] == "README.md"
+    block = place.read("README.md").decode().removeprefix(text).strip().split("\n")
+    assert len(block) == 8
+    assert ("project-map.md" in block[3], "gotchas.md" in block[3]) == (True, False)
+    assert place.read("AGENTS.md") == b"Mine.\n"
+
+
 def test_agents_are_told_the_markers(place: Place) -> None:
     """One line of the entry block, and of the memory's own README, says how what was learned is noted."""
     made(place, {"README.md": README})
@@ -634,35 +680,38 @@ def test_the_core_is_on_the_map(place: Place) -> None:
 
 
 def test_the_rules_for_contributors_are_gotchas(place: Place) -> None:
-    """Rules about this project and the boxes of a template are quoted; politeness, law, and help for users are not."""
+    """Whole rules are quoted, the hardest first, with what leads to them; politeness, commands and help are not."""
     files = {
         "CONTRIBUTING.md": "# Contributing\n\nThank you, never be afraid!\n\n## Work\n\n"
-        "Send a pull request to the **4.x** branch. The rest is prose. If you don't, it must fail.\n\n"
+        "Files must start with the following header.\n\n```c\n// By potters. All\n```\n\n"
+        "Send a pull request to the **4.x** branch. It is merged there.\n\nCheck the pots.\n\n- `kiln try`\n\n"
         "- Keep pots dry. *Always* [fire](https://example.org) at `high`.\n- Always be kind.\n\n"
-        "## License\n\nYou must sign it.\n",
-        ".github/pull_request_template.md": "- [ ] Tested\n- [ ] Pots are tested with `kiln try`\n",
-        "README.md": README + "\n## Troubleshooting\n\n- The pot cracks: buy another.\n",
+        "You must never touch:\n\n- the oven\n- `fire.c`\n\nUseful are:\n\n- what must be in `a`\n",
+        ".github/pull_request_template.md": "We do not accept pots made by AI.\n\n- [ ] I have read it\n",
+        "README.md": README + "\nNever eat `clay`.\n\n## Contributing\n\nYou must sign the CLA.\n",
     }
     found = made(place, files)["gotchas"]
     assert [one["title"] for one in found] == [
-        "Send a pull request to the 4.x branch", "Always fire at `high`", "Pots are tested with `kiln try`"
+        "Send a pull request to the 4.x branch", "You must sign the CLA", "We do not accept pots made by AI",
+        "Files must start with the following header: `// By potters…`", "Always fire at `high`",
+        "You must never touch: the oven; `fire.c`",
     ]  # fmt: skip
-    assert found[1]["correctPath"] == "Keep pots dry. Always fire at `high`."
-    assert found[1]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."
+    assert found[0]["correctPath"] == "Send a pull request to the 4.x branch. It is merged there."
+    assert found[4]["correctPath"] == "Keep pots dry. Always fire at `high`."
+    assert found[4]["cause"] == "Written in `CONTRIBUTING.md`, “Work”."
 
 
 def test_comments_that_warn_are_gotchas(place: Place) -> None:
-    """What has to be changed together, and works only with some version, is quoted from the comment that says it."""
-    ci = "jobs:\n  a:\n    steps:\n    # The oven does not support Clay 9 yet.\n    # Fire it.\n    - run: make\n"
+    """What settings of CI and of the build must not do is quoted from the comment, with the line it is about."""
+    ci = "# Created with a tool called potter\njobs:\n  a:\n    steps:\n    # The oven cannot shuffle due to Clay 9.\n"
     files = {
-        ".github/workflows/ci.yml": ci,
-        "src/kiln.c": "/* Heat.\n * If you change this, also change the table in `pots.c`. */\n"
-        "// Clay 9 is broken here.\n/// If you add a pot, the kiln must be hot.\nint main(void) {}\n",
+        ".github/workflows/ci.yml": f"{ci}    # run: make shuffle\n    # Fire it.\n    - run: make\n",
+        "src/kiln.c": "// Clay 9 must not be changed here.\nint main(void) {}\n",
     }
     found = made(place, files)["gotchas"]
     assert [(one["title"], one["cause"]) for one in found] == [
-        ("The oven does not support Clay 9 yet", "Written in `.github/workflows/ci.yml`."),
-        ("If you change this, also change the table in `pots.c`", "Written in `src/kiln.c`."),
+        ("Created with a tool called potter", "Written in `.github/workflows/ci.yml`."),
+        ("The oven cannot shuffle due to Clay 9", "Written in `.github/workflows/ci.yml`, above `- run: make`."),
     ]
 
 

@@ -85,7 +85,7 @@ def test_written_memory_changes_nothing(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     entry = root / bundle["project"]["recommendedEntryFile"]
-    entry.write_bytes(put_block(entry.read_bytes(), render_block("0" * 64)))
+    entry.write_bytes(put_block(entry.read_bytes(), render_block(bundle, "0" * 64)))
     (root / ".agent-memory").mkdir()
     (root / ".agent-memory" / "state.json").write_text("{}")
     assert analyse(root) == bundle

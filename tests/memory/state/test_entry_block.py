@@ -10,7 +10,8 @@ from memory.state.entry_block import END, START, find_blocks, put_block, render_
 from tests.growth import assert_in_proportion
 
 OLD, NEW = "a" * 64, "b" * 64
-BLOCK = render_block(NEW)
+BUNDLE: dict[str, list[str]] = {"gotchas": [], "nextSteps": []}
+BLOCK = render_block(BUNDLE, NEW)
 OPEN = START.format(version=3, bundle_hash=OLD)
 IN_FILE = f"{OPEN}\nold words\n{END}\n"
 
@@ -19,24 +20,18 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
     ("before", "after"),
     [
         ("", "BLOCK"),
-        ("# Title\n\nText\n", "# Title\n\nBLOCK\nText\n"),
-        ("# Title\nText\n", "# Title\n\nBLOCK\nText\n"),
+        ("# Title\n\nText\n", "# Title\n\nText\n\nBLOCK"),
         ("# Title", "# Title\n\nBLOCK"),
-        ("Text\n", "BLOCK\nText\n"),
-        ("## Only two\n", "BLOCK\n## Only two\n"),
-        ("Text\n\n## Use\n\n# License\n\nMIT\n", "Text\n\n## Use\n\n# License\n\nMIT\n\nBLOCK"),
-        ("```\n# no\n```\n# yes\n", "```\n# no\n```\n# yes\n\nBLOCK"),
-        ("~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\nx",
-         "~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\n\nBLOCK\nx"),
-        ("<!--\n# no\n-->\n# yes\n", "<!--\n# no\n-->\n# yes\n\nBLOCK"),
-        ("---\n# comment: x\n---\nText\n", "---\n# comment: x\n---\nBLOCK\nText\n"),
+        ("Text\n\n    code\n", "Text\n\n    code\n\nBLOCK"),
+        ("a\n```\nopen\n", "BLOCK\na\n```\nopen\n"),
+        ("---\nx: y\n---\n<!-- open\n", "---\nx: y\n---\nBLOCK\n<!-- open\n"),
         (f"a\n\n{IN_FILE}z", "a\n\nBLOCKz"),
         (f"{IN_FILE}# Title\n{IN_FILE}", f"BLOCK# Title\n{IN_FILE}"),
-        (f"# T\n\n```\n{IN_FILE}```\n", f"# T\n\nBLOCK\n```\n{IN_FILE}```\n"),
-        (f"# T\n\n    {OPEN}\n    {END}\n", f"# T\n\nBLOCK\n    {OPEN}\n    {END}\n"),
+        (f"# T\n\n```\n{IN_FILE}```\n", f"# T\n\n```\n{IN_FILE}```\n\nBLOCK"),
+        (f"# T\n\n    {OPEN}\n    {END}\n", f"# T\n\n    {OPEN}\n    {END}\n\nBLOCK"),
         (f"# T\n\n<!-- quoted:\n{OPEN}\n{END}\n-->\n", None),
-        (f"# T\n\nSee `{OPEN}`.\n", f"# T\n\nBLOCK\nSee `{OPEN}`.\n"),
-        (f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n", f"# T\n\nBLOCK\n- {OPEN}\n\n> {OPEN}\n> {END}\n"),
+        (f"# T\n\nSee `{OPEN}`.\n", f"# T\n\nSee `{OPEN}`.\n\nBLOCK"),
+        (f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n", f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n\nBLOCK"),
         (f"{OPEN}\nx\n```\n{END}\n```\ny\n{END}\nz\n", "BLOCKz\n"),
         (f"{OPEN}\nx\n", "BLOCKx\n"),
         (f"{OPEN}\nx\n{IN_FILE}", f"BLOCKx\n{IN_FILE}"),
@@ -46,7 +41,7 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
     ],
 )  # fmt: skip
 def test_where_the_block_goes(before: str, after: str | None) -> None:
-    """The block is replaced in place, else put behind the title, else at the end or on top; quotations stay."""
+    """The block is replaced in place, else put at the end, or on top where that is in code; quotations stay."""
     made = put_block(before.encode(), BLOCK)
     if after is None:
         # What is left of a comment that a quoted marker ended early is text; a block in it is one.
@@ -61,8 +56,8 @@ def test_line_ends_bom_and_bytes_stay() -> None:
     before = b"\xef\xbb\xbf# T\r\n\r\ncaf\xff\r\nend"
     made = put_block(before, BLOCK)
     block = BLOCK.replace("\n", "\r\n").encode()
-    assert made == b"\xef\xbb\xbf# T\r\n\r\n" + block + b"\r\ncaf\xff\r\nend"
-    assert put_block(made, render_block(OLD)) == made.replace(NEW.encode(), OLD.encode())
+    assert made == before + b"\r\n\r\n" + block
+    assert put_block(made, render_block(BUNDLE, OLD)) == made.replace(NEW.encode(), OLD.encode())
 
 
 def test_what_is_found() -> None:
@@ -89,7 +84,7 @@ def test_put_twice_changes_nothing(data: bytes) -> None:
     assert NEW in first.text
     assert first.closed
     assert put_block(made, BLOCK) == made
-    other = put_block(made, render_block(OLD))
+    other = put_block(made, render_block(BUNDLE, OLD))
     assert put_block(other, BLOCK) == made
 
 

@@ -105,10 +105,11 @@ def test_code_shows_its_text(text: str) -> None:
 
 
 def test_empty_lists_say_so() -> None:
-    """A page without entries says so in one bullet; a section without any is left out."""
+    """A page without entries says in one bullet how they come; no page sends there; an empty section is left out."""
     files = render_projections(EMPTY, HASH)
-    counts = {name: len(re.findall(r"^- No [a-z ]+ recorded\.$", text, re.MULTILINE)) for name, text in files.items()}
+    counts = {name: len(re.findall(r"^- No [a-z ]+ yet: .+`\.$", text, re.MULTILINE)) for name, text in files.items()}
     assert counts == {"README": 0, "project-map": 0, "current-focus": 0, "gotchas": 1, "next-steps": 1}
+    assert re.findall(r"\]\((.+)\.md\)", files["README"]) == ["project-map", "current-focus"]
 
 
 def test_form_of_the_files() -> None:
