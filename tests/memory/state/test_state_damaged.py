@@ -71,7 +71,6 @@ def test_a_damage_is_named_and_nothing_crashes(repository: Repository, damage: D
         lambda: preview(repository.memory, scope_of_recall(repository.memory.config)),
         lambda: list(repository.system.records(None, {})),
         lambda: repository.system.look().backlog,
-        lambda: repository.system.look().checkpoints,
         lambda: prune(repository.store, actor=ACTOR, now=repository.at),
         lambda: repository.system.maintain(repository.at, actor=ACTOR),
         lambda: list(repository.system.files()),
