@@ -28,7 +28,7 @@ from .documents import (
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_document, language_of
+from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
 from .uses import weights
 
 _GUIDE = re.compile(
