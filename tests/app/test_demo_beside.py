@@ -53,7 +53,7 @@ def test_the_project_is_sound_and_has_all_that_its_pane_shows(shop: Workspace) -
     system = shop.system("state")
     look = system.look()
     assert look.bundle is not None
-    assert (len(look.bundle["gotchas"]), len(look.bundle["nextSteps"]), len(look.checkpoints)) == (2, 2, 3)
+    assert (len(look.bundle["gotchas"]), len(look.bundle["nextSteps"]), len(look.memory.checkpoint_ids)) == (2, 2, 3)
     assert (len(look.backlog), len(look.sources)) == (2, 1)
     found = validate(system.store.memory(), NOW)
     assert [one.code for one in found if one.level == "fail"] == []

@@ -80,8 +80,8 @@ def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Pat
     """Lists are newest first; a diff of two checkpoints goes section by section, in both directions."""
     imported(state)
     state("recall", "--yes")
-    assert [one["id"] for one in state("checkpoints", "-o", "json").data["checkpoints"]] == ["chk-000002", "chk-000001"]
-    assert [one["id"] for one in state("events", "-o", "jsonl").objects] == ["evt-000003", "evt-000002", "evt-000001"]
+    assert [one["id"] for one in state("show", "checkpoints", "-o", "json").data["checkpoints"]] == ["chk-000002", "chk-000001"]
+    assert [one["id"] for one in state("show", "events", "-o", "jsonl").objects] == ["evt-000003", "evt-000002", "evt-000001"]
     forth = state("diff", "chk-000001", "chk-000002", "-o", "json").data["sections"]
     assert '+    "title": "Lock"' in "\n".join(next(one for one in forth if one["section"] == "gotchas")["diff"])
     back = state("diff", "chk-000002", "chk-000001", "-o", "jsonl").objects
@@ -99,7 +99,7 @@ def test_edit_takes_json_and_checks_it(state: Callable[..., Answer], shop: Path)
     answer = state("edit", "gotchas", "--json", "bad.json", "-o", "json")
     assert answer.data["error"]["code"] == "state.refused"
     assert state("edit", "gotchas").code == 2
-    assert len(state("checkpoints", "-o", "json").data["checkpoints"]) == 1
+    assert len(state("show", "checkpoints", "-o", "json").data["checkpoints"]) == 1
 
 
 def test_sync_needs_one_or_all(state: Callable[..., Answer], sessions: Path) -> None:
@@ -111,7 +111,7 @@ def test_sync_needs_one_or_all(state: Callable[..., Answer], sessions: Path) -> 
     (sessions / "transcripts").rmdir()
     sessions.rmdir()
     assert state("sync", "claude").code == 1
-    assert [one["lastSyncStatus"] for one in state("sources", "-o", "json").data["sources"]] == ["failed"]
+    assert [one["lastSyncStatus"] for one in state("show", "sources", "-o", "json").data["sources"]] == ["failed"]
 
 
 def test_a_damaged_state_is_an_error_with_file_and_line(
