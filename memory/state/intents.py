@@ -83,8 +83,6 @@ INTENTS = (
     _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),
     _intent(r"most of the code\b|largest (?:part|folder)", "area"),
     _intent(r"\bwho\b.*\bus(?:es|ing|e)\b|\bused by\b|\busers\b", "users"),
-    _intent(r"\bwho\b.*\b(?:maintain|wr[oi]te|own|made|creat)\w*|\b(?:maintainers?|authors?)\b", "maintainers"),
-    _intent(r"\bcontribut\w+|pull requests?\b", "contribute"),
     _intent(r"\b(?:what|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
 )  # fmt: skip
 """The intents; the first whose facts have all other words of the question answers it."""
@@ -105,8 +103,8 @@ NEUTRAL = frozenset(
 """The stems of words in questions that are about nothing in particular."""
 
 ABOUT = re.compile(
-    r"\b(?:where|what(?:['’]?s)?|which (?:file|module|class|folder)|explain|describe|define[ds]?|tell me about|find)\b"
-    r"|\bwho is\b",
+    r"\b(?:where|what(?:['’]s| is| are| does| the)|which (?:file|module|class|folder)|explain|describe|defined?|find)\b"
+    r"|\btell me about\b|\bwho is\b",
     re.IGNORECASE,
 )
 """The form of a question that may be about a name."""

@@ -7,7 +7,7 @@ in the repository. All other questions are answered by the product's one ranking
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 from typing import NamedTuple
@@ -17,7 +17,8 @@ from memory.errors import UsageError
 from memory.search.searcher import Text, rank
 
 from . import intents
-from .analysis.lookups import Fact, Lookups, folded_name, stem_of
+from .analysis.lookups import Lookups, folded_name, stem_of
+from .analysis.passages import Fact
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import MODES, Intent, Mode, mode_of
@@ -29,6 +30,15 @@ NOT_ENOUGH = "There is not enough evidence to answer this."
 _QUOTED = 3
 _LEAST = 0.5
 """The share of the words of a question that an item must have."""
+_NO_WAY = re.compile(r"(?:module|area|entry point|project): |state: (?:Since|Not released yet)")
+"""What is no way to do something."""
+_COMMAND = re.compile(r"(?:\A|: )`[^`]+`(?:; `[^`]+`)*\Z|\A`[^`]+`: `")
+_SURE = 0.6
+"""The score from which one word of several is enough."""
+_SINGLE = re.compile(r"\b(?:single|one|specific|individual|particular)\b", re.IGNORECASE)
+_OTHER_FORM, _PROSE = 0.45, 0.8
+"""The weight of a command where a thing or a reason is asked for, and of a sentence where a command is."""
+_VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
 
@@ -108,32 +118,89 @@ class _Question:
         self.project = memory.bundle["project"]["name"] if scope != "history" else ""
 
     def hits(self, mode: Mode) -> list[_Hit]:
-        """Return the best items: the facts that are asked for, then what the product's ranking finds."""
+        """Return the best items: the facts that are asked for, or the passage that says it, then what is ranked."""
         meant = [one for one in intents.INTENTS if mode in ("answer", one.mode) and one.form.search(self.text)]
+        # No fact is a reason.
+        meant = [] if mode == "answer" and self.text.lower().startswith("why") else meant
         found = self._facts(meant, mode)
-        unknown = not found and self._named_runtimes and intents.NEEDED in [one.topics for one in meant]
+        if not found and self._named_runtimes and intents.NEEDED in [one.topics for one in meant]:
+            return []
         # Where a fact is asked for and nothing else, what only has the same words is no answer.
         fact = any(not self._rest(one) for one in meant[:1])
-        ranked = [] if unknown or (fact and not found) else self._ranked()
+        ranked = [] if fact and not found else self._told()
         if not found and mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
             found = [one for one in ranked if one[0].topic in topics]
             found += [] if ranked else [(one, 1.0, ()) for one in self._on(list(topics))]
+        if self.scope != "history" and mode in ("answer", "changes") and not self.text.lower().startswith("where"):
+            if not found and not (fact and mode != "answer"):
+                said = self._passages()
+                found = said if said and (not ranked or ranked[0][1] < said[0][1]) else found
+            elif found and "usual" in found[0][0].said:
+                # What is only usual loses against what the repository itself calls so.
+                found = [*(one for one in self._passages() if self._is_called(one[0], found[0][0].topic)), *found]
         known = {hit[0].said for hit in found}
         return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
 
     def _facts(self, meant: Sequence[Intent], mode: Mode) -> list[_Hit]:
-        """Return what a name in code means, else the facts of the first intent that has any, else the version of a
-        package, else what any other name means.
+        """Return what a name in code means, else what a version changed, else the facts of the first intent that has
+        any, else the version of a package, else what any other name means.
         """
         # What is asked for with no other word is asked for by the first intent alone.
         only = next((place for place, one in enumerate(meant) if not self._rest(one)), len(meant))
         ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant[: only + 1]]
+        if self.scope != "history" and mode in ("answer", "changes") and (version := _VERSION.search(self.text)):
+            ways.insert(
+                0, lambda: [(_looked_up(one, "version"), 1.0, ()) for one in self.lookups.changes_in(version[1])]
+            )
         if mode == "answer" and self.scope != "history":
             about = intents.ABOUT.search(self.text) is not None
             ways = [self._named, *ways] if about and intents.CODE.search(self.text) else ways
             ways += [self._required] if "version" in self.text.lower() else [self._named] if about else []
         return next(filter(None, (way() for way in ways)), [])
+
+    def _is_called(self, item: QueryItem, topic: str) -> bool:
+        """Return whether a command is called what the question asks for: by its name, its step, or its comment."""
+        words = {stem(one) for one in content_words(self.text) if stem(one) not in intents.NEUTRAL}
+        title = {stem(one) for one in content_words(item.title.rpartition("\n")[2]) if stem(one) not in intents.NEUTRAL}
+        single = topic != "single test" or _SINGLE.search(f"{item.title} {item.said}") is not None
+        return item.topic == "command" and single and words <= title and len(title - words) <= len(words)
+
+    def _told(self) -> list[_Hit]:
+        """Return what the state says with at least two of the words of the question, or all: facts have their intents,
+        and a list of paths or what a part is tells no way to do something.
+        """
+        rest = self._rest(None)
+        items = [
+            one
+            for one in self.items
+            if one.topic not in _FACTS
+            and not _NOTHING_SAID.search(one.said)
+            and not (self._asks_how and _NO_WAY.match(f"{one.topic}: {one.said}"))
+        ]
+        shares = [(one, _share(one[0], rest)) for one in self._ranked(items, rest)]
+        places = _MAPPED if self.text.lower().startswith("where") else ()
+        enough = [share == 1 or share * len(rest) > 1 or one[1] > _SURE for one, share in shares]
+        return [one for (one, _), sure in zip(shares, enough, strict=True) if sure or one[0].topic in places]
+
+    def _passages(self) -> list[_Hit]:
+        """Return the passages that have at least two words of the question, or its one word in their titles."""
+        text = re.sub(r"\bPRs?\b", "pull request", self.text)
+        every = content_words(text)
+        words = {one for one in every if stem(one) not in intents.NEUTRAL} or set(every)
+        passages = [_looked_up(one, "passage") for one in self.lookups.passages()]
+        found = []
+        for item, score, have in self._ranked(passages, words if len(words) > 1 else {*every}):
+            title, own = ({stem(one) for one in tokens(told)} for told in (item.title, item.said))
+            hit, is_command = {stem(one) for one in words}, _COMMAND.search(item.said) is not None
+            enough = len({stem(one) for one in every} & (title | own)) > 1 and len(hit) > 1
+            enough = enough or (len(hit) == 1 and hit <= title and (is_command or hit <= own))
+            score = (score + len(hit & (title | own)) / len(hit)) / 2
+            score *= 1.0 if is_command == self._asks_how else _PROSE if self._asks_how else _OTHER_FORM
+            if enough and score >= _LEAST:
+                kind = "command" if is_command else "passage"
+                found.append((item._replace(said=f"{item.said} (`{item.file}`)", topic=kind), score, have))
+        return sorted(found, key=lambda one: -one[1])[:_QUOTED]
 
     def _answers(self, intent: Intent) -> list[_Hit]:
         """Return the items on the topics of an intent that have all other words of the question."""
@@ -146,6 +213,11 @@ class _Question:
             for one in self._on(intent.topics)
             if all(re.search(word, one.said, re.IGNORECASE) for word in needs) and _share(one, rest) == 1
         ]
+
+    @cached_property
+    def _asks_how(self) -> bool:
+        """Whether the question asks for a way to do something."""
+        return re.search(r"\bhow\b|\bcommand\b", self.text, re.IGNORECASE) is not None
 
     @cached_property
     def _named_runtimes(self) -> list[str]:
@@ -192,7 +264,17 @@ class _Question:
             for one in (one for name in names if name for one in look(name)):
                 fact = one if isinstance(one, QueryItem) else _looked_up(one, "named")
                 found.setdefault(fact.said, fact)
-        return [(one, 1.0, tuple(words)) for one in list(found.values())[:MOST]]
+        where = self.text.lower().startswith("where")
+        told = [
+            one for one in found.values() if not _NOTHING_SAID.search(one.said) or (where and "Nothing" not in one.said)
+        ]
+        if where and not told:
+            told = [_looked_up(one, "named") for one in self.lookups.declaring(words)]
+        if len(names) > 2 and " and " in asked:
+            # Two names are compared: the first fact of each is told.
+            firsts = [next((one.said for one in found.values() if one.title == name), "") for name in names]
+            told[:1] = [told[0]._replace(said=" ".join(filter(None, firsts)))] if told and any(firsts) else told[:1]
+        return [(one, 1.0, tuple(words)) for one in told[:MOST]]
 
     def _exactly(self, name: str) -> Iterator[QueryItem | Fact]:
         """Yield what has just this name, in the project map and the repository; what is written alike comes first."""
@@ -204,21 +286,27 @@ class _Question:
         yield from (one for one, _ in mapped)
         yield from facts
 
-    def _ranked(self) -> list[_Hit]:
-        """Return the items that the product's ranking finds, the best first."""
-        rest = self._rest(None)
-        if not rest:
+    def _ranked(self, items: Sequence[QueryItem], words: Collection[str]) -> list[_Hit]:
+        """Return the items that the product's ranking finds by some words, the best first."""
+        if not words:
             return []
-        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in self.items]
+        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
         found = []
-        for hit in rank(" ".join(rest), texts, len(texts)):
-            item = self.items[hit.entry.line]
-            if hit.is_about and item.topic != "path" and _share(item, rest) >= _LEAST:
-                words = tuple(need for need, _ in hit.why)
-                found.append((item, hit.score * _WEIGHTS.get(item.kind, 1.0), words))
+        for hit in rank(" ".join(words), texts, len(texts)):
+            item = items[hit.entry.line]
+            if hit.is_about and _share(item, {*words}) >= _LEAST:
+                have = tuple(need for need, _ in hit.why)
+                found.append((item, hit.score * _WEIGHTS.get(item.kind, 1.0), have))
         return sorted(found, key=lambda hit: -hit[1])
 
 
+_NOTHING_SAID = re.compile(r"\A`[^`]*`\.?\Z|Nothing in the repository describes")
+_FACTS = frozenset((
+    "single test", "test", "lint", "types", "format", "build", "set up", "validate", "needed version", "tested with",
+    "before tests", "services", "parts tested", "integration", "hooks", "language", "package manager", "workspace",
+    "path", "parts", "first files",
+))  # fmt: skip
+"""The topics of facts, which are found only where they are asked for."""
 _MAPPED = ("module", "entry point", "program", "area", "path")
 
 

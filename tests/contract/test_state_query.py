@@ -29,6 +29,13 @@ def shop(project: Place) -> Place:  # noqa: F811
     project.write("shop/cli.py", '"""The command line."""\ndef main(): ...\n')
     project.write("shop/carts.py", 'class CartStore:\n    """Keeps the carts of customers until they pay."""\n')
     project.write(".github/workflows/publish.yml", "on: push\n")
+    project.write("Makefile", "# Rate the teas of the catalogue\nrate:\n\tpython tools/rate.py\n")
+    project.write(
+        "CONTRIBUTING.md",
+        "# Contributing\n\nPull requests go to the develop branch.\n\n```\n"
+        "# Run the integration tests\nmake integration\n```\n",
+    )
+    project.write("CHANGELOG.md", "# Changes\n\n## 2.0\n\n- Carts are kept\n\n## 1.0\n\n- First\n")
     project.write("LICENSE", "Permission is hereby granted, free of charge, to any person\n")
     project.write("tests/test_shop.py", "def test_it(): ...\n")
     assert project("state", "update").code == 0
@@ -57,13 +64,17 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("what does it depend on", "Depends on `flask`"),
         ("which licence", "The licence is MIT (`LICENSE`)"),
         ("how is it released", "`.github/workflows/publish.yml`"),
+        ("to which branch do I send a PR", "go to the develop branch."),
+        ("how do I run the integration tests", "`make integration`"),
+        ("how are the teas of the catalogue rated", "`make rate`"),
+        ("what changed in version 2", "2.0: Carts are kept"),
         ("where are the tests", "The tests are in `tests` (1 file)"),
         ("what is CartStore", "`class CartStore`: Keeps the carts of customers until they pay."),
         ("where is the cart store", "`shop/carts.py`, line 1"),
         ("where is the entry point", "shop/cli.py"),
         ("what is the main file", "shop/cli.py"),
         ("what should I do next", "Add tests for the upload path"),
-        ("which traps are there", "the bank sleeps at night"),
+        ("which traps are there", "go to the develop branch"),
         ("why does the payment time out", "the bank sleeps at night"),
         ("uploads nginx", "Uploads go through nginx"),
     ],

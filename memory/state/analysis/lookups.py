@@ -5,30 +5,22 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
 
 from memory.base.git import last_tag, recent_work
 from memory.base.safe_text import plural
 from memory.base.words import camel_parts, content_words, stem
 from memory.state.projections import code
 
-from .documents import cut, ended, first_sentence, listed, sections_of
+from .documents import cut, ended, first_sentence, listed, plain, sections_of
 from .ecosystems import Place
 from .manifests import Project, main_package, projects_of
 from .modules import described, header
+from .passages import Fact, passages
 from .tree import Tree, is_document, is_generated, is_test, language_of
-
-
-class Fact(NamedTuple):
-    """What the repository says: the sentence, the file that says it, and words that it is found by."""
-
-    said: str
-    file: str
-    title: str = ""
 
 
 def _text(pattern: str) -> re.Pattern[str]:
@@ -103,13 +95,19 @@ _RUN_SCRIPT = re.compile(r"start|dev|serve")
 _LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
+_ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
+_ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
+_RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
+_DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
+_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes)\b", re.IGNORECASE)
 _USERS = re.compile(
     r"\b(?:used by|users|adopters|showcase|who(?:'s| is)? us(?:es|ing)|projects using|in production)\b", re.IGNORECASE
 )
 _ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
-_MAINTAINERS = re.compile(
-    r"\bmaintain(?:ers|ed by)\b|\A(?:authors?|credits)\Z|\b(?:written|created) by\b", re.IGNORECASE
-)
+_ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
+_RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
+_DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
+_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes)\b", re.IGNORECASE)
 _KINDS = (
     "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
     "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
@@ -277,31 +275,47 @@ class Lookups:
         if told:
             yield Fact(f"The last commits: {'; '.join(f'“{subject}”' for subject in told[:5])}.", ".git")
 
-    def _contribute(self) -> Iterator[Fact]:
-        for path in (
-            one for one in self.tree.files if re.fullmatch(r"(?:\.github/|docs/)?contributing\.\w+", one, re.I)
-        ):
-            told = [text for one in sections_of(self.tree.text(path), path) for text in one.paragraphs]
-            said = next((first_sentence(text) for text in told if len(text.split()) > 5), "")
-            yield Fact(f"`{path}` tells how to contribute{f': {said}' if said else '.'}", path)
-
     def _users(self) -> Iterator[Fact]:
-        return self._names_in(_USERS, _ARE_USERS)
-
-    def _maintainers(self) -> Iterator[Fact]:
-        return self._names_in(_MAINTAINERS, _MAINTAINERS)
-
-    def _names_in(self, title: re.Pattern[str], sentence: re.Pattern[str]) -> Iterator[Fact]:
-        """Yield the names that the README lists below a title or a sentence."""
         path = self.tree.readme() or ""
         for section in sections_of(self.tree.text(path), path):
             names = [re.split(r"[:–—(]|\. | - ", one.text)[0].strip() for one in section.items]
-            told = [section.title] if title.search(section.title) else [*filter(sentence.search, section.paragraphs)]
+            told = [section.title] if _USERS.search(section.title) else [*filter(_ARE_USERS.search, section.paragraphs)]
             if told and (names or told[0] != section.title):
                 said = (
                     f"{first_sentence(told[0]).rstrip(':')}: {listed(names, 8)}" if names else first_sentence(told[0])
                 )
                 yield Fact(f"{ended(said)} (`{path}`)", path)
+
+    def passages(self) -> Iterator[Fact]:
+        """Yield the sentences and commands that the repository itself writes for people."""
+        return passages(self.tree, self.projects)
+
+    def changes_in(self, version: str) -> Iterator[Fact]:
+        """Yield what the change log says of a version: the first lines of the items below its heading."""
+        number = re.escape(version)
+        exact = re.compile(rf"(?:\D*[ v\[])?(?<![\d.]){number}(?:\.0)*(?![\d.]*\d)|.* TO {number}\b")
+        for path in (one for one in self.tree.folders[""] if _CHANGES.match(one)):
+            lines = self.tree.text(path).split("\n")
+            start = next((at for at, one in enumerate(lines) if not _ITEM.match(one) and exact.match(one)), len(lines))
+            below: list[str] = []
+            for line in lines[start + 1 :]:
+                if _RELEASED.match(line) and below:
+                    break
+                below += [_ITEM.sub("", line).strip()] if _ITEM.match(line) else []
+            if below:
+                title = lines[start].strip("#=[] ")
+                yield Fact(f"{title}: {listed([first_sentence(plain(one)) for one in below], 4)} (`{path}`)", path)
+
+    def declaring(self, words: Iterable[str]) -> Iterator[Fact]:
+        """Yield the declarations whose names have at least two of some words, those with most first."""
+        wanted = {stem(one) for one in words}
+        found = []
+        for path in self.tree.sources():
+            for name in set(_DECLARED_NAME.findall(self.tree.text(path)[:_MOST_TEXT])):
+                parts = {stem(part) for part in (*camel_parts(name), *name.lower().split("_"))}
+                found += [(-len(wanted & parts), len(name), name)] if len(wanted & parts) > 1 else []
+        for _, _, name in sorted(found)[:1]:
+            yield from (fact for _, fact in self._declared(name)[:1])
 
     # -- what a name means ------------------------------------------------------------------------------------------
 
@@ -310,6 +324,7 @@ class Lookups:
         folded, declared = folded_name(name), self._declared(name)
         exact = [one for one in self._paths(name) if f"/{one.lower()}".endswith(f"/{name.lower().strip('/')}")]
         called = [one for one in self._paths(name) if folded_name(stem_of(one)) == folded]
+        called = [one for one in called if not is_generated(self.tree.text(one))]
         if "." in name or "/" in name:
             yield from map(self._file, sorted(exact, key=self._nearness))
         yield from (fact for is_type, fact in declared if is_type)
@@ -339,7 +354,6 @@ class Lookups:
         else:
             packages = (one for project in self.projects for one in project.packages)
             said = next((one.description for one in packages if one.folder == path), "")
-            said = said or f"A folder with {plural(len(self.tree.below(path)), 'file')}"
         return Fact(ended(f"`{path}`: {said}") if said else f"`{path}`", path, path)
 
     def _declared(self, name: str) -> list[tuple[bool, Fact]]:

@@ -80,8 +80,15 @@ def test_checkpoints_diff_and_events(state: Callable[..., Answer], sessions: Pat
     """Lists are newest first; a diff of two checkpoints goes section by section, in both directions."""
     imported(state)
     state("recall", "--yes")
-    assert [one["id"] for one in state("show", "checkpoints", "-o", "json").data["checkpoints"]] == ["chk-000002", "chk-000001"]
-    assert [one["id"] for one in state("show", "events", "-o", "jsonl").objects] == ["evt-000003", "evt-000002", "evt-000001"]
+    assert [one["id"] for one in state("show", "checkpoints", "-o", "json").data["checkpoints"]] == [
+        "chk-000002",
+        "chk-000001",
+    ]
+    assert [one["id"] for one in state("show", "events", "-o", "jsonl").objects] == [
+        "evt-000003",
+        "evt-000002",
+        "evt-000001",
+    ]
     forth = state("diff", "chk-000001", "chk-000002", "-o", "json").data["sections"]
     assert '+    "title": "Lock"' in "\n".join(next(one for one in forth if one["section"] == "gotchas")["diff"])
     back = state("diff", "chk-000002", "chk-000001", "-o", "jsonl").objects
