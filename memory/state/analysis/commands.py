@@ -107,7 +107,7 @@ _TARGET = re.compile(
 )
 _TASK = re.compile(r"^  ([\w:-]{1,60}):[ \t]*$((?:\n(?:    [^\n]*|[ \t]*(?=\n)))*)", re.MULTILINE)
 _INLINE = re.compile(r"`([^`\n]+ [^`\n]+|tox|nox|[\w./-]+\.(?:sh|ps1|cmd))`")
-_COMMAND_LINE = re.compile(r"(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
+_COMMAND_LINE = re.compile(r"(?!\S+/\Z)(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
 """A line of code that looks like a command, not like what it prints."""
 _STEP = re.compile(r"[\w./:@=,+\-!' \"\[\]&*{}$~|]{2,160}")
 _NO_STEP = re.compile(
@@ -116,11 +116,15 @@ _NO_STEP = re.compile(
     r"|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
 """Lines of a script that are not of the project."""
+_NO_TARGETS = ("install", "i", "ci", "add", "exec", "dlx", "view", "publish", "config", "version", "dist-tag", "-v")
+"""Words of package managers that are no scripts of the project."""
 _OF_MACHINE = re.compile(
     r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy", re.IGNORECASE
 )
 """Steps that prepare a machine, or come after the tests."""
-_NO_WORK = re.compile(r"licen[sc]e|conduct|issue|bug|question|commit message|install(?:ation)?\Z", re.IGNORECASE)
+_NO_WORK = re.compile(
+    r"licen[sc]e|conduct|issue|bug|question|commit message|install(?:ation)?\Z|reproduc|structure", re.IGNORECASE
+)
 _LANGUAGES = {
     "Python": ("python",), "Node.js": ("node",), "Ruby": ("ruby",), "PHP": ("php",), "Go": ("go",),
     "Rust": ("rust", "toolchain"), "Java": ("java", "jdk"), ".NET": ("dotnet",), "Elixir": ("elixir", "otp"),
@@ -383,7 +387,7 @@ def _is_own(tree: Tree, text: str) -> bool:
     named = (word.removeprefix("./").lstrip("@") for word in words)
     return (
         _kind(text, {}) is not None
-        or _RUN_SCRIPT.match(text) is not None
+        or ((target := _RUN_SCRIPT.match(text)) is not None and target["name"] not in _NO_TARGETS)
         or text.removeprefix("./").startswith(("vendor/bin/", "node_modules/.bin/"))
         or any(map(tree.has, named))
     )
@@ -395,7 +399,9 @@ def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
     """
     notes: list[str] = []
     jobs = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
-    tested = [job for job in jobs if any(_is_test(line.text) for line in job.lines)] or jobs
+    tested = [job for job in jobs if any(_is_test(line.text) for line in job.lines)] or [
+        job for job in jobs if job.path == jobs[0].path
+    ]
     tested.sort(key=lambda job: all(line.text != test for line in job.lines))
     runs_on = [one for job in tested for one in job.runs_on.items()]
     for name in (one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())):
@@ -419,7 +425,7 @@ def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
                 inside.setdefault((line.folder, job.path), []).append(line.text)
     for (folder, path), texts in inside.items():
         if any(_is_test(text) for text in texts) and sum(one.startswith("In `") for one in notes) < _MOST_SECTIONS:
-            said = [f"`{text}`" for text in dict.fromkeys(texts)]
+            said = [f"`{text}`" for text in sorted(dict.fromkeys(texts), key=lambda text: not _is_test(text))]
             notes.append(f"In `{folder}` CI runs {', '.join(said[:_MOST_INSIDE])} (from `{path}`).")
     return notes
 
