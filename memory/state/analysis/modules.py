@@ -6,6 +6,7 @@ A part is described in its own words or in those of the documents; one of which 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -154,8 +155,8 @@ def _folders(tree: Tree, source: str, packages: Iterable[str]) -> list[str]:
 def _files(tree: Tree, source: str, main: Package | None, weight: dict[str, float]) -> list[str]:
     """Return the files of the main source folder, those that help most first, without its entry points."""
     files = [path for path in tree.folders.get(source, []) if tree.is_work(path) and not path.endswith(".pyi")]
-    languages = tree.languages()[:2]
-    files = [path for path in files if language_of(path) in languages or path.endswith(".h")]
+    found = Counter(map(language_of, tree.sources()))
+    files = [path for path in files if found[language_of(path)] * 4 >= found.total() or path.endswith(".h")]
     entries = main.entries if main is not None else {}
     own = [path for path in files if path.rpartition("/")[2] not in _HEADS and path not in entries]
     return sorted(own, key=lambda path: (-weight.get(path, 0), path))
