@@ -54,6 +54,7 @@ _NO_NEWS = re.compile(
 """Subjects of commits that change nothing for a user, or say nothing."""
 _KIND = re.compile(r"(?:feat|fix|perf)(?:\(([^)]*)\))?!?: ", re.IGNORECASE)
 """The kind of a change before its subject, with what it is about."""
+_SCOPE = re.compile(r"[\w./-]+: ")
 _FEATURE = re.compile(r"feat|(?:\w+(?:\([^)]*\))?!?: )?(?:add|allow|support|introduce|extend|implement)", re.IGNORECASE)
 _SUMMARY, _CHANGES, _SHORT, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 250, 8, 600, 0.1, 4, 300
 _POINTER = 60
@@ -276,7 +277,8 @@ class _Repository:
         ]  # fmt: skip
         subjects = sorted((one for one in subjects if not _NO_NEWS.match(one)), key=lambda one: not _FEATURE.match(one))
         subjects = [_KIND.sub(lambda kind: f"`{kind[1]}`: " if kind[1] else "", one) for one in subjects]
-        told = [ended(f"Since {since.tag}: {capital(plain(one))}") for one in dict.fromkeys(subjects)]
+        subjects = [plain(one) if _SCOPE.match(one) else capital(plain(one)) for one in subjects]
+        told = [ended(f"Since {since.tag}: {one}") for one in dict.fromkeys(subjects)]
         if told:
             return f"Work after the tag `{since.tag}` is not released yet.", told[:MOST_CHANGES]
         return f"{'Only upkeep' if work else 'Nothing'} is unreleased since the tag `{since.tag}`.", []
