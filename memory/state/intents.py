@@ -77,7 +77,7 @@ INTENTS = (
     _intent(r"entry.?points?|main (?:file|program|module)\b|\bwhere\b.*\b(?:start|begin)s?\b", "entry point"),
     _intent(r"\bread first\b|begin reading|(?:which|what|important) files\b|start reading|\bwhere (?:to|do i) start\b",
             "first files"),
-    _intent(r"\b(?:run|start|launch|execute)\b", "run", "program"),
+    _intent(r"\b(?:run|start|launch|execute)\b", "program"),
     _intent(r"\b(?:which|what|list)\b.*\b(?:packages|modules|parts|components|crates)\b|\bstructured?\b|made of\b"
             r"|organi[sz]ed\b", "parts"),
     _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),

@@ -131,7 +131,9 @@ class _Question:
         if not found and mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
             found = [one for one in ranked if one[0].topic in topics]
-            found += [] if ranked else [(one, 1.0, ()) for one in self._on(list(topics))]
+            # What was asked for beside the mode has to be in it; a version that no change log has did not change now.
+            plain = (fact or not meant) and not _VERSION.search(self.text)
+            found += [(one, 1.0, ()) for one in self._on(list(topics))] if plain and not ranked else []
         if self.scope != "history" and mode in ("answer", "changes") and not self.text.lower().startswith("where"):
             if not found and not (fact and mode != "answer"):
                 said = self._passages()
@@ -167,8 +169,8 @@ class _Question:
         return item.topic == "command" and single and words <= title and len(title - words) <= len(words)
 
     def _told(self) -> list[_Hit]:
-        """Return what the state says with at least two of the words of the question, or all: facts have their intents,
-        and a list of paths or what a part is tells no way to do something.
+        """Return what the state says with most words of the question: facts have their intents, and a list of paths or
+        what a part is tells no way to do something.
         """
         rest = self._rest(None)
         items = [
@@ -180,7 +182,7 @@ class _Question:
         ]
         shares = [(one, _share(one[0], rest)) for one in self._ranked(items, rest)]
         places = _MAPPED if self.text.lower().startswith("where") else ()
-        enough = [share == 1 or share * len(rest) > 1 or one[1] > _SURE for one, share in shares]
+        enough = [share > _LEAST or one[1] > _SURE for one, share in shares]
         return [one for (one, _), sure in zip(shares, enough, strict=True) if sure or one[0].topic in places]
 
     def _passages(self) -> list[_Hit]:
@@ -197,7 +199,8 @@ class _Question:
             enough = enough or (len(hit) == 1 and hit <= title and (is_command or hit <= own))
             score = (score + len(hit & (title | own)) / len(hit)) / 2
             score *= 1.0 if is_command == self._asks_how else _PROSE if self._asks_how else _OTHER_FORM
-            if enough and score >= _LEAST:
+            version = _VERSION.search(self.text)
+            if enough and score >= _LEAST and (version is None or version[1] in f"{item.title} {item.said}"):
                 kind = "command" if is_command else "passage"
                 found.append((item._replace(said=f"{item.said} (`{item.file}`)", topic=kind), score, have))
         return sorted(found, key=lambda one: -one[1])[:_QUOTED]
@@ -330,7 +333,7 @@ _NOTES = (
     ("needed version",
      r"Uses the .* edition|(?:Runs on|Is (?:developed|built) with|Needs|Requires|Targets|Compiles (?:for|as))\b.*\d"),
     ("integration", "Continuous integration"), ("language", "Uses [A-Z].* and "), ("tested with", "CI tests with"),
-    ("before tests", "Before the tests:"), ("services", "The tests in CI use"), ("parts tested", "In `"),
+    ("before tests", "Before the tests"), ("services", "The tests in CI use"), ("parts tested", "In `"),
     ("hooks", "Before a commit"), ("note", ""),
 )  # fmt: skip
 """The topics of the notes of the analysis, each with their beginning."""

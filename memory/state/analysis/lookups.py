@@ -91,7 +91,6 @@ _ON_TAGS = re.compile(
     r"^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags", re.MULTILINE
 )
 _RELEASE_SCRIPT = re.compile(r"release|publish")
-_RUN_SCRIPT = re.compile(r"start|dev|serve")
 _LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
@@ -99,7 +98,7 @@ _ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|in
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
-_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes)\b", re.IGNORECASE)
+_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
 _USERS = re.compile(
     r"\b(?:used by|users|adopters|showcase|who(?:'s| is)? us(?:es|ing)|projects using|in production)\b", re.IGNORECASE
 )
@@ -107,7 +106,7 @@ _ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|in
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
-_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes)\b", re.IGNORECASE)
+_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
 _KINDS = (
     "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
     "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
@@ -227,10 +226,6 @@ class Lookups:
         if named:
             yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
 
-    def _run(self) -> Iterator[Fact]:
-        if scripts := self._scripts(_RUN_SCRIPT):
-            yield Fact(f"Started by {listed(scripts, 3)}.", self.projects[0].manifests[0])
-
     def _lint(self) -> Iterator[Fact]:
         for project in self.projects:
             for name, words in project.scripts.items():
@@ -261,12 +256,6 @@ class Lookups:
             many = plural(count, "file")
             where = f"in `{folder}` ({many})" if folder else f"beside the sources ({many}), such as `{first}`"
             yield Fact(f"The tests are {where}.", first)
-
-    def _integration(self) -> Iterator[Fact]:
-        files = [path for path in self.tree.files if path.startswith(".github/workflows/")]
-        if files:
-            told = listed([f"`{path}`" for path in files], 5)
-            yield Fact(f"The workflows of GitHub Actions are {told}.", files[0])
 
     def _commits(self) -> Iterator[Fact]:
         work = recent_work(self._root, 30)
