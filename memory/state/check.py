@@ -309,7 +309,7 @@ def _projection(memory: StateFiles, name: str, expected: bytes) -> Found:
     elif marker is None or marker[:2] != (name, VERSION):
         yield _fail(f"{code}:marker", "the first line is not the marker of this projection", path, 1)
     elif data != expected:
-        yield _fail(f"{code}:drift", "it shows another bundle than the state, or was edited by hand", path, 1)
+        yield _fail(f"{code}:drift", "it does not show the current project state, or was edited by hand", path, 1)
 
 
 def ignored(root: str | os.PathLike[str]) -> list[tuple[str, int, str]]:
@@ -334,7 +334,7 @@ def _entry(memory: StateFiles, bundle: Json) -> Found:
     elif not blocks or not blocks[0].closed:
         yield _fail("entry:marker", "the entry block is missing, or does not end", path, line)
     elif blocks[0].text.replace("\r", "").strip() != block.strip():
-        words = "the entry block belongs to another bundle than the state, or was edited by hand"
+        words = "the entry block does not show the current project state, or was edited by hand"
         yield _fail("entry:drift", words, path, line)
     if len(blocks) > 1:
         yield _warn("entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)

@@ -325,8 +325,9 @@ def _waiting(asks: Sequence[WaitingAsk]) -> Record:
 
 
 def _problem(one: Problem) -> Record:
-    target, place = (f"line:{one.line - 1}", f"{one.file}:{one.line}") if one.line else ("", one.file)
-    return _row("problem", one, one.message, one.file, target, place, mark="alert" if one.level == "error" else "muted")
+    target, place = (f"line:{one.line - 1}", f"line {one.line}") if one.line else ("", "")
+    mark: Tone = "alert" if one.level == "error" else "muted"
+    return _row("problem", one, one.message, one.file, target, place, f"in {one.file}", mark)
 
 
 def _news(one: News, *, now: datetime, zone: tzinfo) -> Record:

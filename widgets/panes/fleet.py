@@ -80,11 +80,12 @@ class FleetPane(RecordPane):
         hosts = any(one.age is not None for one in found) or len({one.host for one in found}) > 1
         for title, ones in (
             ("NEED YOU", [one for one in found if one.error is None and attention(one)]),
-            ("NOTHING WAITS", [one for one in found if one.error is None and not attention(one)]),
+            ("NOTHING WAITS", [one for one in found if one.looked and one.error is None and not attention(one)]),
+            ("NOT READ YET", [one for one in found if not one.looked]),
             ("CANNOT BE READ", [one for one in found if one.error is not None]),
         ):
             if ones:
-                yield Heading(title, f"{len(ones):,}", "latest" if ones[0].error is None else "")
+                yield Heading(title, f"{len(ones):,}", "latest" if ones[0].looked and ones[0].error is None else "")
             for one in ones:
                 here = self.source is not None and self.source.is_open(one)
                 yield _record(one, here=here, hosts=hosts, now=now, zone=snapshot.zone)
