@@ -107,7 +107,7 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
         Binding("enter", "begin", "answer", id="consent.begin", tooltip="Answer the next question of several"),
         Binding("n,enter", "answer('skip')", "not now", id="consent.no", tooltip="Leave it as it is"),
-        Binding("d", "deny", "deny", id="consent.deny", tooltip="Deny it and do not ask again"),
+        Binding("r,d", "deny", "deny", id="consent.deny", tooltip="Deny it and do not ask again"),
         Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this and all later questions"),
     ]
 

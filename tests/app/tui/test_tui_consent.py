@@ -59,7 +59,7 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
             "value > 90",
             "y approve",
             "Enter not now",
-            "d deny",
+            "r deny",
         ):
             assert words in shown
         # No file is held on to with this command.
