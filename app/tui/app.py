@@ -25,7 +25,7 @@ from widgets.pane.base import Pane
 from widgets.panes import PaneName
 from widgets.text.theme import offered
 
-from .commands.table import BY_ID, COMMANDS, reason
+from .commands.table import BY_ID, COMMANDS, function_of, reason
 from .keys.type_ahead import apart
 from .lean_output import leaner, staying
 from .live.refresh import Shown
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from widgets.input.form import Form
     from widgets.panes.brief import BriefPane
     from widgets.panes.fleet import FleetPane
+    from widgets.panes.tasks.pane import TasksPane
 
     from .leaving import Leaving
 
@@ -347,6 +348,11 @@ class MemdeckApp(Spine):
     def on_pane_current(self, message: Pane.Current) -> None:  # noqa: ARG002
         """Update the hints for another entry under the cursor, once the cursor is drawn."""
         self.call_after_refresh(self.refresh_keys)
+
+    def on_tasks_pane_pasted(self, message: TasksPane.Pasted) -> None:
+        """Make tasks of what was pasted into their list."""
+        if not self.state.shows_one_pane:
+            function_of("tasks.pasted")(self, message.text)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """Open the pane that was chosen in the sidebar."""

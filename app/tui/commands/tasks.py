@@ -154,30 +154,41 @@ def due(app: Spine) -> None:
 
 def quick(app: Spine) -> None:
     """Add a task in one line: title, date, tags."""
+    return _ask_quick(app, "")
+
+
+def pasted(app: Spine, text: str) -> None:
+    """Add what was pasted into the list: one line after a look at it, several after a question."""
+    return _take(app, text) if "\n" in text.strip() else _ask_quick(app, text.strip())
+
+
+def _take(app: Spine, text: str) -> None:
+    """Add a task, or after a question one for each of several lines."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) < 2:
+        return _add_quick(app, [text])
+    options = [
+        PickOption("lines", f"{len(lines)} tasks", "one per line", key="t"),
+        PickOption("joined", "One task", "all lines joined", key="o"),
+    ]
+    return app.ask(
+        Pick(f"{len(lines)} lines pasted", options, "\n".join(line[:200] for line in lines[:8])),
+        lambda answer: _add_quick(app, lines if answer == "lines" else [" ".join(lines)]),
+    )
+
+
+def _ask_quick(app: Spine, text: str) -> None:
     now, zone = app.clock(), app.zone
-
-    def answered(text: str) -> None:
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) < 2:
-            return _add_quick(app, [text])
-        options = [
-            PickOption("lines", f"{len(lines)} tasks", "one per line", key="t"),
-            PickOption("joined", "One task", "all lines joined", key="o"),
-        ]
-        return app.ask(
-            Pick(f"{len(lines)} lines pasted", options, "\n".join(line[:200] for line in lines[:8])),
-            lambda answer: _add_quick(app, lines if answer == "lines" else [" ".join(lines)]),
-        )
-
     return app.ask(
         Prompt(
             "New task, in one line",
+            text,
             placeholder=EXAMPLE,
             validate=lambda text: read_quick(text, now, zone).error or None,
             hint=lambda text: quick_words(text, now, zone, short=app.size.height < _LOW),
             several=True,
         ),
-        answered,
+        lambda answer: _take(app, answer),
     )
 
 

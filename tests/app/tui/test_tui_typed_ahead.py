@@ -16,7 +16,7 @@ from memory.files.edit import Edit
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, running, send, settle
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, send, settle
 from tests.patience import PATIENCE
 from widgets.input.form import Form
 
@@ -124,3 +124,15 @@ async def test_alt_and_a_letter_is_escape_and_the_letter_unless_it_means_somethi
             await settle(pilot)
             assert isinstance(app.screen, Form) == leads
             assert app.pane.line_list.position == before + (not leads)
+
+
+async def test_lines_pasted_into_the_list_become_tasks(workspace: Workspace) -> None:
+    """Several lines ask what they are; one line opens quick add with it."""
+    app = make_app(workspace, pane="tasks")
+    async with running(app) as pilot:
+        for text, key in (("Water the plants\nFeed the cat\nBuy stamps\n", "t"), ("Call Bob", "enter")):
+            app.post_message(Paste(text))
+            await settle(pilot)
+            await press(pilot, key)
+        titles = {task.title for task in workspace.snapshot().tasks}
+        assert {"Water the plants", "Feed the cat", "Buy stamps", "Call Bob"} <= titles

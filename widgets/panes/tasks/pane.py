@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.message import Message
 
 from memory.base.clock import BadMoment
 from memory.files.refs import SHORT
@@ -75,6 +79,12 @@ class TasksPane(Pane):
 
     sorts: ClassVar[tuple[str, ...]] = SORTS
     groups: ClassVar[tuple[str, ...]] = GROUPS
+
+    @dataclass
+    class Pasted(Message):
+        """A text was pasted into the list."""
+
+        text: str
 
     def __init__(self) -> None:
         super().__init__()
@@ -285,6 +295,12 @@ class TasksPane(Pane):
         if event.line_list is not self.line_list:
             event.stop()
             event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Report what was pasted into the list: it is to become tasks."""
+        event.stop()
+        if event.text.strip():
+            self.post_message(self.Pasted(event.text))
 
     def on_board_arrived(self, event: Any) -> None:
         """Show the entry of another active column."""
