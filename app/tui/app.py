@@ -366,3 +366,4 @@ class MemdeckApp(Spine):
         """Join lines that were pasted into a field of one line."""
         message.stop()
         message.editor.put(" ".join(message.lines))
+        self.say(f"{len(message.lines)} pasted lines joined into one.")

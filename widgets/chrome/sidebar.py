@@ -33,6 +33,8 @@ class SidebarEntry:
 class Sidebar(LineList):
     """The list of panes; moving in it opens the pane under the cursor."""
 
+    selects = False
+
     DEFAULT_CSS: ClassVar[str] = """
     Sidebar { width: 20; scrollbar-size-vertical: 0; }
     """
@@ -124,10 +126,6 @@ class Sidebar(LineList):
     def on_line_list_selection_changed(self, event: LineList.SelectionChanged) -> None:
         """Ignore selections: there are none here."""
         event.stop()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys that select."""
-        return action not in ("mark", "range", "clear") and super().check_action(action, parameters)
 
     def _open_pane(self, key: Hashable | None) -> None:
         if key is not None and key != self._current:

@@ -115,7 +115,6 @@ DIALOG_CSS = """
         .dialog--title { margin-bottom: 0; max-height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         .dialog--body { height: 1fr; }
     }
-    &.-low ToastRack { margin-bottom: 2; }
     &.-flat > .dialog { border: none; .dialog--title { margin-bottom: 0; } }
 """
 """The CSS of the frame that every dialog and form shares; goes inside the rule of the screen."""

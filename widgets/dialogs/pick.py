@@ -79,6 +79,7 @@ class Pick(Dialog, ModalScreen[str | None]):
                 rows += [Note(number=len(rows)), Heading(group)] if rows else [Heading(group)]
             rows.append(option.id)
         self._list = LineList(self._draw, rows, classes="dialog--below" if details else "dialog--body")
+        self._list.selects = False
 
     def parts(self) -> ComposeResult:
         """Put the options below the details."""

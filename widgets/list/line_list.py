@@ -109,6 +109,9 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
         Binding("escape", "clear", "back", id="list.clear", tooltip="Clear the selection"),
     ]
 
+    selects = True
+    """Whether rows can be selected; those of a menu cannot."""
+
     cursor: reactive[Hashable | None] = reactive(None, repaint=False)
     """The key under the cursor; None while there is no item. Setting a key that is not an item changes nothing."""
 
@@ -348,7 +351,7 @@ class LineList(LateTimers, GoPrefix, Drawing, Scrolling, can_focus=True, inherit
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """The list handles Escape only while something is selected; else it is left to the widgets around."""
-        return action != "clear" or self.has_selection
+        return self.selects if action in ("mark", "range") else action != "clear" or self.has_selection
 
     def action_mark(self) -> None:
         """Select or unselect the item under the cursor and move on; while there is a range, end and keep it."""

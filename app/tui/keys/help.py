@@ -277,6 +277,11 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         row = self._rows[key]
         keys = Piece(row.keys, "muted" if row.why else "accent")
         left = line(pad_line(line(keys), KEYS), " ", Piece(row.words, "muted" if row.why else "plain"))
+        if width < KEYS + NAMES + 20 and row.group:
+            # The help explains; a menu of commands names them.
+            return line(
+                pad_line(line(keys), KEYS), " ", Piece(row.why or row.sentence, "muted" if row.why else "plain")
+            )
         if width < KEYS + NAMES + 20:
             return left
         names = self._names if width >= ROOMY else NAMES
