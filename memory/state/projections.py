@@ -85,12 +85,13 @@ SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
     "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
-    "How to work on it": re.compile("From `|(?:Before the tests )?CI runs |In `"),
+    "How to work on it": re.compile("From `|Before `|(?:Before the tests )?CI runs |In `"),
     "Engineering facts": re.compile(
         r"(?:Runs on|Needs|Uses the \w+ edition|Compiles for|Is built with|Targets|CI tests with|The tests in) "
     ),
 }
 """The sections of the map that take notes, each with the beginning of such a note."""
+_DOCUMENT = re.compile(r"\.(?:md|markdown|rst|txt|rdoc|adoc)\Z", re.IGNORECASE)
 _BEGIN = re.compile(r"(Not released yet|Since [\w./+@-]{1,60}): (.+)")
 """A line of the current state that the summary leads to."""
 _FACTS = {"Ecosystem": "primaryEcosystem", "Package manager": "packageManager", "Workspace": "workspaceManager"}
@@ -187,7 +188,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     project, parts = bundle["project"], bundle["projectMap"]
     modules, roles = ({one["path"]: one for one in parts[key]} for key in ("modules", "entrypoints"))
     first, begin = parts["firstFilesToRead"], []
-    for path in first:
+    for path in (one for one in first if not _DOCUMENT.search(one)):
         said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))
         begin.append(_line(path, " ".join(filter(None, said))))
     areas = [_line(one["path"], one["note"].replace(UNDESCRIBED, "")) for one in parts["denseSourceAreas"]]
@@ -210,7 +211,8 @@ def _project_map(bundle: Bundle) -> list[str]:
         *_section("First files to read", begin),
         *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests]),
         *_section("Commands", commands),
-        *_section("How to work on it", notes["How to work on it"]), *_section("Notes", notes["Notes"]),
+        *_section("How to work on it", [*(_line(path, "") for path in first if _DOCUMENT.search(path)),
+                                        *notes["How to work on it"]]), *_section("Notes", notes["Notes"]),
     ]  # fmt: skip
 
 

@@ -274,7 +274,8 @@ def test_it_says_what_ci_runs_the_tests_on(place: Place) -> None:
     assert bundle["projectMap"]["architectureNotes"][:-1] == [
         "CI tests with python 3.12, 3.13 (`.github/workflows/ci.yml`).",
         "The tests in CI use the services `postgres`.",
-        "Before the tests CI runs `./start.sh &` (from `.github/workflows/ci.yml`).",
+        "Before the tests CI runs `sudo apt-get install -y libclay-dev`, `./start.sh &`"
+        " (from `.github/workflows/ci.yml`).",
         "Single test: `pytest tests/test_file.py -k name` (usual).",
     ]
 

@@ -89,7 +89,9 @@ class _Repository:
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
         by_name = {path.rpartition("/")[2].partition(".")[0].lower(): path for path in reversed(guides)}
-        self.guides = sorted(by_name.values(), key=lambda path: path.count("/"))[:_MOST_GUIDES]
+        self.guides = sorted(by_name.values(), key=lambda path: ("releas" in path.lower(), path.count("/")))[
+            :_MOST_GUIDES
+        ]
         self.commands = commands_of(tree, self.projects)
         named = [one for one in self.commands if one.kind not in (SET_UP, ONE_TEST)]
         self.validation = [one for one in named if one.kind != "build" or one.source.startswith("from")]
@@ -187,8 +189,8 @@ class _Repository:
         found = [version for project in self.projects for version in project.versions]
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
-        told, test = how_to_work(self.tree), next((one.text for one in self.commands if one.kind == "test"), "")
-        found += [*told, *in_ci(self.tree, self.projects, test)]
+        told = how_to_work(self.tree)
+        found += [*told, *in_ci(self.tree, self.projects, self.commands)]
         more = [one for one in self.commands if one not in self.validation[:2]]
         # What the documents say is not said again, and nothing usual beside it.
         more = [one for one in more if one.kind != SET_UP or not (told and one.source.startswith("usual"))]

@@ -118,6 +118,8 @@ _NO_STEP = re.compile(
 """Lines of a script that are not of the project."""
 _NO_TARGETS = ("install", "i", "ci", "add", "exec", "dlx", "view", "publish", "config", "version", "dist-tag", "-v")
 """Words of package managers that are no scripts of the project."""
+_PACKAGES = re.compile(r"sudo apt(?:-get)? (?:-\S+ )*install [^=]+\Z")
+"""What installs packages of the system, none of them of one version only: that would need another source."""
 _OF_MACHINE = re.compile(
     r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy", re.IGNORECASE
 )
@@ -393,15 +395,16 @@ def _is_own(tree: Tree, text: str) -> bool:
     )
 
 
-def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
+def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[str]:
     """Return what continuous integration tests: with which versions of the language and services, what it runs of the
-    project before the tests, and what it runs in folders. The jobs that run the command `test` count first.
+    project before the tests and other `commands`, and what it runs in folders.
     """
     notes: list[str] = []
     jobs = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
     tested = [job for job in jobs if any(_is_test(line.text) for line in job.lines)] or [
         job for job in jobs if job.path == jobs[0].path
     ]
+    test = next((one.text for one in commands if one.kind == "test"), "")
     tested.sort(key=lambda job: all(line.text != test for line in job.lines))
     runs_on = [one for job in tested for one in job.runs_on.items()]
     for name in (one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())):
@@ -412,12 +415,20 @@ def in_ci(tree: Tree, projects: list[Project], test: str) -> list[str]:
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
     for job in tested:
         at = next((at for at, line in enumerate(job.lines) if _is_test(line.text)), len(job.lines))
-        steps = [line for line in job.lines[:at] if line.whole and line.always and not line.folder]
-        said = [f"`{line.text}`" for line in steps if _kind(line.text, {}) is None and _is_prepared(tree, line.text)]
+        steps = [line for line in job.lines[:at] if line.whole and not line.folder]
+        own = [line for line in steps if line.always and _kind(line.text, {}) is None and _is_prepared(tree, line.text)]
+        said = [f"`{line.text}`" for line in steps if line in own or _PACKAGES.match(line.text)]
         if said:
             when = "Before the tests CI runs" if at < len(job.lines) else "CI runs"
             notes.append(f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
             break
+    for command in (one for one in commands if one.kind in ("types", "lint", "format")):
+        tool = _LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
+        runs = [[line.text for line in job.lines] for job in jobs if f"`{job.path}`" in command.source]
+        texts = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
+        before = [f"`{one}`" for one in texts if tool in one.split()]
+        if before and not _RUN_SCRIPT.match(command.text):
+            notes.append(f"Before `{command.text}` CI runs {', '.join(before)} ({command.source}).")
     inside: dict[tuple[str, str], list[str]] = {}
     for job in jobs:
         for line in job.lines:

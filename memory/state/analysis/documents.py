@@ -199,7 +199,7 @@ def opening_of(
         re.IGNORECASE,
     )
     forms: tuple[tuple[int, re.Pattern[str] | None], ...]
-    forms = ((8, named), (2, _DEFINES), (4, _DEFINES if strict else None))
+    forms = ((3, named), (2, _DEFINES), (4, _DEFINES if strict else None))
     for place, form in forms if names else forms[1:]:
         near = [section for section in sections[:place] if not any(map(_OF_USE.match, section.titles))]
         for paragraph in [one for section in near for one in section.paragraphs[:5]]:
