@@ -41,7 +41,7 @@ _STEP = re.compile(r"^[ \t]*-?[ \t]*(name|run|working-directory):[ \t]*(.*)$")
 _EVERYWHERE = re.compile(r"^defaults:\s*\n\s+run:\s*\n\s+working-directory:[ \t]*(\S+)", re.MULTILINE)
 """The folder of all steps of a workflow."""
 _NO_COMMAND = re.compile(
-    r"^[^a-zA-Z./$\"]| :\w|[;{(,:]$|=>|^\.\w|^\w+\.\w+\(|\)$"
+    r"``|^[^a-zA-Z./$\"]| :\w|[;{(,:]$|=>|^\.\w|^\w+\.\w+\(|\)$"
     r"|^(?:import|const|let|var|from|def|class|await|for|if|return|use|require|program|\w+ =)\b"
 )
 """Lines of other code than commands."""
