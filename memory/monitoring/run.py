@@ -322,7 +322,11 @@ def run_action(
     task = find_task(snapshot, ref)
     ask = by_name(asks_of(snapshot), "action").get(task.title)
     if ask is None or task.section not in ("pending", "in-progress"):
-        raise NotFoundError("task.no_action", f"{task.title[:60]!r} has no action to run", "see its field `action`")
+        raise NotFoundError(
+            "task.no_action",
+            f"{task.title[:60]!r} has no action to run",
+            "its field `action` has to be a command, not a sentence",
+        )
     decision = trust.decide(ask)
     if decision.text is None:
         raise BlockedError(

@@ -16,7 +16,7 @@ from memory.document.nodes import field_line
 from memory.files.fields.values import text_or_none
 from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
-from memory.files.tasks.model import TaskList
+from memory.files.tasks.model import TaskList, command_of
 from memory.files.tasks.reading import Head
 from memory.trust.pins import PRIVATE
 
@@ -226,8 +226,8 @@ def target_of(monitor: Monitor) -> str | None:
 
 
 def _of_task(entry: Entry) -> Ask | None:
-    """Return the ask of a task, regardless of its position and of other tasks' names; None if it has no action."""
-    action = text_or_none(entry.fields.get("action"))
+    """Return the ask of a task, regardless of its position and of other tasks' names; None if it has no command."""
+    action = command_of(text_or_none(entry.fields.get("action")))
     if action is None:
         return None
     title = entry.memo(Head).title

@@ -72,7 +72,7 @@ class Situation:
     @property
     def actions(self) -> list[Task]:
         """Those of them that are open and have an action."""
-        return [one for one in self.tasks if one.action is not None and one.section in ("pending", "in-progress")]
+        return [one for one in self.tasks if one.command is not None and one.section in ("pending", "in-progress")]
 
     @property
     def action(self) -> Task | None:

@@ -5,6 +5,7 @@ Open tasks of one title are twins: allowed, but their actions do not run, and th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from .reading import FIELD_KEYS, DueValue, Head, SectionName, is_checked, plain_
 DueState = Literal["overdue", "today", "week", "later"]
 
 KIND = "tasks"
+_SENTENCE = re.compile(r"[A-Z][a-z]+(?: [\w'’-]+[,:;]?)+\.(?:\s|$)(?!.*[|&<>$`=])", re.DOTALL)
+"""A capital, words, and a full stop, with nothing of a shell behind it."""
 SECTIONS: tuple[SectionName, ...] = ("pending", "in-progress", "completed")
 """The sections of tasks.md, in their order."""
 _NOTHING: dict[str, Any] = dict.fromkeys(
@@ -141,6 +144,11 @@ class Task(PlacedEntry):
 
     action = FieldText("action")
     """What to run or to do; text, never run unasked."""
+
+    @property
+    def command(self) -> str | None:
+        """The action as a command; None without one, or where it is a sentence that tells a reader what to do."""
+        return command_of(self.action)
 
     notes = FieldText("notes")
     """Further words."""
@@ -264,10 +272,15 @@ def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
     return found
 
 
+def command_of(action: str | None) -> str | None:
+    """Return an action that a shell could run; None for a sentence such as `Collect the logs. Send them to Alice.`"""
+    return None if action is None or _SENTENCE.match(action) else action
+
+
 def twin_words(twins: Iterable[Task], title: str) -> str:
     """Return a sentence on the open tasks that have a title already; empty where there is none."""
     found: Sequence[Task] = tuple(twins)
     if not found or not title.strip():
         return ""
     words = "an open task already has this title" if len(found) == 1 else f"{len(found)} open tasks have this title"
-    return f"{words}; the action of neither runs" if any(task.action is not None for task in found) else words
+    return f"{words}; the action of neither runs" if any(task.command is not None for task in found) else words

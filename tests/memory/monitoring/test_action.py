@@ -9,6 +9,7 @@ import pytest
 
 from memory.errors import BlockedError, NotFoundError
 from memory.monitoring.run import ActionRun, run_action
+from memory.trust.asks import asks_of
 from tests.memory.monitoring.keeping import NOW, Place
 
 
@@ -69,3 +70,11 @@ def test_a_task_without_an_action(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError) as raised:
         act(place)
     assert raised.value.code == "task.no_action"
+
+
+def test_a_sentence_is_no_command(tmp_path: Path) -> None:
+    """An action that tells an agent what to do asks for no approval, and runs nothing."""
+    place = place_with(tmp_path, "Gather the log, test results. Send them to Alice.")
+    with pytest.raises(NotFoundError, match="has no action to run"):
+        act(place)
+    assert not asks_of(place.workspace.snapshot())
