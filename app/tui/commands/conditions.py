@@ -71,12 +71,12 @@ class Situation:
 
     @property
     def actions(self) -> list[Task]:
-        """Those of them that are open and have an action."""
+        """Those of them that are open and have a command as their action."""
         return [one for one in self.tasks if one.command is not None and one.section in ("pending", "in-progress")]
 
     @property
     def action(self) -> Task | None:
-        """The open task with an action, if no other is selected."""
+        """The open task with a command, if no other is selected."""
         return next(iter(self.actions), None) if len(self.tasks) == 1 else None
 
     @cached_property

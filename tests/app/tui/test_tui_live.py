@@ -102,7 +102,7 @@ async def test_every_pane_opens_in_every_size(workspace: Workspace, size: tuple[
         for pane in panes_for(()):
             await press(pilot, pane.key)
             await pilot.press("enter", "escape")
-        await pilot.press("2", "colon", "escape", "question_mark", "escape", "a", "escape")
+        await pilot.press("1", "2", "colon", "escape", "question_mark", "escape", "a", "escape")
         await pilot.resize_terminal(90, 20)
         await settle(pilot)
         assert "Deploy v2.1" in screen_text(app)
