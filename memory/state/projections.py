@@ -257,13 +257,8 @@ def _gotchas(entries: Sequence[Mapping[str, str]]) -> list[str]:
     rules: dict[str, list[str]] = {}
     for one in entries:
         if one["symptom"] == NOT_SAID and SOURCE.match(one["cause"]):
-            whole = (
-                f"{one['title']}{'' if one['title'].endswith(('!', '…')) else '.'}"
-                if one["correctPath"] == NOT_SAID
-                else one["correctPath"]
-            )
-            begin = one["title"].rstrip("…").lower()
-            whole = whole if begin in whole.lower() else f"{one['title']}: {whole}"
+            title = one["title"] if one["title"].endswith(("!", "…")) else f"{one['title']}."
+            whole = title if one["correctPath"] == NOT_SAID else one["correctPath"]
             rules.setdefault(one["cause"], []).append(inline(whole))
     traps = [one for one in entries if not rules.get(one["cause"]) or one["symptom"] != NOT_SAID]
     names = {"Symptom": "symptom", "Cause": "cause", "Correct path": "correctPath"}

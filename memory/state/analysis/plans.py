@@ -222,34 +222,30 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
 
     Rules are whole sentences of the guides for contributors and of comments in the settings of CI and of the build.
     """
-    found: dict[str, tuple[int, dict[str, str]]] = {}
+    found: dict[str, tuple[int, str]] = {}
     for path, sections in documents(tree, _GUIDES):
         name = path.rpartition("/")[2]
         traps, for_users = _FILE_OF_TRAPS.fullmatch(name), _FOR_USERS.fullmatch(name)
         for section in sections:
-            where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
             titles = " / ".join(section.titles)
             trap = traps or _TRAPS.search(titles)
-            for text in _statements(section):
-                if trap:
-                    found.setdefault(text, (len(_TOPICS), _gotcha(where, *_title(text))))
-                elif not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles)):
-                    _add_rule(found, text, where)
+            rules = not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles))
+            where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
+            for text in _statements(section) if trap or rules else ():
+                found.setdefault(text, (len(_TOPICS) if trap else _rank(text), where))
     for text, where in _comments(tree):
-        _add_rule(found, text, where)
-    return [one for _, one in sorted(found.values(), key=lambda one: one[0])][:MOST_GOTCHAS]
+        found.setdefault(text, (_rank(text), where))
+    ranked = sorted((rank, place, text) for place, (text, (rank, _)) in enumerate(found.items()) if rank >= 0)
+    return [_gotcha(text, found[text][1]) for _, _, text in ranked[:MOST_GOTCHAS]]
 
 
-def _add_rule(found: dict[str, tuple[int, dict[str, str]]], text: str, where: str) -> None:
-    """Add a text to those found, with its rank, where it is a rule that a change can fail on."""
+def _rank(text: str) -> int:
+    """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
     plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and text[-1] not in "?:"
     if not plainly or _HARD.search(text) is None or _NO_RULE.search(text) or _DEFINES.match(text):
-        return
-    rank = next((place for place, topic in enumerate(_TOPICS) if topic.search(text)), len(_TOPICS))
-    if rank < len(_TOPICS) or _PARTICULAR.search(text[1:]):
-        rule = next((one for one in sentences(text) if _HARD.search(one) and not _LEANS.match(one)), text)
-        title = cut(capital(rule.rstrip(".")), _TITLE)
-        found.setdefault(text, (rank, _gotcha(where, title, text if title != text.rstrip(".") else "")))
+        return -1
+    other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
+    return next((place for place, topic in enumerate(_TOPICS) if topic.search(text)), other)
 
 
 def _statements(section: Section) -> Iterator[str]:
@@ -292,6 +288,9 @@ def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
                     yield capital(ended(text)), f"Written in {where}."
 
 
-def _gotcha(where: str, title: str, text: str) -> dict[str, str]:
-    said = ended(capital(some_sentences(text, _TEXT))) if text else NOT_SAID
-    return {"title": cut(title.rstrip("."), _TITLE), "symptom": NOT_SAID, "cause": where, "correctPath": said}
+def _gotcha(text: str, where: str) -> dict[str, str]:
+    """Return the entry of a text, whose title is the sentence that demands something."""
+    rule = next((one for one in sentences(text) if _HARD.search(one) and not _LEANS.match(one)), text)
+    title = cut(capital(rule.rstrip(".")), _TITLE)
+    said = NOT_SAID if title == text.rstrip(".") else ended(text)
+    return {"title": title, "symptom": NOT_SAID, "cause": where, "correctPath": said}
