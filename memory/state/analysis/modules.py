@@ -268,11 +268,12 @@ def _folded(name: str) -> str:
 _MADE = re.compile(r"\A(?:define|create|make|new|use|get)(?=\w{3})")
 """Verbs in front of the thing that a function makes: `defineStore` is what `store.ts` is about."""
 _DECLARED = re.compile(
+    r"(?! *(?:class|struct|enum) \w+[ \t]*;)"
     r" {0,4}(?:(?:export|default|pub|pub\(crate\)|public|internal|open|sealed|abstract|final|static|async|data"
     r"|partial) )*(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol|type(?= [A-Z])|defmodule"
     r"|defprotocol|module"
     r"|func|fun|fn|function|const|def) ([A-Za-z][\w.]*)"
-    r"(?![\w.]|::|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])"
+    r"(?![\w.]|::|[ \t]*\*|[ \t]+\w+[ \t]*[;=,\[])"
 )
 _CLASS = re.compile(r"^class ([A-Z]\w*)[^\n]*:\n[ \t]+[rR]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(r"(?:module\.)?exports\b|(?:var|let|const|static|private|protected) ")
