@@ -91,8 +91,8 @@ def _field(line: bytes) -> str:
 
 
 def _lines(data: bytes) -> Lines:
-    """Return what the lines of a text say, without blank ones and the time of the last change."""
-    return Counter(_plain(line) for line in data.splitlines() if line.strip() and not _UPDATED.match(line))
+    """Return what the lines of a text say, without blank ones, brackets of JSON, and the time of the last change."""
+    return Counter(said for line in data.splitlines() if not _UPDATED.match(line) and (said := _plain(line)))
 
 
 def _plain(line: bytes) -> bytes:
