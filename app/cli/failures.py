@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -19,6 +20,7 @@ from memory.operations.result import Paint
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 _TO_CHOOSE, _WIDTH = 10, 79
+_PACKAGES = ("app", "widgets", "memory")
 
 
 def say(error: BaseException, *, choices: bool) -> MemdeckError:
@@ -106,6 +108,8 @@ def _internal(error: BaseException) -> MemdeckError:
             tell(line)
     what = type(error).__name__ + (f": {error}" if str(error) else "")
     hint = "please report it with the lines above" if debug else "MEMDECK_DEBUG=1 shows where; please report it"
+    if _is_replaced():
+        hint = "memdeck was updated while this ran: start it again"
     return MemdeckError("internal", one_line(what)[:500], hint)
 
 
@@ -114,3 +118,13 @@ def output_of(arguments: Sequence[str]) -> str:
     options = "".join(f"\0{argument}" for argument in arguments).partition("\0--\0")[0]
     found = re.findall(r"\0(?:-o\0?|--output[=\0])(human|jsonl?)(?=\0|$)", options)
     return found[-1] if found else "human"
+
+
+def _is_replaced() -> bool:
+    """Return whether a source file changed after this process began: it may have loaded parts of two versions."""
+    import psutil
+
+    begun = psutil.Process().create_time()
+    loaded = [module for name, module in [*sys.modules.items()] if name.partition(".")[0] in _PACKAGES]
+    files = [file for module in loaded if (file := getattr(module, "__file__", None)) and os.path.exists(file)]
+    return any(os.path.getmtime(file) > begun for file in files)

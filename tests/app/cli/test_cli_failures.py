@@ -8,12 +8,14 @@ import fcntl
 import io
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from app.cli.failures import output_of, report
+from app.cli.failures import known_error, output_of, report
 from app.cli.printing import OutputClosed, Printer
 from app.cli.session import Session
 from app.main import run
@@ -133,3 +135,15 @@ def test_without_its_config_a_workspace_is_listed_in_the_zone_of_the_machine(
         assert run(["-w", str(shop), *words]) == 1
         assert "file.link_outside" in capsys.readouterr().err
     assert (shop / ".aiter/memory/tasks.md").read_bytes() == before
+
+
+def test_an_update_under_a_running_process_is_the_likely_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a loaded file of memdeck is newer than the process, the error says to start again."""
+    (tmp_path / "fresh.py").touch()
+    os.utime(tmp_path / "fresh.py", (2**32, 2**32))
+    module = ModuleType("memory.fresh")
+    module.__file__ = str(tmp_path / "fresh.py")
+    monkeypatch.setitem(sys.modules, "memory.fresh", module)
+    assert known_error(AttributeError("x")).hint == "memdeck was updated while this ran: start it again"
