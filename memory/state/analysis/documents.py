@@ -228,7 +228,9 @@ def documents(tree: Tree, names: re.Pattern[str], more: Sequence[str] = ()) -> I
     for folder in dict.fromkeys(("", *more, "docs", "doc", ".github")):
         for path in tree.folders.get(folder, []):
             if names.fullmatch(path.rpartition("/")[2]):
-                yield path, sections_of(tree.text(path), path)
+                # A template says in comments what is asked.
+                hides = "_template" in path.lower()
+                yield path, sections_of(re.sub("<!--|-->", "", tree.text(path)) if hides else tree.text(path), path)
 
 
 _SAYS = re.compile(

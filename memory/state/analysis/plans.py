@@ -19,6 +19,7 @@ from .documents import (
     documents,
     ended,
     first_sentence,
+    is_said,
     plain,
     sentences,
     some_sentences,
@@ -51,7 +52,7 @@ _HARD = re.compile(
     r"|not (?:be )?accept(?:ed)?|likely to be accepted|only (?:accept|configuration|work|support|build)\w*"
     r"|not (?:yet )?support\w*|pinned|(?:created|generated) (?:with|by)|please (?:add|update)"
     r"|if you (?:do not|don['’]t)|(?:against|to|from|off) (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b"
-    r"|(?:\A|[.,;:] |\b(?:please|and|so|but) )(?:do not|don['’]t|always|never)\b",
+    r"|(?:\A|[.,;:] |\b(?:please|and|so|but) )(?:do not|don['’]t|always|never|ensure (?:each|all|every))\b",
     re.IGNORECASE,
 )
 _DUTY = re.compile(r"\W*(?:you )?(?:must(?: not)?|never|do not|don['’]ts?|always)\W*", re.IGNORECASE)
@@ -236,7 +237,11 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
     for text, where in _comments(tree):
         found.setdefault(text, (_rank(text), where))
     ranked = sorted((rank, place, text) for place, (text, (rank, _)) in enumerate(found.items()) if rank >= 0)
-    return [_gotcha(text, found[text][1]) for _, _, text in ranked[:MOST_GOTCHAS]]
+    chosen: list[str] = []
+    for _, _, text in ranked:
+        if not any(is_said(text, one) for one in chosen):
+            chosen.append(text)
+    return [_gotcha(text, found[text][1]) for text in chosen[:MOST_GOTCHAS]]
 
 
 def _rank(text: str) -> int:
