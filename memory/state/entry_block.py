@@ -60,15 +60,7 @@ def render_block(bundle: Mapping[str, Any], bundle_hash: str) -> str:
 
 def find_blocks(data: bytes) -> list[EntryBlock]:
     """Return the entry blocks of a Markdown file in order, also those without an end marker; linear in its length."""
-    top = _top(data)
-    # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
-    # a heading: where the scan finds that heading, the marker is real.
-    probe = bytearray(data)
-    marks = [mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top]
-    for mark in marks:
-        probe[mark.start("mark") : mark.end("mark")] = b"# ".ljust(len(mark["mark"]), b"x")
-    headings = set(scan(bytes(probe), top).starts)
-    return _pair(data, [mark for mark in marks if mark.start("mark") in headings])
+    return _look(data)[0]
 
 
 def without_blocks(data: bytes) -> bytes:
@@ -81,30 +73,52 @@ def without_blocks(data: bytes) -> bytes:
 def put_block(data: bytes, block: str) -> bytes:
     """Return a Markdown file with the block in it, with the line ends of the file.
 
-    The first block of the file is replaced in place. Without one, the block is put at the end of the file, after a
-    blank line: a README begins with its own words. Where code or a comment is open there, it is put at the top, after a
-    BOM and front matter. Putting the same block twice changes nothing. Of several blocks only the first is touched; of
-    one without an end marker, the start marker alone.
+    The first block of the file is replaced in place. Without one, the block is inserted after the first heading of
+    level 1 (`# `) outside code, with a blank line on each side; else at the top, after a BOM and front matter. Putting
+    the same block twice changes nothing. Of several blocks only the first is touched; of one without an end marker, the
+    start marker alone.
     """
     newline = newline_of(data)
     new = encode(block.replace("\n", newline))
-    blocks = find_blocks(data)
-    if not blocks:
-        ends = data.endswith((b"\r", b"\n", BOM)) or not data
-        made = data + newline.encode() * (bool(data.strip(BOM)) + (not ends)) + new
-        top = _top(data)
-        feed = b"" if not top or data[:top].endswith((b"\r", b"\n", BOM)) else newline.encode()
-        return made if find_blocks(made) else data[:top] + feed + new + newline.encode() + data[top:]
-    first = blocks[0]
-    rest = data[first.end :]
-    if not rest and not data.endswith((b"\r", b"\n")):
-        new = new.rstrip(b"\r\n")
-    return data[: first.start] + new + rest
+    blocks, heading, top = _look(data)
+    if blocks:
+        first = blocks[0]
+        rest = data[first.end :]
+        if not rest and not data.endswith((b"\r", b"\n")):
+            new = new.rstrip(b"\r\n")
+        return data[: first.start] + new + rest
+    place = top if heading is None else heading
+    before, after = data[:place], data[place:]
+    feed = newline.encode()
+    if heading is not None:
+        before += b"" if before.endswith((b"\r", b"\n")) else feed
+        before += feed
+    elif top and not before.endswith((b"\r", b"\n", BOM)):
+        before += feed
+    begins_blank = re.match(rb"[ \t]*(?:\r|\n|\Z)", after)
+    return before + new + (b"" if begins_blank else feed) + after
 
 
-def _top(data: bytes) -> int:
-    """Return the place after a BOM and front matter."""
-    return front_end(data, len(BOM) if data.startswith(BOM) else 0)
+def _look(data: bytes) -> tuple[list[EntryBlock], int | None, int]:
+    """Return the blocks, the end of the line of the first heading of level 1, and the position of the top."""
+    bom = len(BOM) if data.startswith(BOM) else 0
+    top = front_end(data, bom)
+    # A comment and a heading, each alone in column 0, are recognised in the same places. So each marker is replaced by
+    # a heading: where the scan finds that heading, the marker is real.
+    probe = bytearray(data)
+    marks = {mark.start("mark"): mark for mark in _MARK.finditer(data, top) if mark.start("mark") >= top}
+    for start, mark in marks.items():
+        probe[start : mark.end("mark")] = b"# ".ljust(mark.end("mark") - start, b"x")
+    outline = scan(bytes(probe), top)
+    headings = dict(zip(outline.starts, outline.levels, strict=True))
+    blocks = _pair(data, [mark for start, mark in marks.items() if start in headings])
+    first = next((start for start, level in headings.items() if level == 1 and start not in marks), None)
+    return blocks, None if first is None else _line_end(data, first), top
+
+
+def _line_end(data: bytes, start: int) -> int:
+    found = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)").match(data, start)
+    return found.end() if found else len(data)
 
 
 def _pair(data: bytes, marks: list[re.Match[bytes]]) -> list[EntryBlock]:

@@ -554,13 +554,15 @@ def test_the_entry_block_goes_into_the_file_that_is_there(place: Place, name: st
     assert place("state", "validate").code == 0
 
 
-def test_the_entry_block_ends_a_readme_and_is_in_no_ignored_file(place: Place) -> None:
-    """The block ends the README, names no empty page, and is in no file that git ignores."""
+def test_the_entry_block_is_short_and_in_no_ignored_file(place: Place) -> None:
+    """The block comes after the title, names no empty page, and is in no file that git ignores."""
     git(place.work, "init")
     text = "<img src=logo.png>\n\n# Kiln\n\nMine.\n"
     bundle = made(place, {".gitignore": "AGENTS.md\n", "AGENTS.md": "Mine.\n", "README.md": text, "kiln.py": "x = 1\n"})
     assert bundle["project"]["recommendedEntryFile"] == "README.md"
-    block = place.read("README.md").decode().removeprefix(text).strip().split("\n")
+    before, _, after = text.partition("# Kiln\n\n")
+    whole = place.read("README.md").decode()
+    block = whole.removeprefix(f"{before}# Kiln\n\n").removesuffix(f"\n{after}").strip().split("\n")
     assert len(block) == 8
     assert ("project-map.md" in block[3], "gotchas.md" in block[3]) == (True, False)
     assert place.read("AGENTS.md") == b"Mine.\n"

@@ -20,18 +20,23 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
     ("before", "after"),
     [
         ("", "BLOCK"),
-        ("# Title\n\nText\n", "# Title\n\nText\n\nBLOCK"),
+        ("# Title\n\nText\n", "# Title\n\nBLOCK\nText\n"),
+        ("# Title\nText\n", "# Title\n\nBLOCK\nText\n"),
         ("# Title", "# Title\n\nBLOCK"),
-        ("Text\n\n    code\n", "Text\n\n    code\n\nBLOCK"),
-        ("a\n```\nopen\n", "BLOCK\na\n```\nopen\n"),
-        ("---\nx: y\n---\n<!-- open\n", "---\nx: y\n---\nBLOCK\n<!-- open\n"),
+        ("Text\n", "BLOCK\nText\n"),
+        ("## Only two\n", "BLOCK\n## Only two\n"),
+        ("```\n# no\n```\n# yes\n", "```\n# no\n```\n# yes\n\nBLOCK"),
+        ("~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\nx",
+         "~~~\n# no\n~~~\n\n    # no\n\n> # no\n\n- # no\n\n#no\n\n# yes\n\nBLOCK\nx"),
+        ("<!--\n# no\n-->\n# yes\n", "<!--\n# no\n-->\n# yes\n\nBLOCK"),
+        ("---\n# comment: x\n---\nText\n", "---\n# comment: x\n---\nBLOCK\nText\n"),
         (f"a\n\n{IN_FILE}z", "a\n\nBLOCKz"),
         (f"{IN_FILE}# Title\n{IN_FILE}", f"BLOCK# Title\n{IN_FILE}"),
-        (f"# T\n\n```\n{IN_FILE}```\n", f"# T\n\n```\n{IN_FILE}```\n\nBLOCK"),
-        (f"# T\n\n    {OPEN}\n    {END}\n", f"# T\n\n    {OPEN}\n    {END}\n\nBLOCK"),
+        (f"# T\n\n```\n{IN_FILE}```\n", f"# T\n\nBLOCK\n```\n{IN_FILE}```\n"),
+        (f"# T\n\n    {OPEN}\n    {END}\n", f"# T\n\nBLOCK\n    {OPEN}\n    {END}\n"),
         (f"# T\n\n<!-- quoted:\n{OPEN}\n{END}\n-->\n", None),
-        (f"# T\n\nSee `{OPEN}`.\n", f"# T\n\nSee `{OPEN}`.\n\nBLOCK"),
-        (f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n", f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n\nBLOCK"),
+        (f"# T\n\nSee `{OPEN}`.\n", f"# T\n\nBLOCK\nSee `{OPEN}`.\n"),
+        (f"# T\n\n- {OPEN}\n\n> {OPEN}\n> {END}\n", f"# T\n\nBLOCK\n- {OPEN}\n\n> {OPEN}\n> {END}\n"),
         (f"{OPEN}\nx\n```\n{END}\n```\ny\n{END}\nz\n", "BLOCKz\n"),
         (f"{OPEN}\nx\n", "BLOCKx\n"),
         (f"{OPEN}\nx\n{IN_FILE}", f"BLOCKx\n{IN_FILE}"),
@@ -41,7 +46,7 @@ IN_FILE = f"{OPEN}\nold words\n{END}\n"
     ],
 )  # fmt: skip
 def test_where_the_block_goes(before: str, after: str | None) -> None:
-    """The block is replaced in place, else put at the end, or on top where that is in code; quotations stay."""
+    """The block is replaced in place, else put behind the first heading, else on top; quotations stay."""
     made = put_block(before.encode(), BLOCK)
     if after is None:
         # What is left of a comment that a quoted marker ended early is text; a block in it is one.
@@ -56,7 +61,7 @@ def test_line_ends_bom_and_bytes_stay() -> None:
     before = b"\xef\xbb\xbf# T\r\n\r\ncaf\xff\r\nend"
     made = put_block(before, BLOCK)
     block = BLOCK.replace("\n", "\r\n").encode()
-    assert made == before + b"\r\n\r\n" + block
+    assert made == b"\xef\xbb\xbf# T\r\n\r\n" + block + b"\r\ncaf\xff\r\nend"
     assert put_block(made, render_block(BUNDLE, OLD)) == made.replace(NEW.encode(), OLD.encode())
 
 
