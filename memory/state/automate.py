@@ -157,7 +157,6 @@ class Cycle:
     def _prune(self, _settings: Json) -> Iterator[RuleReport]:
         done = prune(self.store, actor=self.actor, now=self.now, dry_run=self.dry_run)
         self.changes += done.changes
-        self.warnings += done.warnings
         words = done.text(planned=self.dry_run)
         if not (done.events or done.checkpoints):
             yield said("prune", f"off: {done.skipped}" if done.skipped else words, acts=done.any)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +13,8 @@ from memory.base.safe_text import plural
 from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedError, UsageError
 from memory.storage import Change
 
-from .diff import effect, name_of
 from .files import model
-from .files.model import Json, canonical_bytes, load, ordered_bytes, stamp
+from .files.model import KEYS, SECTIONS, Json, canonical, canonical_bytes, load, ordered_bytes, stamp
 from .files.paths import without_gone
 from .files.reading import StateFiles, checked
 from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
@@ -83,13 +83,10 @@ def init(
         focus: str = bundle["currentFocus"]["summary"]
         state = writing.persist("init", bundle, focus, state=fresh_parts(provider))
         writing.put(model.ANALYSED, canonical_bytes(bundle))
-        return _committed(writing, f"created the state of {bundle['project']['name']}", state, batch)
+        summary = f"created the state of {bundle['project']['name']}"
+        return StateChange(writing.commit(summary), state, summary, batch)
 
     return store.change("state.init", build, actor=actor, now=now)
-
-
-def _committed(writing: StateWriting, summary: str, state: Json, archived: str | None = None) -> StateChange:
-    return StateChange(writing.commit(summary), state, summary, archived)
 
 
 def _archive_all(writing: StateWriting) -> str:
@@ -124,7 +121,8 @@ def update(store: StateStore, fresh: Json, *, actor: str, now: datetime) -> Stat
         bundle = without_gone(merged, writing.memory.has)
         state = writing.persist("update", bundle, bundle["currentFocus"]["summary"], state=state)
         writing.put(model.ANALYSED, canonical_bytes(fresh))
-        return _committed(writing, f"updated the state of {bundle['project']['name']}", state)
+        summary = f"updated the state of {bundle['project']['name']}"
+        return StateChange(writing.commit(summary), state, summary)
 
     return store.change("state.update", build, actor=actor, now=now)
 
@@ -157,7 +155,7 @@ def edit(store: StateStore, section: str, value: Any, *, base: Any = None, actor
             return StateChange(None, state, f"{section} is unchanged")
         summary, changed = f"edited {section}", effect(state["bundle"], bundle)
         state = writing.persist("edit", bundle, summary, state=state, diff=changed)
-        return _committed(writing, summary, state)
+        return StateChange(writing.commit(summary), state, summary)
 
     return store.change("state.edit", build, actor=actor, now=now)
 
@@ -183,7 +181,7 @@ def record_validation(store: StateStore, results: list[Mapping[str, str]], *, ac
         focus = {**state["bundle"]["currentFocus"], "validationSnapshot": snapshot}
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=effect(state["bundle"], bundle))
-        return _committed(writing, summary, new)
+        return StateChange(writing.commit(summary), new, summary)
 
     return store.change("state.validate", build, actor=actor, now=now)
 
@@ -241,3 +239,74 @@ def _merge(base: Any, ours: Any, theirs: Any, *, known: bool) -> Any:
     kept = [both.get(name, value) for name, value in new.items() if name in mine or name not in old]
     # Added entries stay; what the last analysis had and the new one lacks is removed.
     return kept + [value for name, value in mine.items() if name not in new and old.get(name) != value]
+
+
+# -- differences of two bundles, and a summary of them -----------------------------------------------------------------
+
+_NAMES = ("title", "path", "label")
+_TITLED, _DONE = {"gotchas": "gotcha", "nextSteps": "next step"}, ("added", "removed", "edited")
+"""The lists of titled entries with the noun for one, and the actions of a recall on them."""
+
+
+def diff_bundles(before: Json, after: Json) -> list[Json]:
+    """Return for each section in the order of the bundle its name, whether it changed, and its diff line by line."""
+    found = []
+    for name in SECTIONS:
+        old, new = (canonical(bundle[KEYS[name]]).split("\n") for bundle in (before, after))
+        lines = [*difflib.unified_diff(old, new, fromfile="before", tofile="after", lineterm="", n=2)]
+        found.append({"section": name, "changed": bool(lines), "diff": lines})
+    return found
+
+
+def _titled(entries: Sequence[Json]) -> dict[str, Json]:
+    """Return the entries of a list by their titles; one that occurs again gets a number appended."""
+    found: dict[str, Json] = {}
+    for entry in entries:
+        title, number = str(entry["title"]), 1
+        while title in found:
+            title, number = f"{entry['title']} ({number + 1})", number + 1
+        found[title] = entry
+    return found
+
+
+def name_of(item: Any) -> str:
+    """Return the title, path or label of an entry; a line is its own name."""
+    if isinstance(item, dict):
+        return str(next((item[key] for key in _NAMES if key in item), None) or canonical(item))
+    return str(item)
+
+
+def effect(before: Json, after: Json, *, selected: str = "all", protected: Sequence[str] = ()) -> Json:
+    """Return what a recall or an edit changes: the sections, and the titles of gotchas and next steps by what was done.
+
+    It is in the form for programs, and its hash is in the event.
+    """
+    changed = [name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]]]
+    titles: dict[str, dict[str, list[str]]] = {}
+    for key in _TITLED:
+        old, new = _titled(before[key]), _titled(after[key])
+        edited = [one for one in new if one in old and new[one] != old[one]]
+        kinds = [one for one in new if one not in old], [one for one in old if one not in new], edited
+        titles[key] = dict(zip(_DONE, kinds, strict=True))
+    return {
+        "changedSections": changed,
+        "selectedSection": selected,
+        "protectedSections": list(protected),
+        **titles,
+        "currentFocusChanged": "current-focus" in changed,
+        "validationChanged": "validation-commands" in changed,
+    }
+
+
+def titles_of(effect: Json) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what was done to which titles: the noun, the verb, and the titles, unless there are none."""
+    for key, noun in _TITLED.items():
+        yield from ((noun, verb, titles) for verb, titles in effect[key].items() if titles)
+
+
+def effect_text(effect: Json) -> str:
+    """Return an effect on one line: `changed gotchas and next-steps: 2 gotchas added, 1 next step removed`."""
+    if not effect["changedSections"]:
+        return "changed nothing"
+    said = [f"{plural(len(titles), noun)} {verb}" for noun, verb, titles in titles_of(effect)]
+    return f"changed {', '.join(effect['changedSections'])}" + (f": {', '.join(said)}" if said else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import islice
@@ -60,7 +60,7 @@ def validate(memory: StateFiles, now: datetime | None) -> list[Finding]:
     """
     found = [
         *_part("config:json", model.CONFIG, "every setting has a value that it takes", _config(memory)),
-        *_part("history:events", model.EVENTS, "every event is readable", _events(memory, now)),
+        *_part("history:events", model.EVENTS, "every event is readable", _events(memory)),
         *_part("sources:read", model.SOURCES, "every source has the form of the format", _sources(memory)),
         *_part("checkpoints:schema", model.CHECKPOINTS, "the checkpoints are sound", _checkpoints(memory)),
         *_part("state:schema", model.STATE, "the state has the form of the format", _state(memory)),
@@ -78,17 +78,9 @@ def validate(memory: StateFiles, now: datetime | None) -> list[Finding]:
     return [*found, *_archive(memory)]
 
 
-_UNREAD = {"state": "state:read", "config": "config:read", "entry": "entry:file"}
-"""The codes of files that cannot be read at all."""
-_CODES = {
-    "state.missing": "state:missing",
-    "state.json": "state:json",
-    "state.config.schema": "config:schema",
-    "state.events.missing": "history:events-missing",
-    "state.sources.schema": "sources:schema",
-    "state.sources.twice": "sources:schema",
-    "state.entry_file": "entry:file",
-}
+_TOLD = frozenset(
+    ("state:missing", "state:json", "state:read", "config:schema", "config:read", "sources:schema", "entry:file")
+)
 """The codes of findings whose errors say more than that the part is not as it should be."""
 
 
@@ -100,9 +92,10 @@ def _part(code: str, file: str, good: str, check: Found) -> Found:
             passed = False
             yield one
     except MemdeckError as error:
-        passed, family = False, code.partition(":")[0]
-        unread = _UNREAD.get(family, code) if error.code.startswith("file.") else code
-        yield _fail(_CODES.get(error.code, unread), error.message, file, int(error.details.get("line", 0) or 0))
+        passed, family, why = False, code.partition(":")[0], error.code.rpartition(".")[2]
+        own = f"{family}:{'file' if family == 'entry' else 'read' if error.code.startswith('file.') else why}"
+        line = int(error.details.get("line", 0) or 0)
+        yield _fail(own if own in _TOLD else code, error.message, file, line)
     if passed:
         yield Finding("pass", code, good, file)
 
@@ -131,15 +124,15 @@ def _config(memory: StateFiles) -> Found:
         yield _warn("config:unknown", f"there is no setting {key}; is it misspelled?", path, line)
 
 
-def _events(memory: StateFiles, now: datetime | None) -> Found:
+def _events(memory: StateFiles) -> Found:
     """Check the lines, ids, order and gaps of the events."""
-    path, found = model.EVENTS, memory.found_events
+    path = model.EVENTS
+    if not memory.read(path).exists:
+        yield _fail("history:events-missing", "the file is missing", path)
+        return
+    found, known, highest = memory.found_events, set[int](), 0
     for bad in found.bad[:SHOWN]:
         yield _fail("history:event", f"line {bad.line} {bad.why}", path, bad.line)
-    if len(found.bad) > SHOWN:
-        yield _fail("history:event", f"{len(found.bad) - SHOWN} more lines are not events", path)
-    known: set[int] = set()
-    highest = 0
     for event, line in zip(found.items, found.lines, strict=True):
         number = number_of(event["id"])
         if number in known:
@@ -148,31 +141,14 @@ def _events(memory: StateFiles, now: datetime | None) -> Found:
             yield _fail("history:ordering", f"{event['id']} follows a later one", path, line)
         known.add(number)
         highest = max(highest, number)
-    for number in islice(missing_events(memory, found.items, now), SHOWN):
+    for number in islice(missing_events(memory, known), SHOWN):
         yield _fail("history:continuity", f"{event_id(number)} is in neither the history nor the archive", path)
 
 
-def missing_events(memory: StateFiles, events: Iterable[Json], now: datetime | None) -> Iterator[int]:
-    """Yield the numbers of events between others that are in no archive, and in no batch of it that expired.
-
-    A batch takes the ids of its events with it. An event may have been in one where retention is on and the last
-    event before it is older than the age at which batches expire.
-    """
-    try:
-        settings = memory.config
-    except MemdeckError:
-        return
-    days = timedelta(days=settings["retention.archive.expireAfterDays"])
-    known, before = memory.archived_numbers(), 0
-    since: datetime | None = None
-    for event in events:
-        number = number_of(event["id"])
-        expired = since is None or now is None or since + days <= now
-        if not (settings["retention.enabled"] and expired):
-            yield from (one for one in range(before + 1, number) if one not in known)
-        before = max(before, number)
-        # Imported sessions have the times at which they took place, not those at which they were imported.
-        since = moment(event["createdAt"]) if event["kind"] == "tool_run" else since
+def missing_events(memory: StateFiles, numbers: Collection[int]) -> Iterator[int]:
+    """Yield the numbers below the highest that are in no archive either; what expired there counts as archived."""
+    known = {*numbers, *memory.archived_numbers()}
+    return (number for number in range(1, max(numbers, default=0)) if number not in known)
 
 
 def _sources(memory: StateFiles) -> Found:
@@ -226,8 +202,7 @@ def _state(memory: StateFiles) -> Found:
         yield _fail("state:bundle-hash", "bundleHash is not the hash of the bundle", path, line)
     if (name := state["provider"]["name"]) not in model.PROVIDERS:
         yield _warn("state:provider", f"the provider {name[:60]!r} is none of codex, claude", path)
-    sources: int | None = None
-    events: list[int] | None = None
+    events = sources = None
     with suppress(MemdeckError):
         sources = len(memory.sources)
     with suppress(MemdeckError):
@@ -238,10 +213,8 @@ def _state(memory: StateFiles) -> Found:
         if maintenance[key] != fit[key]:
             words = f"the state counts {plural(maintenance[key], noun)}, there are {fit[key]:,}"
             yield _fail(code, words, path)
-    for scope, cursor in (("maintenance", fit), *fit["recallCursors"].items()):
-        written = maintenance["recallCursors"].get(scope, maintenance)["lastRecalledEventId"]
-        if written != cursor["lastRecalledEventId"]:
-            yield _fail("recall:cursor", f"{scope}: {written} is later than every event", path)
+    if any(maintenance[key] != fit[key] for key in ("lastRecalledEventId", "recallCursors")):
+        yield _fail("recall:cursor", "a cursor is later than every event", path)
     if ids and latest != ids[-1]:
         words = f"the state names {latest or 'no checkpoint'} as the latest, it is {ids[-1]}"
         yield _fail("checkpoints:latest", words, path)

@@ -42,11 +42,7 @@ def validation_asks(memory: StateFiles) -> tuple[Ask, ...]:
     return tuple(ask(one["label"], one["command"]) for one in commands)
 
 
-def run_validation(
-    memory: StateFiles,
-    trust: Trust,
-    environ: Mapping[str, str],
-) -> list[Mapping[str, str]]:
+def run_validation(memory: StateFiles, trust: Trust, environ: Mapping[str, str]) -> list[Mapping[str, str]]:
     """Run the validation commands of the bundle and return their results, in the shape of the snapshot.
 
     BlockedError `trust.blocked` if any command is not approved: then none runs. A command that is no longer approved

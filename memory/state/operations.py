@@ -20,11 +20,10 @@ from memory.workspace import Workspace
 
 from . import bundles
 from .analysis.analyse import analyse
-from .bundles import StateChange, key_of
+from .bundles import StateChange, key_of, titles_of
 from .check import ignored
 from .check import validate as findings_of
 from .commands import run_validation
-from .diff import titles_of
 from .files.model import KEYS, SIGNALS, Json, canonical
 from .files.schema import known_setting, nested
 from .files.store import StateStore
@@ -489,7 +488,6 @@ def prune(context: Context, dry_run: bool) -> Result:
     context.warn()
 
     def lines(paint: Paint) -> Iterator[str]:
-        yield from (paint.notice(paint.line(f"warning: {words}")) for words in done.warnings)
         yield paint.line(done.text(planned=dry_run))
         if dry_run:
             names = [*(event["id"] for event in done.events), *done.checkpoints, *done.batches]

@@ -137,18 +137,17 @@ def take(store: StateStore, items: Sequence[Item], *, actor: str, now: datetime)
     for item in items:
         is_open = item.kind == "task" and item.fields.get("section") not in ("completed", "archived")
         kind = "next-step" if is_open else item.kind
-        if kind not in LISTS:
+        value, lost = _value(kind, item) if kind in LISTS else ({}, [])
+        if not value:
             skipped.append(Skipped(item.what, "project state takes open tasks, next steps and gotchas"))
         elif not item.title.strip():
             skipped.append(Skipped(item.what, f"a {kind} needs a title"))
+        elif item.title in known[kind] or value in new[kind]:
+            skipped.append(Skipped(item.what, "it already exists"))
         else:
-            value, lost = _value(kind, item)
-            if item.title in known[kind] or value in new[kind]:
-                skipped.append(Skipped(item.what, "it already exists"))
-            else:
-                new[kind].append(value)
-                converted.append(item)
-                losses += lost
+            new[kind].append(value)
+            converted.append(item)
+            losses += lost
 
     def commit() -> Committed:
         changes = []

@@ -16,25 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memory.base.safe_text import plural
 from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
-from memory.state.entry_block import put_block, render_block
 from memory.state.files import model
 from memory.state.files import store as files
-from memory.state.files.model import (
-    Json,
-    canonical_bytes,
-    digest,
-    event_id,
-    is_entry_file,
-    line_bytes,
-    load,
-    number_of,
-    ordered_bytes,
-    stamp,
-)
+from memory.state.files.model import Json, canonical_bytes, digest, event_id, is_entry_file, load, number_of
 from memory.state.files.paths import without_gone
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
 from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of
-from memory.state.projections import path_of, render_projections
 from memory.state.retention import put_batch
 
 from .check import checkpoint_fault, fitting, leads_out, missing_events, validate
@@ -95,7 +82,7 @@ class _Repair:
     """The sound files, one after the other, and the plan to write them."""
 
     def __init__(self, memory: StateFiles, now: datetime) -> None:
-        self.memory, self.now, self.at, self.plan = memory, now, stamp(now), RepairPlan()
+        self.memory, self.at, self.plan = memory, model.stamp(now), RepairPlan()
         failed = [one for one in validate(memory, now) if one.level == "fail"]
         self.reasons = {one.file: one.message for one in reversed(failed)}
         self.events: dict[int, Json] | None = None
@@ -126,7 +113,7 @@ class _Repair:
         if not isinstance(written, dict):
             self._write(model.CONFIG, DEFAULT_BYTES, "write the default settings")
         elif faults := config_faults(written):
-            kept = ordered_bytes(_without(written, {fault.where for fault in faults}))
+            kept = model.ordered_bytes(_without(written, {fault.where for fault in faults}))
             self._write(model.CONFIG, kept, "drop wrong settings, so that the defaults apply")
 
     def _events(self) -> None:
@@ -152,9 +139,9 @@ class _Repair:
         events = self.events = {number: kept[number] for number in sorted(kept)}
         if not stored.exists or found.bad or [*events.values()] != [*found.items]:
             action = f"keep {plural(len(kept), 'event')} that can be read, in the order of their ids"
-            data = b"".join(raw.get(number) or line_bytes(event) for number, event in events.items())
+            data = b"".join(raw.get(number) or model.line_bytes(event) for number, event in events.items())
             self._write(path, data, action)
-        missing = islice(missing_events(self.memory, events.values(), self.now), _MOST_LOST)
+        missing = islice(missing_events(self.memory, events), _MOST_LOST)
         if lost := [event_id(number) for number in missing]:
             action, why = f"record that {plural(len(lost), 'event')} cannot be found", f"{lost[0]} is in no file"
             self.plan.steps.append(Mend(path, action, why))
@@ -200,12 +187,9 @@ class _Repair:
         maintenance["latestCheckpointId"] = self._latest(new)
         if new != old:
             self._write(model.STATE, canonical_bytes(new), action)
-        for name, text in render_projections(bundle, new["bundleHash"]).items():
+        for path, data in files.views_of(self.memory, bundle, new["bundleHash"]):
             with suppress(MemdeckError):
-                self._write(path_of(name), text.encode(), "write the projection of the bundle")
-        path = files.entry_path(self.memory.root, bundle)
-        data = put_block(self.memory.read(path).data, render_block(bundle, new["bundleHash"]))
-        self._write(path, data, "write the entry block of the bundle")
+                self._write(path, data, "write what it shows of the bundle")
 
     def _without_gone(self, bundle: Json) -> Json:
         """Return a bundle without the paths that are gone, and with an entry file that may be one."""

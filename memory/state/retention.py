@@ -16,8 +16,9 @@ from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.storage import fsio
 
-from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, canonical_bytes, line_bytes, load, stamp
+from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, canonical_bytes, line_bytes, stamp
 from .files.reading import StateFiles, checkpoint_path, read_events
+from .files.schema import SHAPES
 from .files.store import StateStore, StateWriting
 
 if TYPE_CHECKING:
@@ -30,15 +31,13 @@ _FOLDERS = ("", "damaged/", "checkpoints/")
 class Pruned(NamedTuple):
     """The things that a prune removes: events, checkpoints by id (the oldest first), and expired batches.
 
-    `skipped` says why nothing is removed at all, `warnings` what could not be read. After a prune `archived` is the
-    new batch, `changes` what it changed.
+    `skipped` says why nothing is removed at all. After a prune `archived` is the new batch, `changes` what it changed.
     """
 
     events: tuple[Json, ...] = ()
     checkpoints: tuple[str, ...] = ()
     batches: tuple[str, ...] = ()
     skipped: str | None = None
-    warnings: tuple[str, ...] = ()
     archived: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
 
@@ -55,7 +54,6 @@ class Pruned(NamedTuple):
             "events": [event["id"] for event in self.events],
             "checkpoints": list(self.checkpoints),
             "expiredBatches": list(self.batches),
-            "warnings": list(self.warnings),
             "changes": [change.id for change in self.changes],
         }
 
@@ -83,24 +81,20 @@ def candidates(memory: StateFiles, now: datetime) -> Pruned:
         return Pruned(skipped="retention is off (retention.enabled)")
     before = stamp(now - timedelta(days=settings["retention.history.maxAgeDays"]))
     events = tuple(event for event in memory.events if event["createdAt"] <= before and memory.is_recalled(event))
-    warnings: list[str] = []
 
-    def old(things: Iterable[str], made: Callable[[str], str], days: int, stays: str) -> Iterator[str]:
+    def old(things: Iterable[str], read: Callable[[str], Json], days: int) -> Iterator[str]:
         before = stamp(now - timedelta(days=days))
         for one in things:
-            try:
-                if made(one) <= before:
+            # One that cannot be read has no age, and stays: the checks name it.
+            with suppress(MemdeckError):
+                if read(one)["createdAt"] <= before:
                     yield one
-            except MemdeckError as error:
-                warnings.append(f"{error.message}; {stays}")
 
     keep, latest = settings["retention.checkpoints.keepRecent"], memory.state["maintenance"]["latestCheckpointId"]
     ids = [one for one in memory.checkpoint_ids[: -max(keep, 1)] if one != latest]
-    days = settings["retention.checkpoints.maxAgeDays"]
-    checkpoints = old(ids, lambda one: str(memory.checkpoint(one)["createdAt"]), days, "it stays")
-    expiry, made = settings["retention.archive.expireAfterDays"], lambda one: str(memory.manifest(one)["createdAt"])
-    found = tuple(checkpoints), tuple(old(memory.batches, made, expiry, "the batch stays"))
-    return Pruned(events, *found, None, tuple(warnings))
+    checkpoints = tuple(old(ids, memory.checkpoint, settings["retention.checkpoints.maxAgeDays"]))
+    batches = tuple(old(memory.batches, memory.manifest, settings["retention.archive.expireAfterDays"]))
+    return Pruned(events, checkpoints, batches)
 
 
 def prune(store: StateStore, *, actor: str, now: datetime, dry_run: bool = False) -> Pruned:
@@ -187,7 +181,7 @@ Key = tuple[str, str | None, str]
 
 def imports_of(memory: StateFiles) -> set[Key]:
     """Return the imports in the history, the archive, and what expired there, so that none is imported twice."""
-    found = {*map(import_key, memory.events), *_expired_imports(memory)}
+    found = set(map(import_key, (*memory.events, *memory.expired["imports"])))
     for batch in memory.batches:
         with suppress(MemdeckError):
             found |= {import_key(one) for one in read_events(memory.read(f"{ARCHIVE}/{batch}/events.jsonl").data).items}
@@ -199,24 +193,17 @@ def import_key(event: Json) -> Key:
     return event["sourceId"], event["externalItemId"], event["contentHash"]
 
 
-def _expired_imports(memory: StateFiles) -> set[Key]:
-    with suppress(MemdeckError):
-        stored = memory.read(EXPIRED)
-        found = load(stored.data, EXPIRED, "state.archive.expired") if stored.exists else []
-        return {tuple(one) for one in found if isinstance(one, list)} if isinstance(found, list) else set()
-    return set()
-
-
 def _remove_batches(writing: StateWriting, batches: Iterable[str]) -> None:
-    """Plan that batches are removed, and that their imports are noted."""
-    memory, new = writing.memory, _expired_imports(writing.memory)
-    known = len(new)
+    """Plan that batches are removed, and that the ids of their events and their imports are noted."""
+    memory, noted = writing.memory, {key: list(known) for key, known in writing.memory.expired.items()}
     for batch in batches:
         folder = f"{ARCHIVE}/{batch}"
+        noted["events"] += memory.manifest(batch)["archivedEventIds"]
         events = read_events(memory.read(f"{folder}/events.jsonl").data).items
-        new |= {import_key(event) for event in events if event["kind"] == "imported_session"}
+        imports = (event for event in events if event["kind"] == "imported_session")
+        noted["imports"] += [{key: event[key] for key in SHAPES["import"]} for event in imports]
         for path in (f"{folder}/{part}{name}" for part in _FOLDERS for name in memory.names(f"{folder}/{part}")):
             if (writing.store.root / path).is_file() and not (writing.store.root / path).is_symlink():
                 writing.put(path, None)
-    if len(new) > known:
-        writing.put(EXPIRED, canonical_bytes(sorted(new)))
+    if noted != memory.expired:
+        writing.put(EXPIRED, canonical_bytes(noted))

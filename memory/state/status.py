@@ -12,7 +12,7 @@ from memory.base.git import recent_work
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 
-from .diff import diff_bundles
+from .bundles import diff_bundles
 from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
 from .recall.recall import groups_of, next_events

@@ -23,8 +23,8 @@ STATE = f"{FOLDER}/state.json"
 EVENTS = f"{FOLDER}/history/events.jsonl"
 CHECKPOINTS = f"{FOLDER}/history/checkpoints"
 ARCHIVE = f"{FOLDER}/archive"
-EXPIRED = f"{ARCHIVE}/expired-imports.json"
-"""Which sessions were imported that have left the archive."""
+EXPIRED = f"{ARCHIVE}/expired.json"
+"""The ids of events that have left the archive, and what identifies the imported sessions among them."""
 SOURCES = f"{FOLDER}/sources.json"
 CONFIG = f"{FOLDER}/config.json"
 ANALYSED = f"{FOLDER}/analysis.json"
@@ -142,15 +142,10 @@ def load(data: bytes, file: str, code: str) -> Any:
         return json.loads(data.removeprefix(BOM).decode("utf-8"), parse_constant=no_constant)
     except RecursionError:
         why, line = "it is nested too deeply", 1
-    except json.JSONDecodeError as error:
-        why, line = error.msg, error.lineno
-    except UnicodeDecodeError as error:
-        why, line = "it is not UTF-8", data.count(b"\n", 0, error.start) + 1
     except ValueError as error:
-        why, line = str(error), 1
-    raise ConfigError(
-        code, f"{file}:{line}: {why}", "`memdeck state validate` says what it means", file=file, line=line
-    )
+        why, line = getattr(error, "msg", str(error)), getattr(error, "lineno", 1)
+    hint = "`memdeck state validate` says what it means"
+    raise ConfigError(code, f"{file}:{line}: {why}", hint, file=file, line=line)
 
 
 def no_constant(text: str) -> Any:

@@ -6,32 +6,29 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .model import Json
 from .schema import stays_inside
 
+_PLACES = ("modules", "entrypoints", "denseSourceAreas", "firstFilesToRead")
+"""The lists of the project map in which each entry is or has a path."""
+
+
+def _path(entry: Any) -> str:
+    return str(entry if isinstance(entry, str) else entry["path"])
+
 
 def bundle_paths(bundle: Json) -> list[str]:
     """Return every path that a bundle names, each once, except the entry file."""
-    parts = bundle["projectMap"]
-    paths = [
-        *bundle["project"]["keyPaths"],
-        *(one["path"] for one in parts["modules"]),
-        *(one["path"] for one in parts["entrypoints"]),
-        *(one["path"] for one in parts["denseSourceAreas"]),
-        *parts["firstFilesToRead"],
-    ]
-    return list(dict.fromkeys(paths))
+    listed = (_path(one) for key in _PLACES for one in bundle["projectMap"][key])
+    return list(dict.fromkeys((*bundle["project"]["keyPaths"], *listed)))
 
 
 def without_gone(bundle: Json, has: Callable[[str], bool]) -> Json:
     """Return a bundle without the paths that do not exist (`has` tells), and what it says of them."""
     project, parts = bundle["project"], bundle["projectMap"]
-    lists = {key: list(parts[key]) for key in ("modules", "entrypoints", "denseSourceAreas", "firstFilesToRead")}
-    kept = {
-        key: [one for one in values if has(one if isinstance(one, str) else one["path"])]
-        for key, values in lists.items()
-    }
+    kept = {key: [one for one in parts[key] if has(_path(one))] for key in _PLACES}
     paths = [path for path in project["keyPaths"] if has(path)]
     return {**bundle, "project": {**project, "keyPaths": paths}, "projectMap": {**parts, **kept}}
 

@@ -180,11 +180,14 @@ class StateFiles:
 
     def manifest(self, batch: str) -> Json:
         """Return the manifest of a batch; MemdeckError `state.archive.manifest`."""
-        path = f"{model.ARCHIVE}/{batch}/manifest.json"
+        return self._of_kind(f"{model.ARCHIVE}/{batch}/manifest.json", "manifest", "state.archive.manifest")
+
+    def _of_kind(self, path: str, kind: str, code: str) -> Json:
+        """Return the object of a file if it is of a kind; MemdeckError `code`."""
         stored = self.read(path)
         if not stored.exists:
-            raise _wrong("state.archive.manifest", path, 0, "the file is missing")
-        return self._parse(path, stored, lambda data: checked(data, path, "manifest", "state.archive.manifest"))
+            raise _wrong(code, path, 0, "the file is missing")
+        return self._parse(path, stored, lambda data: checked(data, path, kind, code))
 
     # -- what follows from them -----------------------------------------------------------------------------------
 
@@ -194,14 +197,12 @@ class StateFiles:
         bundle: Json = self.state["bundle"]
         return bundle
 
-    def cursor(self, scope: str) -> int:
-        """Return the number of the last event that was recalled for a scope, 0 for none."""
-        return number_of(self.state["maintenance"]["recallCursors"][scope]["lastRecalledEventId"])
-
     @cached_property
     def _recalled(self) -> dict[str, int]:
         """The number of the last recalled event of each kind: by a recall of that kind or of all."""
-        return {scope: max(self.cursor("all"), self.cursor(scope)) for scope in model.SCOPES}
+        cursors = self.state["maintenance"]["recallCursors"].items()
+        last = {scope: number_of(cursor["lastRecalledEventId"]) for scope, cursor in cursors}
+        return {scope: max(last["all"], number) for scope, number in last.items()}
 
     def is_recalled(self, event: Json) -> bool:
         """Return whether an event is in the bundle: by a recall, or because it was written along with a bundle."""
@@ -231,8 +232,16 @@ class StateFiles:
         return checkpoint_id(max((number_of(one, "chk") for one in ids), default=0) + 1)
 
     def archived_numbers(self) -> frozenset[int]:
-        """Return the numbers of the archived events; those of a batch whose manifest cannot be read are unknown."""
-        return frozenset(number_of(one) for manifest in self._manifests() for one in manifest["archivedEventIds"])
+        """Return the numbers of the events that the archive has or had, as far as its manifests can be read."""
+        ids = (one for manifest in self._manifests() for one in manifest["archivedEventIds"])
+        return frozenset(map(number_of, (*self.expired["events"], *ids)))
+
+    @cached_property
+    def expired(self) -> Json:
+        """What has left the archive: the ids of its events, and the imported sessions among them."""
+        with suppress(MemdeckError):
+            return self._of_kind(model.EXPIRED, "expired", "state.archive.expired")
+        return {"events": [], "imports": []}
 
     def _manifests(self) -> Iterator[Json]:
         for batch in self.batches:
@@ -249,14 +258,13 @@ def checkpoint_path(name: str) -> str:
 
 
 def _state(data: bytes) -> Json:
-    state: Json = load(data, model.STATE, "state.json")
-    if isinstance(state, dict) and state.get("schemaVersion") == 1:
-        error = _wrong("state.schema", model.STATE, line_of(data, "schemaVersion"), "schema 1 is not read")
-        error.hint = "`memdeck state init --force` archives it and starts again"
-        raise error
-    if faults := schema.faults_of("state", state):
-        line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
-        raise _wrong("state.schema", model.STATE, line, schema.first_of(faults))
+    state: Json
+    try:
+        state = checked(data, model.STATE, "state", "state.schema", "state.json")
+    except MemdeckError as error:
+        if "schemaVersion is not" in error.message:
+            error.hint = "`memdeck state init --force` archives it and starts again"
+        raise
     return state
 
 
@@ -264,7 +272,7 @@ def _sources(data: bytes) -> list[Json]:
     sources: list[Json] = checked(data, model.SOURCES, "source*", "state.sources.schema", "state.sources.json")
     counts = Counter(source["id"] for source in sources)
     if sources and (twice := counts.most_common(1)[0])[1] > 1:
-        raise _wrong("state.sources.twice", model.SOURCES, 0, f"the source {twice[0][:60]!r} occurs twice")
+        raise _wrong("state.sources.schema", model.SOURCES, 0, f"the source {twice[0][:60]!r} occurs twice")
     return sources
 
 
@@ -280,5 +288,6 @@ def checked(data: bytes, path: str, kind: str, code: str, unread: str = "") -> A
     """Return the JSON of a file if it is of a kind; MemdeckError `code`, ConfigError `unread` if it is not JSON."""
     value = load(data, path, unread or code)
     if faults := schema.faults_of(kind, value):
-        raise _wrong(code, path, 0, schema.first_of(faults))
+        line = line_of(data, faults[0].where.rpartition(".")[2].partition("[")[0])
+        raise _wrong(code, path, line, schema.first_of(faults))
     return value

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from memory.errors import ConfigError
@@ -89,6 +90,8 @@ SHAPES: dict[str, dict[str, str]] = {
         "historyMaxAgeDays": "count", "checkpointMaxAgeDays": "count", "keepRecent": "count",
         "expireAfterDays": "count",
     },
+    "import": {"sourceId": "text", "externalItemId": "text?", "contentHash": "hash"},
+    "expired": {"events": "event id*", "imports": "import*"},
 }  # fmt: skip
 """The objects of the format: their keys, each with the kind of its value.
 
@@ -247,13 +250,10 @@ def config_faults(written: Any) -> Faults:
     """Return the faults in a configuration as written; keys unknown to the format are no fault."""
     if not isinstance(written, dict):
         return [Fault("", "the file is not an object")]
-    faults: Faults = []
-    for key, value in _flat(written).items():
-        if key in _PARTS:
-            faults.append(Fault(key, "is not an object"))
-        elif key in SETTINGS:
-            faults += faults_of(SETTINGS[key][1], value, key)
-    return faults
+    flat = _flat(written)
+    faults = [Fault(key, "is not an object") for key in flat if key in _PARTS]
+    checked = (faults_of(SETTINGS[key][1], value, key) for key, value in flat.items() if key in SETTINGS)
+    return [*faults, *chain.from_iterable(checked)]
 
 
 def unknown_keys(written: Json) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,10 +107,8 @@ class StateWriting:
     def put_views(self, bundle: Json, bundle_hash: str) -> None:
         """Plan the projections and the entry block of a bundle; RefusedError `state.exists` for a person's own file."""
         refuse_foreign(self.transaction.read)
-        for name, text in render_projections(bundle, bundle_hash).items():
-            self.put(path_of(name), text.encode())
-        entry = entry_path(self.store.root, bundle)
-        self.put(entry, put_block(self.transaction.read(entry).data, render_block(bundle, bundle_hash)))
+        for path, data in views_of(self.memory, bundle, bundle_hash):
+            self.put(path, data)
 
     def persist(
         self, command: str, bundle: Json, summary: str, *, state: Json, diff: Json | None = None, **maintenance: Any
@@ -144,6 +142,14 @@ class StateWriting:
     def commit(self, summary: str) -> Change:
         """Commit the transaction and return the change."""
         return self.transaction.commit(summary)
+
+
+def views_of(memory: StateFiles, bundle: Json, bundle_hash: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the bytes of each projection of a bundle, and of the file with its entry block."""
+    for name, text in render_projections(bundle, bundle_hash).items():
+        yield path_of(name), text.encode()
+    entry = entry_path(memory.root, bundle)
+    yield entry, put_block(memory.read(entry).data, render_block(bundle, bundle_hash))
 
 
 def refuse(kind: str, value: Json) -> None:

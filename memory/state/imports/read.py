@@ -23,6 +23,8 @@ from memory.state.imports.shapes import PERSON, Said, SessionRecord, read_record
 from memory.state.imports.signals import MOST, find_signals
 from memory.storage.safe_open import open_beneath
 
+StrPath = str | os.PathLike[str]
+
 MOST_LINE = 32 << 20
 """How many bytes one line of a session or an index may have."""
 _TOO_LONG = b"!\n"
@@ -44,11 +46,7 @@ class SourceItem(NamedTuple):
 
 
 def discover(
-    source_type: str,
-    path: str | os.PathLike[str],
-    *,
-    root: str | os.PathLike[str] | None = None,
-    home: str | os.PathLike[str] | None = None,
+    source_type: str, path: StrPath, *, root: StrPath | None = None, home: StrPath | None = None
 ) -> list[SourceItem]:
     """Return the files with sessions that a source holds, sorted by their path in it; empty files are left out.
 
@@ -96,7 +94,7 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
         yield raw if fits else _TOO_LONG
 
 
-def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> Iterator[str]:
+def _names(source_type: str, top: Path, root: StrPath | None) -> Iterator[str]:
     folders = [name for name in _FOLDERS[source_type] if (top / name).is_dir() and not (top / name).is_symlink()]
     history = source_type == "claude-local" and _is_session(top / _HISTORY)
     if not folders and not history:
@@ -111,12 +109,10 @@ def _names(source_type: str, top: Path, root: str | os.PathLike[str] | None) -> 
 
 
 def _walk(top: Path, below: str) -> Iterator[str]:
-    for folder, folders, names in os.walk(top / below):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            path = Path(folder, name)
-            if name.endswith(".jsonl") and not name.startswith(".") and name != _INDEX and _is_session(path):
-                yield str(path.relative_to(top))
+    for path in (top / below).rglob("*.jsonl"):
+        name = path.relative_to(top)
+        if not any(part.startswith(".") for part in name.parts) and path.name != _INDEX and _is_session(path):
+            yield str(name)
 
 
 def _is_session(path: Path) -> bool:
@@ -152,9 +148,7 @@ class ImportedItem:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def read_item(
-    item: SourceItem, *, root: str | os.PathLike[str], home: str | os.PathLike[str] | None = None
-) -> ImportedItem:
+def read_item(item: SourceItem, *, root: StrPath, home: StrPath | None = None) -> ImportedItem:
     """Return the content of a session; its last line may still be incomplete.
 
     `root` is the repository: paths in it become relative to it, paths elsewhere are no signals, and `home` is written
@@ -239,7 +233,7 @@ def _add(made: ImportedItem, kind: str, text: str) -> None:
         made.dropped[kind] += 1
 
 
-def _reference(item: SourceItem, root: str | os.PathLike[str], clean: Cleaner) -> str:
+def _reference(item: SourceItem, root: StrPath, clean: Cleaner) -> str:
     """Return a reference to the session file: relative to the repository, else to its source."""
     real, top = os.path.realpath(item.path), os.path.realpath(root)
     if real.startswith(top.rstrip("/") + "/"):

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
+from memory.document.lines import hidden_lines
+
 MOST = 200
 """How many texts of a kind one session gives; of more, the last ones are kept."""
 
@@ -43,7 +45,6 @@ _EXPLAINING = frozenset(
     """.split()  # noqa: SIM905
 )
 _TELLS_OF_MARKERS = re.compile(r"\bmarkers?\b.*[:：]\s*\Z", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})(.*)\Z", re.DOTALL)
 _LINES = re.compile(r"\r\n|\n|\r")
 
 
@@ -56,7 +57,8 @@ def find_signals(text: str) -> Iterator[tuple[str, str]]:
     quotes with other lines, and explanations of the markers do not count.
     """
     lines = _LINES.split(text)
-    hidden = _fenced(lines) | _quoted(lines) | _explained(lines)
+    hidden = {number for number, is_code in enumerate(hidden_lines(text)) if is_code}
+    hidden |= _quoted(lines) | _explained(lines)
     ticked = Counter(kind_of(found) for line in lines if (found := _LINE.match(line)) and found["mark"] == "`")
     place = 0
     while place < len(lines):
@@ -129,20 +131,3 @@ def _explained(lines: list[str]) -> set[int]:
         if explaining:
             found.add(number)
     return found
-
-
-def _fenced(lines: list[str]) -> set[int]:
-    """Return the numbers of the lines in code fences that are closed; a fence that never is hides nothing."""
-    quoted: set[int] = set()
-    opened, fence = -1, ""
-    for number, line in enumerate(lines):
-        found = _FENCE.match(line)
-        if found is None:
-            continue
-        if opened < 0:
-            if found[1][0] == "~" or "`" not in found[2]:
-                opened, fence = number, found[1]
-        elif found[1].startswith(fence) and not found[2].strip():
-            quoted.update(range(opened, number + 1))
-            opened = -1
-    return quoted

@@ -143,13 +143,7 @@ _Found = list[tuple[SourceSync, list[ImportedItem]]]
 
 
 def sync(
-    store: StateStore,
-    ids: Collection[str],
-    *,
-    home: Path | None,
-    actor: str,
-    now: datetime,
-    quiet: bool = False,
+    store: StateStore, ids: Collection[str], *, home: Path | None, actor: str, now: datetime, quiet: bool = False
 ) -> Synced:
     """Import the sessions of some sources as events, in one transaction.
 

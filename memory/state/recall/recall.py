@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from memory.base.safe_text import plural
 from memory.errors import ConflictError, UsageError
-from memory.state.bundles import StateChange
-from memory.state.diff import diff_bundles, effect, effect_text
+from memory.state.bundles import StateChange, diff_bundles, effect, effect_text
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, SIGNALS, Json, number_of, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
