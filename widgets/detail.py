@@ -134,15 +134,15 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         return self.draw(lines[row], width, *((mark,) if row in marked else ()))
 
 
-LABEL_WIDTH = 14
+LABEL_WIDTH = 20
 """The most cells that the column of labels takes."""
 
 LONGEST = 20_000
 """The most characters of one text that are laid out: more is not read here, and layout takes time."""
 
 
-LEAST_LINK = 8
-"""The least cells of a link's words beside its date."""
+LEAST_LINK = 14
+"""The least cells of a link's words beside its date; shorter words need only their own."""
 
 
 class Title(NamedTuple):
@@ -307,7 +307,7 @@ class Detail(LineView):
                 inner = max(0, width - column - 2)
                 date = (Piece(f"  {when}", "muted"),) if when else ()
                 room = inner - line_width(date)
-                if room < LEAST_LINK:
+                if room < min(LEAST_LINK, cell_width(visible(text))):
                     date, room = (), inner
                 return [line(self._label(label, column), clip_line((Piece(text, tone),), room), date)]
             case Spacer():

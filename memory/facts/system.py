@@ -158,7 +158,7 @@ class Facts(System):
         newest = look.reading.newest if mode == "relevant" else look.reading.newest[: look.settings.max_inject_count]
         for fact in newest:
             rule = not _RULES.isdisjoint(map(str.casefold, fact.tags)) or sounds_like_rule(fact.text)
-            part, reason = ("rules", "a preference or a rule") if rule else ("rest", "it is already known")
+            part, reason = ("rules", "a preference or a rule") if rule else ("rest", "a fact")
             yield Contribution(self.name, fact.ref, fact.title, fact.text, reason, 1.0, part, date=fact.ts[:10])
 
     def may_be_told(self) -> bool:

@@ -195,7 +195,7 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
             yield _of(journal_record(entry), "news", "it is new", date=when)
     for item in reversed(known):
         if item.kind == "fact" and not _is_rule(item) and not _is_gotcha(item):
-            yield _of(knowledge_record(item), "rest", "it is already known")
+            yield _of(knowledge_record(item), "rest", "a fact")
     for person in snapshot.contacts.people:
         yield _of(contact_record(person), "rest", "a contact")
 

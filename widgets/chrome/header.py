@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,14 +12,15 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from memory.base.safe_text import cell_width, clip, visible
 from widgets.text.drawing import Drawing
 from widgets.text.styled_text import Line, Piece, clip_line, line, line_width, pad_line
 
 GAP = 2
 """Cells between two parts of the header."""
 
-PATH = 16
-"""The last cells of the path, which stay as long as a part that needs no attention can be dropped instead."""
+PATH = 22
+"""Cells for the path or the folder's name, kept by dropping parts that need no attention instead."""
 
 
 class Alert(NamedTuple):
@@ -33,17 +33,17 @@ class Alert(NamedTuple):
 def lay_out_header(name: str, path: str, alerts: Sequence[Line], width: int) -> Line:
     """The header in `width` cells.
 
-    With too little room, the path loses its beginning; then parts that need no attention are dropped, then the path,
-    then the last alerts. If not even the first alert fits beside the name, the name is dropped.
+    With too little room, the path becomes the folder's name; then parts that need no attention are dropped, then
+    the name, then the last alerts. If not even the first alert fits beside `name`, that is dropped.
     """
     left, count = _room(name, path, alerts, width)
     name_cells = line_width(left)
     right = tuple(piece for alert in alerts[:count] for piece in (Piece(" " * GAP), *alert))
     rest = max(0, width - line_width(right) - 1)
     for_path = rest - name_cells - GAP
-    if path and for_path >= 8 and left:
+    if path and left and for_path >= min(8, cell_width(_folder(path))):
         if line_width(line(path)) > for_path:
-            path = _clip_start(path, for_path)
+            path = clip(_folder(path), for_path)
         left = line(left, Piece(" " * GAP), Piece(path, "muted"))
     return clip_line(line(pad_line(left, rest), right, " "), width)
 
@@ -66,12 +66,9 @@ def _room(name: str, path: str, alerts: Sequence[Line], width: int) -> tuple[Lin
     return left, count
 
 
-def _clip_start(text: str, width: int) -> str:
-    """The end of a text, after an ellipsis."""
-    # Cutting before measuring keeps a long text as cheap as a short one.
-    end = text[-4 * width - 64 :]
-    start = bisect_left(range(len(end)), True, key=lambda at: line_width(line("\u2026", end[at:])) <= width)
-    return "\u2026" + end[start:]
+def _folder(path: str) -> str:
+    """The name of a folder, safe to show."""
+    return visible(path.rpartition("/")[2] or path)
 
 
 class HeaderLine(Drawing, Widget):

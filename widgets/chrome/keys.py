@@ -56,6 +56,8 @@ KEY_NAMES = {
     "down": "\u2193",
     "left": "\u2190",
     "right": "\u2192",
+    "shift+left": "Shift+\u2190",
+    "shift+right": "Shift+\u2192",
     "slash": "/",
     "at": "@",
     "minus": "-",

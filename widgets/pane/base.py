@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -189,8 +189,6 @@ class Pane(LateTimers, PaneWithEntry):
     def __init__(self) -> None:
         super().__init__(id=f"pane-{self.pane_id}")
         self.snapshot: Snapshot | None = None
-        self.now: datetime = datetime.fromtimestamp(0, UTC)
-        self.zone: tzinfo = UTC
         self.contents: Contents | None = None
         self.arrangement = Arrangement(self)
         self._remark = ""

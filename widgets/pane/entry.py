@@ -6,12 +6,13 @@ See `widgets.pane.base` for how to write a pane. The links of the entry are foun
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.timer import Timer
 from textual.widget import Widget
 
+from memory.files.fields.values import moment_or_none
 from widgets.chrome.frame import Frame
 from widgets.chrome.keys import with_keys
 from widgets.detail import Caption, Detail, DetailLine, Labelled, Link, Prose, Spacer, Title
@@ -52,6 +53,10 @@ class PaneOverrides(Widget):
 
     snapshot: Snapshot | None = None
     """The files as they were last read."""
+    now: datetime = datetime.fromtimestamp(0, UTC)
+    """The moment that is shown."""
+    zone: tzinfo = UTC
+    """The time zone of the workspace."""
 
     # What a subclass defines
 
@@ -181,11 +186,11 @@ class PaneOverrides(Widget):
     def links(self, item: Any) -> Sequence[Link]:
         """Links below the detail; each target is `(file, ref)`. Runs in a thread, when the cursor rests."""
         from memory.files.links import links_of
-        from widgets.text.words import short_date
+        from widgets.text.words import short_moment
 
         def when(text: str) -> str:
-            day, _, time = text.partition(" ")
-            return f"{short_date(day)} {time}".strip()
+            moment = moment_or_none(text, self.zone)
+            return short_moment(moment, self.now, self.zone) if moment else ""
 
         assert self.snapshot is not None
         return [

@@ -56,7 +56,7 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-WHEN = Column("when", 12, importance=9)
+WHEN = Column("when", 14, importance=9)
 ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
 TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
 MORE_ROW = Columns(Column("title"))
@@ -129,7 +129,7 @@ class BriefPane(RecordPane):
             if not things:
                 continue
             count = len(things)
-            hint = "  B restores, x dismisses" if part == "lost" else ""
+            hint = "  B restore, x dismiss" if part == "lost" else ""
             yield Heading(title, "" if part in ("upkeep", "beside", "waiting") else f"{count}{hint}")
             shown = MOST_OPENED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
             yield from map(record, things[:shown])

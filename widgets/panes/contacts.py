@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.base.clock import Moment, format_local
+from memory.base.clock import Moment, format_local, late_words
 from memory.files.contacts import Contacts, is_gone
 from memory.files.fields.values import moment_or_none
 from memory.files.snapshot import Snapshot
@@ -38,7 +38,7 @@ ROWS = {
         Column("role", 10, importance=2),
         Column("text"),
         Column("last", 12, "right", importance=4),
-        Column("next", 9, "right", importance=1),
+        Column("next", 12, "right", importance=1),
     ),
     "channel": (Column("type", 10, importance=3), Column("status", minimum=14), Column("id", 16)),
     "route": (Column("prefix", 10, importance=3), Column("project", minimum=11), Column("terminal", 9, importance=2)),
@@ -140,7 +140,9 @@ class ContactsPane(RecordPane):
         title, *_ = values.values()
         cells: dict[str, Content] = {**values, "text": _REACH.sub("", item.text, 1)}
         for name, (at, _) in self._touches.get(title, {}).items():
-            cells[name] = Piece(short_moment(at, self._at, self._zone), "muted")
+            late = name == "next" and at.is_overdue(self._at, self._zone)
+            words = late_words(at, self._at, self._zone) if late else short_moment(at, self._at, self._zone)
+            cells[name] = Piece(f"{self.glyphs.alert} {words}" if late else words, "alert" if late else "muted")
         bad = False
         if item.kind == "channel":
             step, gone = self._route.channel_of(item), is_gone(item)

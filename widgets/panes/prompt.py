@@ -87,7 +87,7 @@ class PromptPane(RecordPane):
         for title, note, blocks in groups:
             if blocks:
                 yield Heading(title, f"{len(blocks)}  {note}", "tokens")
-                yield from map(_record, blocks)
+                yield from (_record(block, why=note) for block in blocks)
 
     def _sent(self, blocks: Sequence[PromptBlock]) -> Iterator[Any]:
         """Yield what is sent, under the headings that the agent gets."""
@@ -134,7 +134,7 @@ class PromptPane(RecordPane):
         return {
             "": block.text.removeprefix(f"- {block.ref} "),
             "sent": "yes" if block.included else Piece("no", "alert"),
-            "why": block.reason,
+            "why": item.values["reason"],
             "tokens": block.tokens,
             "chosen": DONE.get(block.choice, ""),
             **self._before(block),
@@ -154,12 +154,12 @@ class PromptPane(RecordPane):
         return {"ref": item.ref} if item.thing.ref else None
 
 
-def _record(block: PromptBlock, tokens: int | None = None, about: str = "") -> Record:
+def _record(block: PromptBlock, tokens: int | None = None, about: str = "", why: str = "") -> Record:
     ref, kind = block.ref or "", (block.ref or "").partition("#")[0]
-    values = {"system": block.system, "ref": ref, "place": ref, "reason": block.reason}
+    values = {"system": block.system, "ref": ref, "place": ref, "reason": why or block.reason}
     place = f"{kind}.md" if kind in FILE_KINDS else kind
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
-    cells: dict[str, Content] = {} if about else {"reason": Piece(block.reason, "muted")}
+    cells: dict[str, Content] = {} if about else {"reason": Piece(values["reason"], "muted")}
     return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
                   thing=block, columns=ROW, cells=cells,

@@ -95,11 +95,11 @@ class WaitingPane(RecordPane):
             return
         waits = False
         for title, hint, found in (
-            ("PROPOSALS OF AGENTS", "a accepts, r rejects", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS YOUR APPROVAL", "a reviews, r denies", [_ask(one) for one in source.approvals(snapshot, now)]),
-            ("REMOVED BY OTHER PROGRAMS", "a restores, r dismisses", [_removal(one) for one in source.removals()]),
-            ("DELETED BY CLIENTS", "a restores, r dismisses", [_deletion(one) for one in deletions(snapshot, now)]),
-            ("DECIDED LATELY", "r reverts", [_decided(one) for one in source.decided(now)]),
+            ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS YOUR APPROVAL", "a review, r deny", list(_asks(source.approvals(snapshot, now)))),
+            ("REMOVED BY OTHER PROGRAMS", "a restore, r dismiss", [_removal(one) for one in source.removals()]),
+            ("DELETED BY CLIENTS", "a restore, r dismiss", [_deletion(one) for one in deletions(snapshot, now)]),
+            ("DECIDED LATELY", "r revert", [_decided(one) for one in source.decided(now)]),
         ):
             if found and not waits and found[0].part == "decided":
                 yield Note("Nothing waits for you.")
@@ -115,6 +115,10 @@ class WaitingPane(RecordPane):
     def copied_ref(self, item: Record) -> str:
         """Return the id of a proposal, as `memdeck review` accepts it."""
         return item.ref[:16] if isinstance(item.thing, Proposal) else item.ref
+
+    def detail_title(self, item: Record) -> str:
+        """Return what the row is about; for a command the monitor or task that would run it."""
+        return item.values.get("name", item.title)
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Show what would happen, who asks for it, and why."""
@@ -195,11 +199,18 @@ def _decided(one: Decision) -> Record:
                   mark=words)  # fmt: skip
 
 
-def _ask(one: WaitingAsk) -> Record:
-    values = {"part": "approvals", "file": one.ask.file}
-    ref, text = "|".join(map(str, one.ask.slot)), " ".join((one.ask.shown or one.ask.text)[:200].split())
-    return Record(ref, one.ask.name, about=f"{one.role}: {text}", values=values, mark=one.why, thing=one,
-                  leads=[Link("entry", one.ask.name, (one.place, one.ref))] if one.ref else ())  # fmt: skip
+def _asks(waiting: Sequence[WaitingAsk]) -> Iterator[Record]:
+    """Yield what needs an approval; what else one monitor or task would run is below its first row."""
+    groups: dict[tuple[str, str], list[WaitingAsk]] = {}
+    for one in waiting:
+        groups.setdefault((one.ask.file, one.ask.name), []).append(one)
+    for some in groups.values():
+        for one in some:
+            first, text = one is some[0], " ".join((one.ask.shown or one.ask.text)[:200].split())
+            title, about = (one.ask.name, f"{one.role}: {text}") if first else (one.role, text)
+            yield Record("|".join(map(str, one.ask.slot)), title, about=about, depth=0 if first else 1, mark=one.why,
+                         values={"part": "approvals", "file": one.ask.file, "name": one.ask.name}, thing=one,
+                         leads=[Link("entry", one.ask.name, (one.place, one.ref))] if one.ref else ())  # fmt: skip
 
 
 def _removal(one: OutsideRemoval) -> Record:

@@ -136,7 +136,8 @@ class Column(NamedTuple):
     """One column: a fixed width in cells, or 0 for the one flexible column that gets the remaining cells.
 
     When the flexible column would get fewer than `minimum` cells, the fixed column of the lowest `importance`
-    is dropped first (the rightmost of equals); the flexible column always stays.
+    is dropped first (the rightmost of equals); the flexible column always stays. One of the importance 9 stays as
+    well while the flexible one has `LEAST` cells.
     """
 
     name: str
@@ -144,6 +145,10 @@ class Column(NamedTuple):
     align: Literal["left", "right"] = "left"
     importance: int = 0
     minimum: int = 16
+
+
+LEAST = 8
+"""The least cells of the flexible column beside columns of the importance 9, such as the one with the name."""
 
 
 class Columns:
@@ -169,10 +174,11 @@ class Columns:
         while True:
             fixed = sum(column.width for column in kept) + self._gap * (len(kept) - 1)
             rest = width - fixed
-            if rest >= minimum or len(kept) == 1:
-                return tuple((column, column.width or max(0, rest)) for column in kept)
             droppable = [index for index, column in enumerate(kept) if column.width]
-            del kept[min(droppable, key=lambda index: (kept[index].importance, -index))]
+            last = min(droppable, key=lambda index: (kept[index].importance, -index), default=-1)
+            if last < 0 or rest >= (LEAST if kept[last].importance == 9 else minimum):
+                return tuple((column, column.width or max(0, rest)) for column in kept)
+            del kept[last]
 
     def line(self, width: int, cells: Mapping[str, Content]) -> Line:
         """The cells as one line of exactly `width` cells; a missing cell is blank, a wide one is clipped.

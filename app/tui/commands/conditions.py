@@ -296,7 +296,12 @@ TASK_START = _task("pending", why="Not a pending task.")
 TASK_OPEN = _task("pending", "in-progress", why="Not an open task.")
 TASK_PROGRESS = _task("in-progress", why="Not in progress yet: {task.start|s} starts it.")
 TASK_REOPEN = _task("in-progress", "completed", why="Already pending; {entry.restore|B} restores archived tasks.")
-STATE = _pane("state")
+NEXT_STEP = _pane(
+    "state",
+    "curated",
+    holds=lambda now: now.pane_id == "state" or getattr(now.item, "part", "") == "waits",
+    why="No suggestions of sessions under the cursor.",
+)
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(
     lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this agent memory instead.", everywhere=True

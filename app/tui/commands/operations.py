@@ -208,7 +208,7 @@ def _shown(lines: list[str]) -> list[Line]:
 
 
 def next_step(app: Spine) -> None:
-    """Do what the status suggests; previews it."""
+    """Do what the status suggests, or take in what sessions suggest; previews it where it can."""
     return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 

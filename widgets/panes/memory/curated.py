@@ -58,6 +58,7 @@ class CuratedPane(RecordPane):
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
     item_name: ClassVar[str] = "memory"
     removes: ClassVar[str] = "curated delete"
+    next_call: ClassVar[str] = "curated extractor drain"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield what waits, what was learned lately, the memories by who finds them, and the earlier writes."""
@@ -71,7 +72,7 @@ class CuratedPane(RecordPane):
         if look.curated is not None and (waits := _waiting(look)):
             yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to take in", sign="right",
                          tone="accent", values={"part": "waits"},
-                         words="Agents suggested it during a session; {upkeep.maintain|M} checks it and takes it in.",
+                         words="Agents suggested it during a session; {memory.next|R} checks it and takes it in.",
                          mark=waits)  # fmt: skip
         since = format_utc(now - LATELY)
         lately = [one for one in found.decisions if one["decided_at"] >= since][:MOST]
