@@ -136,7 +136,7 @@ def test_the_application_shows_it(place: Place) -> None:
     """Its pane, the sidebar and Brief show the notes."""
     place.run("notes", "add", "shopping", "Milk and bread")
     pane = place.picture("notes")
-    assert re.search(r"▌\s+Notes\s+1", pane)
+    assert re.search(r"▌\s+\d\s+Notes\s+1", pane)
     assert "shopping         Milk and bread" in pane
     brief = place.picture("brief")
     assert "1 notes" in brief
