@@ -137,7 +137,8 @@ class Shell(LateTimers, App[int]):
     Toast.-error { border: round $error; }
     .-slim Toast { width: 60; max-width: 100%; border: none; border-left: outer $border; }
     ToastRack { margin-bottom: 1; }
-    .-low ToastRack { margin-bottom: 2; }
+    ModalScreen ToastRack { dock: top; align: right top; margin: 0; }
+    ModalScreen Toast { border: none; border-left: outer $border; }
     .-depth-16 ModalScreen { background: $background 48%; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame.-within { border: ascii $border; }

@@ -52,7 +52,7 @@ _TRUTH = Value(truth, takes="true or false")
 _CHANNEL, _TEXT = Value(takes="the ID or name of a channel in Contacts"), Value(takes="any text")
 _DAYS_WORDS = "a number of days from 0 to 36500"
 _LIMITS = [str(one) for one in MaintenanceSettings()]
-UNUSED = "Kept for agents; memdeck does not use it."
+UNUSED = "For agents only; memdeck ignores it."
 SETTINGS = {
     "timezone": Declared("Workspace", "time zone",
         Value(zone_name, code="config.value", takes="a name such as Europe/Berlin"),
@@ -83,7 +83,7 @@ SETTINGS = {
     "pruneJournalAfterDays": Declared("Memory Maintenance", "archive journal after",
         Value(_DAYS, ("prune journal after", "prune after", "journal days"), needed=True, takes=_DAYS_WORDS),
         "Maintenance archives journal entries older than {} days.", _LIMITS[1]),
-    "maxJournalEntries": Declared("Memory Maintenance", "most journal entries",
+    "maxJournalEntries": Declared("Memory Maintenance", "journal entry limit",
         Value(_MANY, ("max journal", "journal entries"), needed=True, takes="a whole number from 0 to 100000000"),
         "Maintenance archives all but the newest {} journal entries.", _LIMITS[2]),
     "maintenanceSchedule": Declared("Memory Maintenance", "maintenance schedule", _CRON,

@@ -292,7 +292,7 @@ def _diff_lines(paint: Paint, sections: Iterable[Json], most: int = 0) -> Iterat
 def recall(
     context: Context, source: str | None, section: str | None, policy: str | None, show_diff: bool, yes: bool
 ) -> Result:
-    """Add the content of unrecalled events to the state; shows it first and asks.
+    """Add the new events to the state; you see a preview first.
 
     Without a terminal and without --yes it only shows. A recall that changes nothing still moves the cursor.
     """

@@ -74,7 +74,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """What is warned of, in a command without its quotes, which do not change what runs."""
-_ALONE = "an empty private folder, removed afterwards"
+_ALONE = "a private temporary folder, deleted afterwards"
 _INSIDE = "any file there can change what it does"
 
 
@@ -171,7 +171,7 @@ def _whole(text: str) -> tuple[str, ...]:
 
 
 def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], ...]:
-    covered = "a byte of this, or of the files below," if files else "a byte of this"
+    covered = "anything here, or in the files below," if files else "anything here"
     where = _ALONE if ask.folder == PRIVATE else os.path.normpath(workspace / ask.folder)
     found = [
         ("from", f"{ask.file}, line {ask.line + 1}"),
@@ -180,7 +180,7 @@ def _facts(ask: Ask, workspace: Path, *, files: bool) -> tuple[tuple[str, str], 
         ("when", "only when you press the key, each time" if ask.role == "action" else ""),
         ("redirects", f"followed to public addresses and {ask.redirects}" if ask.redirects else ""),
         ("in folder", where if ask.runs else ""),
-        ("approval", f"lapses when {covered} changes" if ask.runs or ask.role == TOLD else ""),
+        ("approval", f"lapses if {covered} changes" if ask.runs or ask.role == TOLD else ""),
     ]
     return tuple((label, visible(value)) for label, value in found if value)
 

@@ -22,7 +22,7 @@ from memory.storage import safe_open as beneath
 from memory.storage.fsio import allow
 from memory.storage.safe_open import MOST_BYTES
 from memory.trust.asks import Ask, hidden_in, hidden_in_name
-from memory.trust.consent import Trust, blocked_json
+from memory.trust.consent import NOT_YET, Trust, blocked_json
 from memory.typed.aidefile import (
     BYTES_PER_TOKEN,
     EPISODIC,
@@ -431,10 +431,11 @@ def not_approved(approvals: Path | None, look: AgentLook) -> MemdeckError | None
     decision = Trust(approvals, root).decide(ask)
     if decision.allowed:
         return None
-    folders = f"{look.aidefile.procedural.real[:80]!r} and {look.aidefile.episodic.real[:80]!r}"
+    folders = f"“{look.aidefile.procedural.real[:80]}” and “{look.aidefile.episodic.real[:80]}”"
+    why = " until you approve it" if decision.why == NOT_YET else f": {decision.why}"
     return BlockedError(
         "trust.blocked",
-        f"the folders of {look.agent.name[:60]!r}, {folders}, are not pruned: {decision.why}",
+        f"memdeck may not prune {folders}{why}",
         f"`memdeck trust list -w {root}` shows what needs approval",
         blocked=[blocked_json(ask, decision)],
     )

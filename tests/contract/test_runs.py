@@ -292,7 +292,7 @@ def test_every_other_way_into_the_workspace_is_told(workspace: Place, command: s
 def test_another_folder_withdraws_the_approval(workspace: Place) -> None:
     """Where a command runs belongs to what was approved."""
     monitor(workspace, "ls | grep -c sh")
-    assert "an empty private folder" in approve(workspace)
+    assert "a private temporary folder" in approve(workspace)
     monitor(workspace, "ls | grep -c sh", "folder: .")
     [row] = waiting(workspace)
     assert (row["state"], row["why"]) == ("withdrawn", "approved once, but changed since: folder")

@@ -193,8 +193,8 @@ async def test_questions(keys: list[str], danger: bool, expected: bool) -> None:
     """Enter gives the safe answer, y and n say it plainly, and are shown beside the answers."""
 
     def look(shown: Shown) -> None:
-        _assert_shown(shown, "y Yes")
-        _assert_shown(shown, "n No")
+        _assert_shown(shown, "y  Yes")
+        _assert_shown(shown, "n  No")
 
     await run(Confirm("Remove [/nope]?", "It \x1b goes.", danger=danger), look=look)
     shown = await run(Confirm("Remove [/nope]?", "It \x1b goes.", danger=danger), *keys)

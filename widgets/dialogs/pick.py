@@ -96,9 +96,9 @@ class Pick(Dialog, ModalScreen[str | None]):
 
     def _draw(self, key: Hashable, width: int) -> Line:  # noqa: ARG002
         option = self._options[str(key)]
-        sign = option.key if self._keys else self._list.glyphs.check if option.marked else " "
+        sign = f"{option.key:1} " if self._keys else self._list.glyphs.check if option.marked else " "
         label = pad_line(line(option.label), self._column) if option.note else line(option.label)
-        return line(Piece(f"{sign:1} ", "accent"), label, Piece(f"  {option.note}" if option.note else "", "muted"))
+        return line(Piece(f"{sign} ", "accent"), label, Piece(f"  {option.note}" if option.note else "", "muted"))
 
     def on_key(self, event: events.Key) -> None:
         """Choose an option by its own key."""

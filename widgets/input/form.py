@@ -236,7 +236,7 @@ class Form(Dialog, ModalScreen[Values | None]):
             return
         names = ", ".join(row.spec.label for row in self._rows if row.value != row.spec.value)
         self.app.push_screen(
-            Confirm("Leave without saving?", f"Changed: {names}", yes="Leave", no="Keep editing", danger=True),
+            Confirm("Discard changes?", f"Changed: {names}", yes="Discard", no="Keep editing", danger=True),
             self._left,
         )
 

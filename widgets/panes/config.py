@@ -30,8 +30,8 @@ CHOICES: dict[str, tuple[str, ...]] = {"target": ("im", "off"), "priority": ("lo
 CHOICES |= dict.fromkeys(BOOLEAN_KEYS, ("true", "false"))
 """The settings that have one of a few values."""
 
-FRONT = "Setup"
-"""The heading of the settings in the front matter."""
+HEADINGS = {"": "Setup", "IM Configuration": "Messaging"}
+"""The headings that differ from those in the file; "" is its front matter."""
 
 ROW = Columns(Column("sign", 1, importance=9), Column("title", 22, importance=2), Column("value", minimum=12))
 NARROW = 42
@@ -60,7 +60,7 @@ class ConfigPane(RecordPane):
         for setting in _listed(snapshot.config):
             if setting.section != section:
                 section = setting.section
-                yield Heading(section or FRONT)
+                yield Heading(HEADINGS.get(section or "", section))
             yield _record(setting, problems.get(setting.line, ""))
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
@@ -100,7 +100,7 @@ class ConfigPane(RecordPane):
             "default": declared.default and Piece(declared.default, "muted"),
             "takes": declared.value.takes and Piece(declared.value.takes, "muted"),
             "key": Piece(setting.key, "muted"),
-            "section": Piece(setting.section or FRONT, "muted"),
+            "section": Piece(setting.section or HEADINGS[""], "muted"),
         }
 
     # What can be done

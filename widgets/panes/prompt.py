@@ -74,15 +74,13 @@ class PromptPane(RecordPane):
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
         groups = (
-            ("Left out" if found.why else "Not sent", "did not fit the budget", prompt.below),
+            ("Left out" if found.why else "Not sent", "over the token budget", prompt.below),
             ("Muted", "muted by you", prompt.muted),
             ("Suspicious", "suspicious, until you approve it", prompt.suspicious),
         )
-        left = [f"{len(blocks)} {note.partition(',')[0]}" for _, note, blocks in groups if blocks]
         if (told := self._for()) and any(block.included for block in prompt.blocks):
             yield Note(f"Told {told}")
-        if left:
-            yield Note(f"Left out: {', '.join(left)}")
+        yield from (Note(f"{len(blocks)} left out: {note}") for _, note, blocks in groups if blocks)
         yield from self._sent(prompt.blocks)
         for title, note, blocks in groups:
             if blocks:

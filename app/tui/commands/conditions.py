@@ -262,7 +262,7 @@ DOUBT = Condition(
 )
 ADDING = Condition(
     lambda now: now.may_change and _offers(type(now.pane), "adding"),  # type: ignore[arg-type]
-    "You cannot add entries in this pane.",
+    "Nothing can be added in this pane.",
 )
 EDITING = Condition(_editing, "Nothing to edit here.")
 REMOVING = Condition(_removing, "Nothing to remove here.", named=_removal_here)

@@ -208,12 +208,12 @@ def _shown(lines: list[str]) -> list[Line]:
 
 
 def next_step(app: Spine) -> None:
-    """Do what the status suggests, or take in what sessions suggest; previews it where it can."""
+    """Do what the status suggests, with a preview, or accept what sessions suggest."""
     return _at_once(app, getattr(app.pane, "next_call", "state status"))
 
 
 def prune(app: Spine) -> None:
-    """Delete old entries of this memory; previews it."""
+    """Delete old entries of this memory, with a preview."""
     pane_id = app.shown_pane.pane_id
     if pane_id == "typed":
 
@@ -242,15 +242,15 @@ def _given(app: Spine) -> Mapping[str, str]:
 
 
 def archive_old(app: Spine) -> None:
-    """Archive tasks completed a while ago; previews it."""
+    """Archive old completed tasks, with a preview."""
     return call(app, upkeep.archive, {"force": False})
 
 
 def prune_journal(app: Spine) -> None:
-    """Archive old journal entries; previews it."""
+    """Archive old journal entries, with a preview."""
     return call(app, upkeep.prune, {"force": False})
 
 
 def maintain(app: Spine) -> None:
-    """Run maintenance for every memory; previews it."""
+    """Run maintenance for every memory, with a preview."""
     return call(app, upkeep.maintain, {"folder": None, "no_exec": True, "force": False})

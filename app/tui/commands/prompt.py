@@ -31,7 +31,8 @@ def message(app: Spine) -> None:
         return app.changed()
 
     return app.ask(
-        Prompt("Message to the agent", source.message, placeholder="empty: the start of a session"), answered
+        Prompt("Message to the agent", source.message, placeholder="blank: what is told at the start of a session"),
+        answered,
     )
 
 

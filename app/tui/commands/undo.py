@@ -97,7 +97,7 @@ def _whereabouts(app: Spine, turned: TakenBackChange, now: datetime) -> str:
 
 
 def revert(app: Spine) -> None:
-    """Revert or redo any change; previews it."""
+    """Revert or redo any change, with a preview."""
     workspace, now = app.shown_workspace, app.clock()
     item = app.shown_pane.current()
     assert item is not None
@@ -125,15 +125,14 @@ class RevertWords(NamedTuple):
 
 
 TAKE_BACK = RevertWords(
-    "The preview", "Revert", "reverts it", "Reverted", "Nothing is left to undo: later changes replaced it."
+    "The preview", "Revert", "reverts", "Reverted", "Nothing is left to undo: later changes replaced it."
 )
-DO_AGAIN = RevertWords(
-    "The preview", "Redo", "redoes it", "Redone", "Nothing is left to redo: later changes replaced it."
-)
+DO_AGAIN = RevertWords("The preview", "Redo", "redoes", "Redone", "Nothing is left to redo: later changes replaced it.")
 
 
 def _show(app: Spine, change: LoggedChange, words: RevertWords, views: Sequence[ChangeView]) -> None:
-    enter = f"Newer changes stay. Enter {words.does}; you can undo that."
+    key = app.key_of("change.undo")
+    enter = f"Later changes are kept. Enter {words.does} this one; {key} undoes the {words.title.lower()}."
     return app.ask(
         Preview(
             f"{words.title}: {change['summary'][:300]}",
@@ -221,7 +220,7 @@ def plan_lines(change: LoggedChange, views: Sequence[ChangeView], glyphs: Glyphs
     lines: list[Line] = [line(Piece(f"made by {short_actor(change['actor'])}", "muted"))]
     for view in views[:50]:
         head = {"added": "returns", "removed": "is removed", "edited": "changes", "moved": "moves"}[view.kind]
-        lines += [(), line(Piece(view_title(view), "strong"), Piece(f"  {head}", "accent"))]
+        lines += [(), line(Piece(view_title(view), "strong"), Piece(f" {head}", "accent"))]
         lines.append(line(Piece(place_of(view, glyphs), "muted")))
         lines += [line("  ", row) for row in diff_lines(view.lines)]
     if len(views) > 50:

@@ -48,14 +48,14 @@ NOT_NOW = "Not now"
 """The last group: the keys that do nothing now, each with its reason. Undo stays among the usual ones."""
 
 GLOSSARY = {
-    "approval": "Your yes to one command, byte for byte",
+    "approval": "Your permission to run one exact command",
     "brief": "What an agent is told as its session starts",
     "decision": "What was decided, with its reason",
-    "fact": "A short note that agents are told if it fits",
+    "fact": "A short note sent with messages it matches",
     "heartbeat": "The scheduled look at the tasks that are due",
     "maintenance": "Moves old entries to the archive",
     "monitor": "A check that runs at set times",
-    "plan": "Tasks in phases, for several agents",
+    "plan": "Work split into phases, for several agents",
     "proposal": "A change by an agent that waits for you",
     "ref": "The name of an entry, such as tasks#3fa94c1",
 }
@@ -279,6 +279,7 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
         left = line(pad_line(line(keys), KEYS), " ", Piece(row.words, "muted" if row.why else "plain"))
         if width < KEYS + NAMES + 20 and row.group:
             # The help explains; a menu of commands names them.
+            keys = keys if row.id or row.keys else Piece(row.words, "accent")
             return line(
                 pad_line(line(keys), KEYS), " ", Piece(row.why or row.sentence, "muted" if row.why else "plain")
             )

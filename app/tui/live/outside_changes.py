@@ -16,7 +16,7 @@ from memory.history import logs
 from memory.history.changes import row, views_of
 from memory.history.outside import LostFile, OutsideRemoval, lost_files, outside_removals
 from memory.history.undo import unturned
-from widgets.panes.changes import LoggedChange, short_actor
+from widgets.panes.changes import OUTSIDE, LoggedChange, short_actor
 
 MOST = 1000
 """The count stops here; a larger number would tell no more."""
@@ -80,6 +80,9 @@ class OutsideChanges(Part):
 
     def _newest(self) -> str:
         record = logs.list_changes(self.workspace.together, limit=1)[0].record
+        if record.actor == OUTSIDE:
+            name, _, did = record.summary.partition(": ")
+            return f"Another program {did if ' ' in did else f'{did} {name}'}"
         return "" if record.actor in QUIET else f"{short_actor(record.actor)}: {record.summary}"
 
     def take(self, found: Outside) -> None:

@@ -110,7 +110,7 @@ def test_a_person_approves_what_is_shown_whole(memdeck: Memdeck, shop: Path) -> 
         "| df -h / | awk 'NR==2 {print $5}' | tr -d '%'",
         "monitors.md, line",
         "value > 90",
-        "an empty private folder, removed afterwards",
+        "a private temporary folder, deleted afterwards",
     ):
         assert words in shown
     person.type("yes\n")

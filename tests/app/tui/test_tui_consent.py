@@ -63,7 +63,7 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
         ):
             assert words in shown
         # No file is held on to with this command.
-        assert "when a byte of this changes" in shown
+        assert "lapses if anything here changes" in shown
         assert "files below" not in shown
         await press(pilot, "y")
         assert states(workspace)["check", "Disk Space"] == "approved"
@@ -168,7 +168,7 @@ async def test_what_changes_while_it_is_read_is_not_approved(workspace: Workspac
     async with running(app) as pilot:
         await open_question(pilot, app, "Disk Space")
         assert "run.sh  sha256" in screen_text(app)
-        assert "or of the files below" in " ".join(screen_text(app).split())
+        assert "or in the files below" in " ".join(screen_text(app).split())
         (workspace.root / "run.sh").write_text("rm -rf ~\n")
         await press(pilot, "y")
         assert said(app) == ["Not approved"]

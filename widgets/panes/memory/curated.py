@@ -49,10 +49,10 @@ class CuratedPane(RecordPane):
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
-    purpose: ClassVar[str] = "What agents learned, a note each; they search these."
+    purpose: ClassVar[str] = "What agents have learned, one searchable note each."
     empty: ClassVar[str] = (
-        "What agents learned, one note each: for all workspaces, for this one, or for one agent. Agents find the notes "
-        "by search. Each write is checked for copies and harmful text; you can undo it.\n\n"
+        "What agents have learned, one note each: for all workspaces, for this one, or for one agent. Agents can "
+        "search them. Each write is checked for copies and harmful text; you can undo it.\n\n"
         "Press {entry.add|a} to write the first one. An agent writes one with `memdeck curated write`."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("part", "type", "scope", "agent", "op")
@@ -70,9 +70,9 @@ class CuratedPane(RecordPane):
         for words in [found.error.message] if found.error else map(str, found.health.get("problems", ())):
             yield Record(f"curated#health:{words}", words, sign="alert", tone="alert", values={"part": "health"})
         if look.curated is not None and (waits := _waiting(look)):
-            yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to take in", sign="right",
+            yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to check", sign="right",
                          tone="accent", values={"part": "waits"},
-                         words="Agents suggested it during a session; {memory.next|R} checks it and takes it in.",
+                         words="Agents suggested this during a session; {memory.next|R} checks and adds it.",
                          mark=waits)  # fmt: skip
         since = format_utc(now - LATELY)
         lately = [one for one in found.decisions if one["decided_at"] >= since][:MOST]

@@ -21,7 +21,7 @@ class FactsPane(RecordPane):
     pane_id: ClassVar[str] = "facts"
     title: ClassVar[str] = "Facts"
     files: ClassVar[tuple[str, ...]] = (".aegis/memory/memories.jsonl",)
-    purpose: ClassVar[str] = "Sent to agents when they fit a message."
+    purpose: ClassVar[str] = "Sent to agents with the messages they match."
     empty: ClassVar[str] = (
         "Short notes that agents keep for their prompts: what a person prefers, how the project is set up.\n\n"
         "Press {entry.add|a} to store the first fact. An agent stores one with `memdeck facts store`."

@@ -41,7 +41,7 @@ TITLES = {
 HEADINGS = {"project": "WHAT IT IS", "current-focus": "WHAT IS GOING ON"}
 """The headings above the first sections of a kind."""
 DOES = {
-    "recall": "{count:,} new from sessions: {{memory.next|R}} shows the changes",
+    "recall": "{new} from sessions: {{memory.next|R}} previews the update",
     "sync": "Sessions could not be read: {{memory.next|R}} tries again",
     "prune": "Old events can go: {{memory.next|R}} archives them",
     "update": "Edited by hand: {{memory.next|R}} reads the repository",
@@ -166,7 +166,7 @@ class StatePane(RecordPane):
         """Return what to do next, or that nothing is to be done, in one line."""
         verb = self.next_call.removeprefix("state ").partition(" ")[0]
         if status["next"]["command"]:
-            return with_keys(DOES[verb].format(count=status["unrecalled"]["all"]), self.app)
+            return with_keys(DOES[verb].format(new=plural(status["unrecalled"]["all"], "new event")), self.app)
         return (
             "Up to date"
             if status["sources"]
@@ -275,9 +275,9 @@ def _about(name: str, value: Any) -> str:
         return ", ".join(" ".join(one["command"]) for one in value) or "none"
     if name == "project-map":
         parts = [str(one["name"]) for one in value["modules"]]
-        return f"{plural(len(parts), 'part')}: {', '.join(parts)}" if parts else "nothing is known"
+        return f"{plural(len(parts), 'part')}: {', '.join(parts)}" if parts else "none"
     summary = str(value["summary"])
-    return "nothing is known" if summary.startswith(NO_FOCUS) else summary
+    return "not set" if summary.startswith(NO_FOCUS) else summary
 
 
 _DID = {"init": "Created from the repository", "update": "Updated from the repository"}

@@ -42,7 +42,7 @@ class TypedPane(RecordPane):
 
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
-    purpose: ClassVar[str] = "Each agent's files; old ones are deleted."
+    purpose: ClassVar[str] = "Each agent's own files. Old ones are deleted."
     empty: ClassVar[str] = (
         "The files of agents: core files are told at the start of each session, procedural ones are kept for 90 days, "
         "episodic ones for 7.\n\n"
@@ -114,7 +114,7 @@ class TypedPane(RecordPane):
         """Return the form that appends a text to a file of an agent, which may be new."""
         item = self.current()
         given = {} if item is None else item.values
-        return form_of("typed merge", "Add to a file of an agent", given, focus="text", names=ASKED)
+        return form_of("typed merge", "Add to an agent's file", given, focus="text", names=ASKED)
 
 
 def _tokens(status: AgentStatus) -> str:
@@ -129,7 +129,9 @@ def _prune(status: AgentStatus) -> Iterator[Record]:
     old = plural(count, "old file")
     if count and error is not None and error.code != "typed.unregistered":
         asks = isinstance(error, BlockedError)
-        why, then = ("deleting needs approval", "{memory.prune|P} asks for it") if asks else (error.message, error.hint)
+        why, then = (
+            ("deleting needs approval", "Press {memory.prune|P} to review") if asks else (error.message, error.hint)
+        )
         yield _row(status, f"{old} kept: {why}", "half" if asks else "alert", "warn", f"{error.message}.\n\n{then}.")
     elif count:
         alone = (

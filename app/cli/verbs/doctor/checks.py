@@ -275,7 +275,7 @@ def _trust(workspace: Workspace, _now: datetime) -> Found:
         yield "note", text, "`memdeck check` names file and line, `memdeck trust list` the ids"
     for _, ask, decision in found:
         if ask.role == "folders" and not decision.allowed:
-            text = f"the folders of {ask.name[:60]} are not pruned: {decision.why}"
+            text = f"memdeck may not prune the folders of {ask.name[:60]}: {decision.why}"
             yield "note", text, "`memdeck trust list` shows them"
 
 
