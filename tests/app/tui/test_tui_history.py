@@ -90,7 +90,7 @@ async def test_a_change_of_an_agent_is_taken_back(workspace: Workspace) -> None:
         await press(pilot, "X")
         assert app.pane.current().thing["id"] == mine["id"]
         assert "Redo: " in screen_text(app)
-        assert "Enter redoes it" in screen_text(app)
+        assert "Enter redoes this one" in screen_text(app)
         await press(pilot, "escape", "u")
         assert task_of(workspace, FIRST).assigned == "Alice"
 
