@@ -18,6 +18,7 @@ from widgets.chrome.frame import Frame
 from widgets.chrome.header import HeaderLine
 from widgets.chrome.keys import UNBOUND, KeyHints, active_binding
 from widgets.chrome.sidebar import Sidebar, SidebarEntry
+from widgets.input.editors import SafeText
 from widgets.pane.base import Pane
 from widgets.panes import GROUPS, PaneName
 from widgets.text.drawing import LeanCompositor
@@ -52,6 +53,7 @@ class MainScreen(Screen[None]):
         (90, "-stacked"),
         (110, "-wide"),
     ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]]] = [(24, "-tall")]  # type: ignore[misc]
 
     DEFAULT_CSS: ClassVar[str] = """
     MainScreen {
@@ -61,6 +63,8 @@ class MainScreen(Screen[None]):
         & > #body { height: 1fr; }
         #sidebar-frame { width: 22; }
         Sidebar { width: 1fr; }
+        #sidebar-hint { display: none; padding-left: 2; color: $foreground-muted; }
+        &.-tall #sidebar-hint { display: block; }
         #panes { width: 1fr; height: 1fr; }
         KeyHints { dock: bottom; }
         &.-narrow #sidebar-frame { width: 21; }
@@ -128,6 +132,7 @@ class MainScreen(Screen[None]):
                 if self._pane is not None:
                     sidebar.show(self._pane.pane_id)
                 yield sidebar
+                yield SafeText("Same digit again: the next pane", id="sidebar-hint")
             with Container(id="panes"):
                 if self._pane is not None:
                     yield self._pane

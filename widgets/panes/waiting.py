@@ -89,23 +89,23 @@ class WaitingPane(RecordPane):
         super().put(contents, flash=flash)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield proposals, approvals and removals, each under a heading that names its keys; then what was decided."""
+        """Yield proposals, approvals and removals, each under a heading; then what was decided."""
         source = self.source
         if source is None:
             return
         waits = False
-        for title, hint, found in (
-            ("PROPOSALS OF AGENTS", "a accept, r reject", [_proposal(one) for one in source.proposals()]),
-            ("NEEDS YOUR APPROVAL", "a review, r deny", list(_asks(source.approvals(snapshot, now)))),
-            ("REMOVED BY OTHER PROGRAMS", "a restore, r dismiss", [_removal(one) for one in source.removals()]),
-            ("DELETED BY CLIENTS", "a restore, r dismiss", [_deletion(one) for one in deletions(snapshot, now)]),
-            ("DECIDED LATELY", "r revert", [_decided(one) for one in source.decided(now)]),
+        for title, found in (
+            ("PROPOSALS OF AGENTS", [_proposal(one) for one in source.proposals()]),
+            ("NEEDS YOUR APPROVAL", list(_asks(source.approvals(snapshot, now)))),
+            ("REMOVED BY OTHER PROGRAMS", [_removal(one) for one in source.removals()]),
+            ("DELETED BY CLIENTS", [_deletion(one) for one in deletions(snapshot, now)]),
+            ("DECIDED LATELY", [_decided(one) for one in source.decided(now)]),
         ):
             if found and not waits and found[0].part == "decided":
                 yield Note("Nothing waits for you.")
             waits = waits or bool(found)
             if found:
-                yield Heading(title, f"{len(found)}  {hint}")
+                yield Heading(title, f"{len(found)}")
                 yield from found
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
