@@ -64,7 +64,7 @@ class ArchivePane(RecordPane):
         for name in snapshot.archive_names:
             if found := _NAME.fullmatch(name):
                 months.setdefault(found[2], []).append((found[1], name))
-        for month in sorted(months, key=_newest, reverse=True):
+        for month in sorted(months, key=lambda one: (bool(_MONTH.fullmatch(one)), one), reverse=True):
             files = sorted(months[month], key=lambda file: list(KINDS).index(file[0]))
             rows = [row for kind, name in files for row in self._file(snapshot, kind, name)]
             count = plural(sum(not row.group for row in rows), "entry")
@@ -117,10 +117,6 @@ class ArchivePane(RecordPane):
 def month_name(month: str) -> str:
     """Return a month in words: `2024-01` is `January 2024`; any other name stays as it is."""
     return f"{date.fromisoformat(month + '-01'):%B %Y}" if _MONTH.fullmatch(month) else month
-
-
-def _newest(month: str) -> tuple[bool, str]:
-    return bool(_MONTH.fullmatch(month)), month
 
 
 def _read(kind: str, name: str, document: Document) -> Iterator[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -13,6 +13,7 @@ from textual.message import Message
 
 from memory.base.clock import Moment
 from memory.base.problems import Problem
+from memory.base.safe_text import cell_width
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
@@ -56,11 +57,21 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-WHEN = Column("when", 14, importance=9)
-ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
-TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
+NARROWEST, WIDEST = 14, 24
+"""The cells of the column of times and places; in "Other memory", which has names of folders, it may be wider."""
+
+
+@cache
+def _columns(width: int) -> Columns:
+    """Return the columns of a row: when or where in `width` cells, and title with the note after it."""
+    return Columns(Column("when", width, importance=9), Column("title", minimum=18), gap=2)
+
+
+TASK_ROW = Columns(
+    Column("when", NARROWEST, importance=9), Column("priority", 6, importance=1), Column("title", minimum=36), gap=2
+)
 MORE_ROW = Columns(Column("title"))
-"""The columns of a row: when or where, and title with the note after it; the priority of a task; no columns."""
+"""The columns of a task, which has a priority, and of the row that says how many more there are."""
 
 RUN_PLACES = {
     "heartbeat": ("config.md", "expression"),
@@ -168,7 +179,9 @@ class BriefPane(RecordPane):
         yield "stale", f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE", old, task("stale")
         yield "journal", "JOURNAL", found.last_entries, partial(_entry, now=now, zone=zone)
         yield "muted", "MUTED", more.notice.muted, partial(_muted, now=now, zone=zone)
-        yield "beside", "OTHER MEMORY", more.others, _beside
+        width = max((cell_width(one.title) for one in more.others), default=0)
+        columns = _columns(min(WIDEST, max(NARROWEST, width)))
+        yield "beside", "OTHER MEMORY", more.others, partial(_beside, columns=columns)
         yield "run", "NEXT RUNS", found.next_runs, partial(_run, now=now, zone=zone)
         yield "week", "THIS WEEK", found.due_week, task("week")
         yield "warning", "WARNINGS", problems["warning"], _problem
@@ -289,7 +302,7 @@ def _row(
     """Return a row; its ref is unique in the pane, because an entry may be in two groups."""
     entry = getattr(thing, "entry", None)
     ref = ":".join((part, file, target, "" if "#" in target else title))
-    given = {"columns": ROW, "cells": {"when": Piece(when, mark)}, **more}
+    given = {"columns": _columns(NARROWEST), "cells": {"when": Piece(when, mark)}, **more}
     return Record(ref, title, about=about, sign=sign, values={"part": part, "file": file, "target": target},
                   mark=about if entry is None else entry.raw.rstrip(), thing=thing, **given)  # fmt: skip
 
@@ -347,8 +360,9 @@ def _muted(pair: tuple[Any, datetime], *, now: datetime, zone: tzinfo) -> Record
     return _row("muted", monitor, monitor.name, "monitors.md", monitor.ref, f"until {until(end, now, zone)}")
 
 
-def _beside(one: BriefLine) -> Record:
-    return _row("beside", one, one.words, one.system, one.target, one.title, one.due, "warn" if one.due else "muted")
+def _beside(one: BriefLine, *, columns: Columns) -> Record:
+    tone: Tone = "warn" if one.due else "muted"
+    return _row("beside", one, one.words, one.system, one.target, one.title, one.due, tone, columns=columns)
 
 
 def _run(run: NextRun, *, now: datetime, zone: tzinfo) -> Record:

@@ -16,14 +16,7 @@ from memory.files.snapshot import Snapshot
 from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane
-from widgets.pane.operation_form import (
-    Near,
-    edit_form_of,
-    fields_of,
-    form_of,
-    join_lines,
-    operation_of,
-)
+from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, join_lines, operation_of
 from widgets.pane.rows import unread_rows
 from widgets.text.styled_text import Column, Columns, Line, Piece, line
 
@@ -69,8 +62,7 @@ class JournalPane(Pane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many entries there are."""
-        count = snapshot.journal.count
-        return plural(count, "entry")
+        return plural(snapshot.journal.count, "entry")
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

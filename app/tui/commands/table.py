@@ -194,7 +194,7 @@ COMMANDS: tuple[Command, ...] = (
         "do next",
         on.NEXT_STEP,
         shown=True,
-        said=(("curated", "take in", "Take in what sessions suggest"),),
+        said=(("curated", "check", "Check what sessions suggest, and add it"),),
     ),
     _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
     _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),

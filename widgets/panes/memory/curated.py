@@ -62,6 +62,8 @@ class CuratedPane(RecordPane):
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield what waits, what was learned lately, the memories by who finds them, and the earlier writes."""
+        from memory.curated.extract.inbox import count
+
         look = snapshot.of("curated", CuratedLook)
         found = None if look is None else look.overview(now)
         if look is None or found is None:
@@ -69,7 +71,7 @@ class CuratedPane(RecordPane):
         # They name the files that are not memories, too.
         for words in [found.error.message] if found.error else map(str, found.health.get("problems", ())):
             yield Record(f"curated#health:{words}", words, sign="alert", tone="alert", values={"part": "health"})
-        if look.curated is not None and (waits := _waiting(look)):
+        if look.curated is not None and (waits := count(look.curated)):
             yield Record("curated#waits", f"{plural(waits, 'suggestion')} from sessions to check", sign="right",
                          tone="accent", values={"part": "waits"},
                          words="Agents suggested this during a session; {memory.next|R} checks and adds it.",
@@ -165,12 +167,6 @@ class CuratedPane(RecordPane):
     def removed_by(self, item: Record) -> Mapping[str, str] | None:
         """Return where a memory is; forgetting it is one decision."""
         return _selector(item.thing[0]) if item.part == "memories" else None
-
-
-def _waiting(look: CuratedLook) -> int:
-    from memory.curated.extract.inbox import count
-
-    return 0 if look.curated is None else count(look.curated)
 
 
 def _selector(memory: Memory) -> dict[str, str]:

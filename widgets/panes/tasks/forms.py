@@ -63,14 +63,8 @@ def _twin_hint(snapshot: Snapshot, task: Task | None) -> Callable[[str], str]:
     return hint
 
 
-_LABELS = {
-    "title": "title",
-    "due": "due",
-    "recurring": "recurs",
-    "priority": "priority",
-    "assigned": "assigned",
-    "tags": "tags",
-}
+_PARTS = ("title", "due", "recurring", "priority", "assigned", "tags")
+"""The parts of a task in one line, in the order in which their meaning is shown."""
 _SIGNS = {"priority": "!", "assigned": "@", "tags": "#"}
 HELP = "anywhere: !high @name #tag; at the end: a date, daily, every fri"
 """The help shown below an empty line."""
@@ -83,8 +77,8 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
     found = read_quick(text, now, zone)
     lines: list[str] = [] if found.title else [f"{'title':<8} ({found.error})"]
     signs: list[str] = []
-    for name, label in _LABELS.items():
-        words = found.meanings.get(name, "")
+    for name in _PARTS:
+        label, words = "recurs" if name == "recurring" else name, found.meanings.get(name, "")
         if short and name in _SIGNS:
             signs += [f"{_SIGNS[name]}{word}" for word in words.split(", ") if word]
         elif words:

@@ -313,12 +313,12 @@ class TasksPane(Pane):
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """How many are open, as the sidebar counts them."""
-        return f"{_open(snapshot):,} open"
+        return f"{len(snapshot.tasks.open):,} open"
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """How many are open; tasks under a heading that is no section need attention."""
-        return Badge(_open(snapshot), any(task.heading is not None for task in snapshot.tasks))
+        return Badge(len(snapshot.tasks.open), any(task.heading is not None for task in snapshot.tasks))
 
     def draw_row(self, item: Task, width: int) -> Line:
         """Draw priority, title, and date or progress."""
@@ -386,7 +386,3 @@ class TasksPane(Pane):
 
         ref, base = item.ref, item.entry
         return lambda snapshot: TASK_EDITS.rewrite(snapshot, ref, text, base=base)
-
-
-def _open(snapshot: Snapshot) -> int:
-    return len(snapshot.tasks.open)
