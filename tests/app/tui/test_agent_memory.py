@@ -60,8 +60,8 @@ async def test_one_digit_walks_the_tabs_and_each_says_what_it_is_for(demo: Works
 async def test_suggestions_of_sessions_are_added_by_one_key(demo: Workspace) -> None:
     """R in Curated adds what waits, and does nothing else."""
     app = make_app(demo, pane="curated")
-    files = sorted((demo.root / ".agent-memory").glob("*.md"))
-    before = [one.read_bytes() for one in files]
+    tasks = next(demo.root.rglob("tasks.md"))
+    before = tasks.read_text("utf-8")
     async with running(app, (120, 36)) as pilot:
         assert "1 suggestion from sessions" in screen_text(app)
         await press(pilot, "home", "R")
@@ -69,7 +69,7 @@ async def test_suggestions_of_sessions_are_added_by_one_key(demo: Workspace) -> 
         await settle(pilot)
         assert "suggestion from sessions" not in screen_text(app)
         assert "Courier interface" in screen_text(app)
-    assert files and [one.read_bytes() for one in files] == before
+    assert tasks.read_text("utf-8") == before
 
 
 async def test_a_fact_is_added_and_removed_by_its_operations(demo: Workspace) -> None:
