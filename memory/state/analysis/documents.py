@@ -246,8 +246,6 @@ _BRANCH = re.compile(r"[\s│├└─|`+\\-]*([\w.@-][\w./@-]*)\s+(?:#|//|←|<
 _RULER = re.compile(r"[|:\s-]*-[|:\s-]*")
 _NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]",
                         re.IGNORECASE)  # fmt: skip
-_DECORATION = re.compile(r"\A[^\w`(]+|[^\w`)]+\Z")
-"""What is no word at the beginning and the end of a title, such as a picture."""
 
 
 class Sayings:

@@ -35,7 +35,7 @@ _MOST_DOCUMENTS, _MOST_LINES, _LONGEST = 80, 3000, 320
 _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?")
 _NOISE = re.compile(r"[ \t]*(?:<|\||!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:)")
 _STEP = re.compile(r"^[ \t]*-?[ \t]*(name|run|working-directory):[ \t]*(.*)$")
 _EVERYWHERE = re.compile(r"^defaults:\s*\n\s+run:\s*\n\s+working-directory:[ \t]*(\S+)", re.MULTILINE)
@@ -124,12 +124,10 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
 
 
 def _of_paragraph(text: str, path: str, title: str) -> Iterator[Fact]:
-    """Yield the sentences of a paragraph; return the last one."""
-    one = ""
+    """Yield the sentences of a paragraph."""
     for one in sentences(plain(text)):
         if len(one.split()) > 3 and len(one) <= _LONGEST and not one.endswith(("?", ":")):
             yield Fact(one, path, title)
-    return one  # type: ignore[return-value]
 
 
 def _of_block(lines: list[str], path: str, title: str) -> Iterator[Fact]:
@@ -150,9 +148,7 @@ def _of_block(lines: list[str], path: str, title: str) -> Iterator[Fact]:
 def _of_workflow(text: str, path: str) -> Iterator[Fact]:
     """Yield the steps of a workflow with their names and folders, and its comments."""
     name = where = ""
-    default = next(
-        iter(re.findall(r"^defaults:\s*\n\s+run:\s*\n\s+working-directory:[ \t]*(\S+)", text, re.MULTILINE)), ""
-    )
+    default = next(iter(_EVERYWHERE.findall(text)), "")
     comment: list[str] = []
     lines = text.split("\n")[:_MOST_LINES]
     for number, line in enumerate([*lines, ""]):
