@@ -9,7 +9,7 @@ from memory.base.words import stem
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
-NEEDED = ("needed version", "tested with")
+SINGLE, NEEDED = ("single test",), ("needed version", "tested with")
 
 
 class Intent(NamedTuple):
@@ -29,7 +29,8 @@ RUNTIMES = {
     r"edition": "edition", r"golang|go": "go", r"c\+\+|cpp|cxx": r"c\+\+", r"php": "php", r"ruby": "ruby",
     r"elixir": "elixir", r"swift": "swift", r"\.net|dotnet|target framework": "targets", r"cmake": "cmake",
     r"typescript": "typescript", r"kotlin": "kotlin", r"scala": "scala", r"deno": "deno", r"bun": "bun",
-    r"gradle": "gradle", r"maven": "maven", r"otp|erlang": "otp", r"perl": "perl", r"c(?= standard)": r"as c\d",
+    r"gradle": "gradle", r"maven": "maven", r"bazel": "bazel", r"otp|erlang": "otp", r"perl": "perl",
+    r"c(?= standard)": r"as c\d",
 }  # fmt: skip
 """The languages and tools of which a version may be needed, each with the word for it in the facts."""
 RUNTIME = rf"(?<!\w)(?:{'|'.join(RUNTIMES)})(?!\w)"
@@ -45,16 +46,19 @@ INTENTS = (
     _intent(r"\bchange[ds]?\b|what.?s new|what is new|\brecent(?:ly)?\b|\blately\b|\bsince\b",
             "commits", "focus", "state", "said", mode="changes"),
     _intent(r"\bdecisions?\b|\bdecided\b", "decision", "state"),
+    _intent(r"\bcoverage\b.*\b(?:threshold|minimum|required|enforced)\b"
+            r"|\b(?:minimum|required|how much|which) (?:test )?coverage\b|\bfail_under\b", "coverage"),
     _intent(r"(?:tests?|suite|checks|it) (?:pass|green|broken|fail)\w*\b|last (?:run|validation)|validated",
             "validation"),
     _intent(r"\b(?:one|single|individual|specific|particular|just an?|only an?|a) (?:unit )?tests?\b(?! (?:suite|run))"
-            r"|\btests? by (?:its )?name\b", "single test"),
+            r"|\btests? by (?:its )?name\b", *SINGLE),
     _intent(r"\b(?:where|folder|directory)\b.*\b(?:tests?|specs?)\b|\bare there (?:any )?tests\b"
             r"|\b(?:tests?|specs?) (?:folder|director|files?|locat|live|kept)\w*", "tests"),
     _intent(r"\btest(?:s|ing|ed)?\b|\bspecs\b", "test", "parts tested", "before tests"),
     _intent(r"static(?:ally)? analy\w+", "types", "lint"),
     _intent(r"type.?check\w*|check (?:the )?types|\btyp(?:es|ing)\b|\bmypy\b|phpstan", "types"),
-    _intent(r"\blint\w*|(?:code|coding)[ -](?:styles?|standards?)|style.?checks?|\bstyle\b", "lint", "format", "hooks"),
+    _intent(r"\blint\w*(?:.*\bci\b)?|(?:code|coding)[ -](?:styles?|standards?)|style.?checks?|\bstyle\b",
+            "lint", "format", "hooks"),
     _intent(r"\bformat(?:ted|ter|ting)?\b", "format"),
     _intent(r"\binstall (?:the |its |all )?(?:dependencies|requirements|packages)\b|\binstall\w*|\bset(?:ting)? ?up\b"
             r"|get(?:ting)? started|dev(?:elop\w+)? environment|\bbootstrap\b|\bprepare\b", "set up", "before tests"),
@@ -102,6 +106,8 @@ NEUTRAL = frozenset(
 )
 """The stems of words in questions that are about nothing in particular."""
 
+NEWEST = re.compile(r"\b(?:latest|newest|last) (?:releas|version)", re.IGNORECASE)
+BRANCH = re.compile(r"\bbranch\b.*\b(?:PRs?|pull requests?)\b|\b(?:PRs?|pull requests?)\b.*\bbranch\b", re.IGNORECASE)
 ABOUT = re.compile(
     r"\b(?:where|what(?:['’]s| is| are| does| the)|which (?:file|module|class|folder)|explain|describe|defined?|find)\b"
     r"|\btell me about\b|\bwho is\b",

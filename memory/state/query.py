@@ -17,17 +17,18 @@ from memory.errors import UsageError
 from memory.search.searcher import Text, rank
 
 from . import intents
+from .analysis.documents import some_sentences
 from .analysis.lookups import Lookups, folded_name, stem_of
 from .analysis.passages import Fact
-from .files.model import EVENTS, NO_FOCUS, NOT_SAID, Json, is_echo
+from .files.model import EVENTS, NO_FOCUS, NOT_SAID, STATE, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import MODES, Intent, Mode, mode_of
-from .projections import SOURCE, path_of
+from .projections import SOURCE, code, inline, path_of, render_projections
 
 QUERY_SCOPES = ("state", "history", "all")
 MOST, MOST_CHECKPOINTS, MOST_EVENTS = 8, 5, 50
 NOT_ENOUGH = "There is not enough evidence to answer this."
-_QUOTED = 3
+_QUOTED, _LONGEST = 3, 240
 _LEAST = 0.5
 """The share of the words of a question that an item must have."""
 _NO_WAY = re.compile(r"(?:module|area|entry point|project): |state: (?:Since|Not released yet)")
@@ -39,6 +40,7 @@ _SINGLE = re.compile(r"\b(?:single|one|specific|individual|particular)\b", re.IG
 _OTHER_FORM, _PROSE = 0.45, 0.8
 """The weight of a command where a thing or a reason is asked for, and of a sentence where a command is."""
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
+_IN_VERSION = re.compile(r"\b(?:in|since|of|with|new|versions?|releases?)\b", re.IGNORECASE)
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
 
@@ -79,7 +81,9 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
     chosen: Mode = next((one for one in MODES if one == mode), mode_of(question))
     hits = asked.hits(chosen)
     # A checkpoint may repeat the bundle: the first item that says it is cited.
-    quoted = {item.said: f"{item.said} [{item.id}, {item.file}]" for item, _, _ in reversed(hits)}
+    quoted: dict[str, str] = {}
+    for item, _, _ in hits:
+        quoted.setdefault(item.said, f"{some_sentences(item.said, _LONGEST)} [{item.id}, {item.file}]")
     why = f"nothing in the scope {scope} is about it"
     for item, _, words in hits[:1]:
         why = f"{item.place} " + (f"has {', '.join(words)}" if words else "is what the question asks for")
@@ -88,7 +92,7 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
         "mode": chosen,
         "scope": scope,
         "enoughEvidence": bool(hits),
-        "answer": "\n".join(list(reversed(quoted.values()))[:_QUOTED]) or NOT_ENOUGH,
+        "answer": "\n".join(list(quoted.values())[:_QUOTED]) or NOT_ENOUGH,
         "why": f"{why}; mode {chosen}",
         "citations": [_citation(*hit) for hit in hits],
     }
@@ -99,7 +103,7 @@ def _citation(item: QueryItem, score: float, words: Sequence[str]) -> Json:
         "sourceId": item.id,
         "sourceType": item.kind,
         "pathOrSection": item.place,
-        "projectionPath": item.file if item.kind == "bundle" else None,
+        "projectionPath": item.file if item.kind == "bundle" and item.file != STATE else None,
         "file": item.file,
         "createdAt": item.created or None,
         "summary": item.said,
@@ -123,8 +127,10 @@ class _Question:
         # No fact is a reason.
         meant = [] if mode == "answer" and self.text.lower().startswith("why") else meant
         found = self._facts(meant, mode)
-        if not found and self._named_runtimes and intents.NEEDED in [one.topics for one in meant]:
+        needed = intents.NEEDED in [one.topics for one in meant]
+        if needed and not found and self._named_runtimes:
             return []
+        branch = intents.BRANCH.search(self.text)
         # Where a fact is asked for and nothing else, what only has the same words is no answer.
         fact = any(not self._rest(one) for one in meant[:1])
         ranked = [] if fact and not found else self._told()
@@ -137,10 +143,17 @@ class _Question:
         if self.scope != "history" and mode in ("answer", "changes") and not self.text.lower().startswith("where"):
             if not found and not (fact and mode != "answer"):
                 said = self._passages()
+                form = "branch" if branch else _SINGLE if intents.SINGLE in [one.topics for one in meant[:1]] else ""
+                said = [one for one in said if re.search(form, f"{one[0].title} {one[0].said}")]
                 found = said if said and (not ranked or ranked[0][1] < said[0][1]) else found
             elif found and "usual" in found[0][0].said:
                 # What is only usual loses against what the repository itself calls so.
                 found = [*(one for one in self._passages() if self._is_called(one[0], found[0][0].topic)), *found]
+        if needed:
+            # Work that mentions a tool says nothing of the version of it.
+            ranked = [one for one in ranked if one[0].topic not in ("state", "focus", "checkpoint", "event")]
+        if self.scope != "history" and branch and not (found or ranked):
+            found = [(_looked_up(one, "branch"), 1.0, ()) for one in self.lookups.of("branch")]
         known = {hit[0].said for hit in found}
         return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
 
@@ -151,10 +164,11 @@ class _Question:
         # What is asked for with no other word is asked for by the first intent alone.
         only = next((place for place, one in enumerate(meant) if not self._rest(one)), len(meant))
         ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant[: only + 1]]
-        if self.scope != "history" and mode in ("answer", "changes") and (version := _VERSION.search(self.text)):
-            ways.insert(
-                0, lambda: [(_looked_up(one, "version"), 1.0, ()) for one in self.lookups.changes_in(version[1])]
-            )
+        version, newest = _VERSION.search(self.text), mode == "changes" and intents.NEWEST.search(self.text)
+        told = mode == "changes" or (mode == "answer" and _IN_VERSION.search(self.text))
+        if self.scope != "history" and told and (version or newest):
+            found = self.lookups.changes_in(version[1] if version else "")
+            ways.insert(0, lambda: [(_looked_up(one, "version"), 1.0, ()) for one in found])
         if mode == "answer" and self.scope != "history":
             about = intents.ABOUT.search(self.text) is not None
             ways = [self._named, *ways] if about and intents.CODE.search(self.text) else ways
@@ -380,26 +394,32 @@ def items_of(memory: StateFiles, scope: str) -> Iterator[QueryItem]:
 
 
 def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
-    def item(
-        name: str, topic: str, place: str, said: str, title: str = "", text: str = "", file: str = ""
-    ) -> QueryItem:
-        shown = path_of(file or _FILES.get(topic, "project-map"))
+    pages = render_projections(bundle, "")
+
+    def item(name: str, topic: str, place: str, said: str, proof: str, title: str = "", text: str = "") -> QueryItem:
+        page = _FILES.get(topic, "project-map")
+        # What its page leaves out is shown by the state alone.
+        shown = path_of(page) if proof in pages[page] else STATE
         return QueryItem(name, "bundle", topic, f"bundle.{place}", shown, said, title, text, created)
 
     project, focus = bundle["project"], bundle["currentFocus"]
-    yield item("project", "project", "project.summary", f"{project['name']}: {project['summary']}", project["name"])
+    said = f"{project['name']}: {project['summary']}"
+    yield item("project", "project", "project.summary", said, inline(project["summary"]), project["name"])
     for number, one in enumerate(bundle["validationCommands"]):
         labels = (one["label"].lower(), one["purpose"].lower())
         topic = next((kind for about in labels for kind in _COMMANDS if kind in about), "validate")
-        said, place = f"`{' '.join(one['command'])}`: {one['purpose']}", f"validationCommands[{number}]"
-        yield item(f"command-{number + 1}", topic, place, said, one["label"], file="current-focus")
+        run, place = code(" ".join(one["command"])), f"validationCommands[{number}]"
+        yield item(f"command-{number + 1}", topic, place, f"{run}: {one['purpose']}", run, one["label"])
     for topic, key, names in _ENTRIES:
-        for number, one in enumerate(bundle[key], 1):
+        # What people and sessions recorded comes before the rules of documents.
+        recorded = sorted(enumerate(bundle[key], 1), key=lambda one: SOURCE.match(one[1].get("cause", "")) is not None)
+        for number, one in recorded:
             told = [text for name in names if (text := one[name]) not in (NOT_SAID, "-") and not SOURCE.match(text)]
             # A rule is told whole by its way out, of which the title may be the beginning.
             is_whole = bool(told) and told[0].startswith(one["title"].rstrip("…"))
             said, rest = told[0] if is_whole else ": ".join([one["title"], *told[:1]]), "\n".join(told[1:])
-            yield item(f"{_IDS.get(topic, topic)}-{number}", topic, f"{key}.{one['title']}", said, one["title"], rest)
+            name, place, title = f"{_IDS.get(topic, topic)}-{number}", f"{key}.{one['title']}", one["title"]
+            yield item(name, topic, place, said, inline(title.rstrip("…")), title, rest)
     for where, topic, name, titles, said in _PARTS:
         section, _, key = where.partition(".")
         found = bundle[section][key]
@@ -410,21 +430,27 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             text, about = said.format_map(values), topic
             if topic == "note":
                 about = next(about for about, start in _NOTES if re.match(start, text, re.IGNORECASE))
-            yield item(f"{name}-{number + 1}", about, f"{where}[{number}]", text, titles.format_map(values))
+            path = values.get("path", one if topic == "path" else "")
+            proof = code(path) if path else inline(one.partition(": ")[2] if topic == "state" and ": " in one else one)
+            part = item(f"{name}-{number + 1}", about, f"{where}[{number}]", text, proof, titles.format_map(values))
+            # What is only usual is no answer where the documents tell the commands.
+            if part.file != STATE or not text.endswith("(usual)."):
+                yield part
             if topic == "entry point" and re.search("`: The (?:command|program)", text):
-                yield item(f"{name}-{number + 1}", "program", f"{where}[{number}]", text, titles.format_map(values))
+                yield part._replace(topic="program")
     if paths := bundle["projectMap"]["firstFilesToRead"]:
-        yield item("first-files", "first files", "projectMap.firstFilesToRead", f"Read first: {_paths(paths)}.")
+        said, place = f"Read first: {_paths(paths)}.", "projectMap.firstFilesToRead"
+        yield item("first-files", "first files", place, said, code(paths[0]))
     if modules := bundle["projectMap"]["modules"]:
         said = f"The parts are {_paths(one['path'] for one in modules)}."
-        yield item("modules", "parts", "projectMap.modules", said)
+        yield item("modules", "parts", "projectMap.modules", said, code(modules[0]["path"]))
     if not focus["summary"].startswith(NO_FOCUS):
         said = " ".join([focus["summary"], *focus["currentState"][:1]])
-        yield item("current-focus", "focus", "currentFocus.summary", said)
+        yield item("current-focus", "focus", "currentFocus.summary", said, inline(focus["summary"]))
     snapshot = focus["validationSnapshot"]
     if snapshot["status"] != "not-run":
         said = f"{snapshot['status'].capitalize()} at {snapshot['validatedAt']}: {snapshot['summary']}"
-        yield item("validation", "validation", "currentFocus.validationSnapshot", said)
+        yield item("validation", "validation", "currentFocus.validationSnapshot", said, inline(snapshot["summary"]))
 
 
 def _paths(paths: Iterable[str]) -> str:

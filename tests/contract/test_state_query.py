@@ -22,7 +22,8 @@ def shop(project: Place) -> Place:  # noqa: F811
     project.write(
         "pyproject.toml",
         '[project]\nname = "shop"\nversion = "2.3"\nrequires-python = ">=3.11"\ndependencies = ["flask>=3"]\n'
-        '[project.scripts]\nshop = "shop.cli:main"\n[dependency-groups]\ndev = ["pytest"]\n',
+        '[project.scripts]\nshop = "shop.cli:main"\n[dependency-groups]\ndev = ["pytest"]\n'
+        "[tool.coverage.report]\nfail_under = 90\n",
     )
     project.write("uv.lock", "version = 1\n")
     project.write("shop/__init__.py", '"""The shop."""\n')
@@ -58,7 +59,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("which python versions are supported", "3.11"),
         ("what package manager does it use", "uv"),
         ("what is shop", "sells tea"),
-        ("how do I run just one test", "pytest tests/test_shop.py -k name"),
+        ("which test coverage is required", "have to cover 90% of the code (`pyproject.toml`)"),
         ("what version is this", "The version is 2.3 (`pyproject.toml`)"),
         ("which Flask version is required", "Needs flask >=3 (`pyproject.toml`)"),
         ("what does it depend on", "Depends on `flask`"),
@@ -68,13 +69,14 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("how do I run the integration tests", "`make integration`"),
         ("how are the teas of the catalogue rated", "`make rate`"),
         ("what changed in version 2", "2.0: Carts are kept"),
+        ("what changed in the latest release", "2.0: Carts are kept"),
         ("where are the tests", "The tests are in `tests` (1 file)"),
         ("what is CartStore", "`class CartStore`: Keeps the carts of customers until they pay."),
         ("where is the cart store", "`shop/carts.py`, line 1"),
         ("where is the entry point", "shop/cli.py"),
         ("what is the main file", "shop/cli.py"),
         ("what should I do next", "Add tests for the upload path"),
-        ("which traps are there", "go to the develop branch"),
+        ("which traps are there", "the bank sleeps at night"),
         ("why does the payment time out", "the bank sleeps at night"),
         ("uploads nginx", "Uploads go through nginx"),
     ],
@@ -93,6 +95,8 @@ def test_the_first_line_is_the_fact_with_its_source(shop: Place, question: str, 
         "is it the one that we do",
         "does it support Bluetooth",
         "which PHP version is needed",
+        "which Bazel version is required",
+        "how do I run just one test",
         "how do I build a spaceship",
         "where is the shopping mall",
     ],
@@ -120,6 +124,14 @@ def test_more_evidence_gives_no_fewer_answers(project: Place) -> None:  # noqa: 
     assert project("state", "sync", "--all").code == 0
     for scope in ("history", "all"):
         assert "Uploads go through nginx [evt-000002" in first(project, "uploads nginx", "--scope", scope)
+
+
+def test_the_branch_for_pull_requests_is_that_of_ci(place: Place) -> None:
+    """Where no document names it, the one branch does to which the pull requests go that CI checks."""
+    place.write("kiln.py", "x = 1\n")
+    place.write(".github/workflows/ci.yml", "on:\n  pull_request:\n    branches:\n      - trunk\n")
+    assert place("state", "init").code == 0
+    assert "the branch `trunk`" in first(place, "which branch should a pull request target")
 
 
 def test_what_changed_is_told_by_the_last_commits(place: Place) -> None:

@@ -90,6 +90,8 @@ _RELEASE = re.compile(
 _ON_TAGS = re.compile(
     r"^[ \t]+tags:|^[ \t]*release:\s*\n[ \t]+types:|startsWith\(github\.ref, 'refs/tags", re.MULTILINE
 )
+_REQUESTED = re.compile(r"^ +pull_request:\s*\n\s+branches:\s*(\[[^\]]*\]|(?:- .+\s*)+)", re.MULTILINE)
+"""The branches to which the pull requests go that a workflow checks."""
 _RELEASE_SCRIPT = re.compile(r"release|publish")
 _LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
@@ -97,16 +99,12 @@ _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?:
 _ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
+_CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
 _DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
 _CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
 _USERS = re.compile(
     r"\b(?:used by|users|adopters|showcase|who(?:'s| is)? us(?:es|ing)|projects using|in production)\b", re.IGNORECASE
 )
-_ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
-_ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
-_RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
-_DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
-_CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
 _KINDS = (
     "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
     "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
@@ -226,6 +224,19 @@ class Lookups:
         if named:
             yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
 
+    def _coverage(self) -> Iterator[Fact]:
+        for path in ("pyproject.toml", ".coveragerc", "setup.cfg", "tox.ini"):
+            if found := re.search(r"\bfail[_-]under\s*=\s*(\d[\d.]*)", self.tree.text(path)):
+                yield Fact(f"The tests have to cover {found[1]}% of the code (`{path}`).", path)
+
+    def _branch(self) -> Iterator[Fact]:
+        found: dict[str, str] = {}
+        for path in (one for one in self.tree.files if one.startswith(".github/workflows/")):
+            for names in _REQUESTED.findall(self.tree.text(path)):
+                found |= dict.fromkeys(re.findall(r"[^\s,'\"-][^\s,'\"]*", names.strip("[]")), path)
+        for name, path in found.items() if len(found) == 1 and "*" not in "".join(found) else ():
+            yield Fact(f"CI checks pull requests to the branch `{name}` (`{path}`).", path)
+
     def _lint(self) -> Iterator[Fact]:
         for project in self.projects:
             for name, words in project.scripts.items():
@@ -280,20 +291,22 @@ class Lookups:
         return passages(self.tree, self.projects)
 
     def changes_in(self, version: str) -> Iterator[Fact]:
-        """Yield what the change log says of a version: the first lines of the items below its heading."""
-        number = re.escape(version)
+        """Yield the first lines of the items that the change log has of a version, or of the newest for `""`."""
+        number = re.escape(version) or r"\d+(?:\.\d+)+"
         exact = re.compile(rf"(?:\D*[ v\[])?(?<![\d.]){number}(?:\.0)*(?![\d.]*\d)|.* TO {number}\b")
-        for path in (one for one in self.tree.folders[""] if _CHANGES.match(one)):
+        files = (*self.tree.folders[""], *self.tree.folders.get("docs", []))
+        for path in (one for one in files if _CHANGES.match(stem_of(one))):
             lines = self.tree.text(path).split("\n")
-            start = next((at for at, one in enumerate(lines) if not _ITEM.match(one) and exact.match(one)), len(lines))
+            heads = (at for at, one in enumerate(lines) if not _ITEM.match(one) and exact.match(one))
+            start = next((at for at in heads if version or _RELEASED.match(lines[at])), len(lines))
             below: list[str] = []
             for line in lines[start + 1 :]:
                 if _RELEASED.match(line) and below:
                     break
-                below += [_ITEM.sub("", line).strip()] if _ITEM.match(line) else []
+                below += [_CREDIT.sub("", _ITEM.sub("", line)).strip()] if _ITEM.match(line) else []
             if below:
-                title = lines[start].strip("#=[] ")
-                yield Fact(f"{title}: {listed([first_sentence(plain(one)) for one in below], 4)} (`{path}`)", path)
+                title = lines[start].strip("#=[] :")
+                yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
 
     def declaring(self, words: Iterable[str]) -> Iterator[Fact]:
         """Yield the declarations whose names have at least two of some words, those with most first."""
