@@ -127,7 +127,7 @@ async def test_what_is_opened_on_one_entry_asks_about_that_one(workspace: Worksp
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         await press(pilot, "j")
-        name = app.pane.current().title
+        name = app.pane.current().values["name"]
         await press(pilot, "a")
         assert f"“{name}”" in screen_text(app)
         await press(pilot, "y", "y")
