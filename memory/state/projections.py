@@ -194,7 +194,6 @@ def _project_map(bundle: Bundle) -> list[str]:
     areas = [_line(one["path"], one["note"].replace(UNDESCRIBED, "")) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
     told += [_line(path, one["role"]) for path, one in roles.items() if path not in {*first, *modules}]
-    tests = [line for line in told if line.endswith(": Tests.")]
     files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
     notes: dict[str, list[str]] = {name: [] for name in (*_NOTES, "Notes")}
     for note in parts["architectureNotes"]:
@@ -209,7 +208,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
         *_section("First files to read", begin),
-        *_section("Modules", [*(one for one in told if one not in (*files, *tests)), *areas, *files, *tests]),
+        *_section("Modules", [*(one for one in told if one not in files), *areas, *files]),
         *_section("Commands", commands),
         *_section("How to work on it", [*(_line(path, "") for path in first if _DOCUMENT.search(path)),
                                         *notes["How to work on it"]]), *_section("Notes", notes["Notes"]),

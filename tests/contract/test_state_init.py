@@ -70,9 +70,12 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
         ({"setup.py": "NAME = 'kiln'\nDESCRIPTION = 'Plans the firing of pots in small shared workshops'\n\n"
           "class Upload(Command):\n    name = 'up'\n    description = 'Publishes it.'\n\nsetup(name=NAME)\n"},
          "Plans the firing of pots in small shared workshops."),
+        ({"kiln.gemspec": "Gem::Specification.new do |s|\n  s.summary = 'Plans the firing and ' \\\n"
+          "    'cooling of pots.'\n"},
+         "Plans the firing and cooling of pots."),
     ],
     ids=["manifest", "short manifest and README", "said twice", "a line above", "main package", "no question",
-         "reStructuredText", "no alert", "no list", "no history", "setup.py"],
+         "reStructuredText", "no alert", "no list", "no history", "setup.py", "a string on two lines"],
 )  # fmt: skip
 def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
     """The manifest's own description comes first, then the first real sentence of the README."""
@@ -141,9 +144,15 @@ def test_a_readme_may_be_a_link_to_that_of_a_package(place: Place) -> None:
           ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n"
           "    - run: vendor/bin/phpunit --testsuite \"All pots\"\n"},
          {"Test": ["vendor/bin/phpunit", "--testsuite", "All pots"]}),
+        ({"kiln.c": "int main() {}\n", "Package.swift": "\n", "tests/SConstruct": "\n",
+          ".github/workflows/ios_tests.yml": "on:\n  push:\n    paths: ['**swift**']\njobs:\n"
+          "  a:\n    steps:\n    - run: swift build\n", ".github/workflows/ci.yml": "on: push\n",
+          "README.md": "Kiln\n====\n\nRunning the tests\n-----------------\nRun:\n\n    cd tests\n    scons\n"},
+         {"Test": ["scons", "-C", "tests"], "Build": None}),
     ],
     ids=["AGENTS.md", "no fix, no watch", "another script", "CI", "make", "just", "task", "tox", "manager", "pytest",
-         "convention", "folder", "tools of another ecosystem", "autotools", "steps of a script", "quotes"],
+         "convention", "folder", "tools of another ecosystem", "autotools", "steps of a script", "quotes",
+         "other files"],
 )  # fmt: skip
 def test_commands_come_from_where_the_project_says_them(
     place: Place, files: dict[str, str], expected: dict[str, list[str]]
@@ -208,8 +217,6 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
          ["Test: `go test ./...` (usual with `go.mod`)."]),
         ({"pom.xml": "<project><name>kiln</name><build><rules><requireJavaVersion><!-- 17 --><version>[17,22)</version>"
           "</requireJavaVersion></rules></build></project>"}, ["Is built with Java [17,22) (Maven's enforcer)."]),
-        ({"Rakefile": "require 'rake/testtask'\nRake::TestTask.new(:test)\n", "Gemfile": "", "lib/kiln.rb": "1\n",
-          "test/test_kiln.rb": "1\n"}, ["Single test: `bundle exec rake test TEST=test/test_kiln.rb` (usual)."]),
         ({"composer.json": '{"name": "kiln/kiln"}', "phpunit.xml": "<phpunit/>\n", ".github/workflows/static.yml":
           "jobs:\n  a:\n    steps:\n    - run: vendor/bin/phpstan analyze\n"
           "    - run: vendor/bin/php-cs-fixer fix --dry-run\n"},
@@ -232,7 +239,7 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
          ["Is developed with Node.js 20.19.1 (Volta)."]),
     ],
     ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer",
-         "one test in Ruby", "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta"],
+         "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta"],
 )  # fmt: skip
 def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, str], notes: list[str]) -> None:
     """The set-up step, the settings that run tests, and modules of their own are told; what says it is dead is not."""
@@ -242,6 +249,19 @@ def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, 
     found += bundle["projectMap"]["architectureNotes"]
     assert [one for one in notes if one not in found] == [], found
     assert "appveyor" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("run", "one"),
+    [("python -m pytest -q", "python -m pytest tests/test_file.py -k name"), ("make test", None), ("tox", None)],
+)
+def test_one_test_is_run_as_all_are(place: Place, run: str, one: str | None) -> None:
+    """Only a tool that the project runs itself tells how one test is run: a target or script may do more."""
+    files = {"kiln.py": "x = 1\n", "Makefile": "test:\n\tpytest\n", "tox.ini": "[testenv]\ncommands = pytest\n"}
+    notes = made(place, {**files, "AGENTS.md": f"# Kiln\n\nRun `{run}`.\n"})["projectMap"]["architectureNotes"]
+    assert [note for note in notes if note.startswith("Single test")] == (
+        [f"Single test: `{one}` (usual)."] if one else []
+    )
 
 
 @pytest.mark.parametrize("source", [".github/workflows/ci.yml", "README.md", "CONTRIBUTING.md"])
@@ -512,7 +532,6 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
         "src/kiln": "Plans firings.",
         "src/kiln/fire": "Fires pots.",
         "src/kiln/glaze": "Knows glazes.",
-        "tests": "Tests.",
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from memory.document.guarded_yaml import FrontRefused, read_yaml
 
-from .tree import Tree
+from .manifests import glob
+from .tree import Tree, language_of
 
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
 _NO_WORK = re.compile(
@@ -43,9 +44,14 @@ _MOVED = (
     ("ctest", "ctest --test-dir {}"),
     ("cmake --build .", "cmake --build {}"),
     ("cmake ..", "cmake -S . -B {}"),
+    ("scons", "scons -C {}"),
 )
 """The beginnings of commands in a folder, each with that at the root."""
 _ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
+_BRANCHES = re.compile(r"^[ \t]*(?:if|case) (?:[^\n]*\n){0,60}?[^\n]*\b(?:fi|esac)\b[^\n]*", re.MULTILINE)
+_FILTER = re.compile(r"(?!!)(?=.{1,200}\Z)[^*]*(?:\*+[^*]*){0,3}")
+"""A filter of paths that is compared in little time, and lets files in."""
+_MOST_PATHS = 200
 _WORKSPACE = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
 _ON = re.compile(r".*\d|(?:ubuntu|windows|macos|alpine|stable|beta|nightly|latest|lts|current|gcc|clang|[jo]ruby|pypy)",
                  re.IGNORECASE)  # fmt: skip
@@ -73,9 +79,11 @@ class Job(NamedTuple):
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
     """Return the settings of continuous integration, each with its service; those that run most tests come first.
 
-    Settings that say of themselves that they have no effect are left out.
+    Those that say of themselves that they have no effect are left out, and so are those that only run for files of
+    another language than the main one, where there are others.
     """
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
+    workflows = [path for path in workflows if _is_started(tree, path)] or workflows
     tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
     work = [path for path in workflows if tests[path] or _MAIN.search(path)]
     work.sort(key=lambda path: (not tests[path], bool(_OTHER.search(path)), not _MAIN.search(path), -tests[path], path))
@@ -83,6 +91,17 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     # Beside workflows the settings of another service are usually left over.
     found += [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]
     return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
+
+
+def _is_started(tree: Tree, path: str) -> bool:
+    """Return whether a workflow is for the main language: its filters of paths, if any, let most of its sources in."""
+    on = _table(_settings(tree.text(path)).get("on"))
+    paths = [str(one) for event in on.values() for one in _list(_table(event).get("paths"))]
+    wanted = [glob(one) for one in paths[:_MOST_PATHS] if _FILTER.fullmatch(one)]
+    main = next(iter(tree.languages()), None)
+    sources = [one for one in tree.sources() if language_of(one) == main]
+    started = sum(any(one.fullmatch(source) for one in wanted) for source in sources)
+    return not wanted or started * 2 >= len(sources)
 
 
 def _tests(job: Job) -> int:
@@ -96,13 +115,18 @@ def jobs_of(tree: Tree, path: str) -> list[Job]:
 
 @lru_cache(maxsize=64)
 def _jobs(path: str, text: str) -> list[Job]:
-    try:
-        settings = {one.key: one.value for one in read_yaml(text.removeprefix("---\n"))[0]}
-    except FrontRefused:
-        return []
+    settings = _settings(text)
     if not _WORKFLOW.fullmatch(path):
         return [Job(path, [line for script in _scripts(settings) for line in lines_of(script)])]
     return [_job(path, one, settings) for one in _table(settings.get("jobs")).values() if isinstance(one, dict)]
+
+
+@lru_cache(maxsize=64)
+def _settings(text: str) -> dict[str, Any]:
+    try:
+        return {one.key: one.value for one in read_yaml(text.removeprefix("---\n"))[0]}
+    except FrontRefused:
+        return {}
 
 
 def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
@@ -165,9 +189,12 @@ def _scripts(value: object) -> Iterator[str]:
 
 
 def lines_of(text: str, folder: str = "") -> Iterator[Line]:
-    """Yield the commands of a script that begins in `folder`; those that take a folder as an option are at the root."""
+    """Yield the commands of a script that begins in `folder`; those that take a folder as an option are at the root.
+
+    What it runs in some cases only, in the branches of `if` and `case`, is left out.
+    """
     folder, cloned = folder.strip(" ./"), False
-    for line in re.sub(r"\\\n[ \t]*", " ", text).split("\n"):
+    for line in _BRANCHES.sub("", re.sub(r"\\\n[ \t]*", " ", text)).split("\n"):
         line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*", "", line).strip(" -\t"))
         for part in filter(None, re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> "))):
             if folder and (built := re.fullmatch(r"cmake((?: -\S+)*) \.\.", part)):

@@ -18,7 +18,7 @@ from .documents import as_markdown, listed, plain
 from .manifests import Project
 from .tree import Tree, is_aside, is_test
 
-SET_UP, ONE_TEST = "set up", "single test"
+SET_UP, ONE_TEST, _CHECKS = "set up", "single test", ("types", "lint", "format")
 _PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "Runs one of them",
              "lint": "Lints the code", "types": "Checks the types",
              "format": "Checks the format", "build": "Builds it"}  # fmt: skip
@@ -31,6 +31,8 @@ _GUIDE = re.compile(
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~) *(\w*)[^\n]*\n(.*?)^[ \t]*(?:```|~~~)", re.DOTALL | re.MULTILINE)
 _SHELLS = ("sh", "bash", "shell", "console", "zsh", "text", "terminal", "powershell", "cmd")
 _SECTION = re.compile(r"^(#+) ?([^\n]*)\n(.*?)(?=^#+ |\Z)", re.DOTALL | re.MULTILINE)
+_UNDERLINED = re.compile(r"^(\w[^\n|:]{0,80})\n([=-])\2{2,}[ \t]*$", re.MULTILINE)
+"""A title of Markdown with a line below it."""
 _INDENTED = re.compile(r"(?:^(?: {4}|\t)[^\n]*\n?)+", re.MULTILINE)
 _OF_WORK = re.compile(
     r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+|from source)\b", re.IGNORECASE
@@ -60,7 +62,7 @@ _TOOLS = (
              r"|ava|tap|prove|mix test(?:\.(?:ci|all))?|rspec|phpunit|pest|ctest|bats|gotestsum"
              r"|cargo nextest run|rake(?:$| test| spec)"
              r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
-             r"|bun|rails) test"
+             r"|bun|rails) test|scons -C tests?$"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
@@ -118,8 +120,8 @@ _NO_STEP = re.compile(
 """Lines of a script that are not of the project."""
 _NO_TARGETS = ("install", "i", "ci", "add", "exec", "dlx", "view", "publish", "config", "version", "dist-tag", "-v")
 """Words of package managers that are no scripts of the project."""
-_PACKAGES = re.compile(r"sudo apt(?:-get)? (?:-\S+ )*install [^=]+\Z")
-"""What installs packages of the system, none of them of one version only: that would need another source."""
+_PACKAGES = re.compile(r"sudo apt(?:-get)? (?:-\S+ )*install (?!.*(?:-linux-|mingw|multilib))[^=]+\Z")
+"""What installs packages of the system, none of one version only (from another source) or for another system."""
 _OF_MACHINE = re.compile(
     r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy", re.IGNORECASE
 )
@@ -143,17 +145,14 @@ _RUNNERS = {
 
 
 _ONE_TEST = (
-    (r"\bpytest\b", "pytest tests/test_file.py -k name"), (r"\bcargo (?:nextest|test)", "cargo test name"),
-    (r"\bgo test\b", "go test -run Name ."), (r"\bmix test\b", "mix test test/file_test.exs:12"),
-    (r"\brspec\b", "bundle exec rspec spec/file_spec.rb:12"), (r"\bphpunit\b", "vendor/bin/phpunit --filter name"),
-    (r"\bgradlew\b", "./gradlew test --tests Name"), (r"\bmvnw\b", "./mvnw test -Dtest=Name"),
-    (r"\bmvn\b", "mvn test -Dtest=Name"), (r"\bvitest\b", "npx vitest run file -t name"),
-    (r"\bjest\b", "npx jest file -t name"), (r"\bava\b", "npx ava file"), (r"\bmocha\b", "npx mocha file -g name"),
-    (r"\bdotnet test", "dotnet test --filter Name"), (r"\bswift test", "swift test --filter Name"),
-    (r"\bctest\b", "ctest --test-dir build -R name"),
-    (r"manage\.py test", "python3 manage.py test path.to.test_module"),
-    (r"\bunittest\b", "python3 -m unittest tests.test_file"), (r"Rake::TestTask", "rake test TEST=test/test_file.rb"),
-    (r"Minitest::TestTask", "rake test N=name"),
+    (r"(?:pytest|py\.test)", "pytest tests/test_file.py -k name"), (r"cargo (?:nextest|test)", "cargo test name"),
+    ("go test", "go test -run Name ."), ("mix test", "mix test test/file_test.exs:12"),
+    ("rspec", "rspec spec/file_spec.rb:12"), ("phpunit", "phpunit --filter name"),
+    (r"\./gradlew", "./gradlew test --tests Name"), (r"\./mvnw", "./mvnw test -Dtest=Name"),
+    ("mvn", "mvn test -Dtest=Name"), ("vitest", "vitest run file -t name"), ("jest", "jest file -t name"),
+    ("mocha", "mocha file -g name"), ("dotnet test", "dotnet test --filter Name"),
+    ("swift test", "swift test --filter Name"), ("ctest", "ctest --test-dir build -R name"),
+    ("unittest", "unittest tests.test_file"),
 )  # fmt: skip
 """The programs that run tests, each with how it runs one of them."""
 
@@ -215,16 +214,11 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     )
     best = {one.kind: one for one in reversed(found)}
     if "test" in best:
-        usual = " ".join(one.text for one in _conventions(tree, projects[:1]) if one.kind == "test")
-        run = " ".join(scripts.get(word, "") for word in best["test"].words)
-        files = ["tox.ini", "noxfile.py", "Rakefile", *(path for path in tree.files if path.endswith(".rake"))]
-        parts = " ".join(text for name, text in scripts.items() if name.startswith("test"))
-        for said in (f"{best['test'].text} {run}", parts, " ".join(map(tree.text, files)), usual):
-            if words := next((words for tool, words in _ONE_TEST if re.search(tool, said)), ""):
-                launched = re.match(r"(?:uv|poetry|pdm|hatch|pipenv|bundle) (?:run|exec) (?!rspec)", best["test"].text)
-                begin = launched[0] if launched is not None and words.startswith(("pytest", "rake")) else ""
-                best[ONE_TEST] = Command(ONE_TEST, tuple(f"{begin}{_with_file(tree, words)}".split()), "usual")
-                break
+        # A script may run more than its tool does alone: only a tool that is run itself tells how it runs one.
+        tested = re.sub(rf"\A(?:{_LAUNCHERS.pattern})*", "", best["test"].text)
+        begin = best["test"].text.removesuffix(tested)
+        if words := next((words for tool, words in _ONE_TEST if re.match(rf"{tool}(?![\w-])", tested)), ""):
+            best[ONE_TEST] = Command(ONE_TEST, tuple(f"{begin}{_with_file(tree, words)}".split()), "usual")
     if "test" in best and "build" in best and best["build"].words == best["test"].words:
         del best["build"]
     return [best[kind] for kind in _PURPOSES if kind in best]
@@ -273,6 +267,7 @@ def _sections(tree: Tree, path: str, about: re.Pattern[str] | None = None) -> li
     titles: dict[int, str] = {}
     # A number sign in code is no heading.
     document = _FENCE.sub(lambda code: code[0].replace("\n#", "\n #"), as_markdown(tree.text(path), path))
+    document = _UNDERLINED.sub(lambda line: f"{'#' * (1 + (line[2] == '-'))} {line[1]}", document)
     for marks, title, text in _SECTION.findall(f"# \n{document}"):
         titles = {level: one for level, one in titles.items() if level < len(marks)} | {len(marks): title}
         if about is None or any(map(about.search, titles.values())):
@@ -413,7 +408,7 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
             notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []
-    for job in tested:
+    for job in tested[:1]:
         at = next((at for at, line in enumerate(job.lines) if _is_test(line.text)), len(job.lines))
         steps = [line for line in job.lines[:at] if line.whole and not line.folder]
         own = [line for line in steps if line.always and _kind(line.text, {}) is None and _is_prepared(tree, line.text)]
@@ -421,12 +416,11 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
         if said:
             when = "Before the tests CI runs" if at < len(job.lines) else "CI runs"
             notes.append(f"{when} {', '.join(said[:_MOST_QUOTED])} (from `{job.path}`).")
-            break
-    for command in (one for one in commands if one.kind in ("types", "lint", "format")):
+    for command in (one for one in commands if one.kind in _CHECKS):
         tool = _LAUNCHERS.sub("", command.text).partition(" ")[0].rpartition("/")[2]
         runs = [[line.text for line in job.lines] for job in jobs if f"`{job.path}`" in command.source]
         texts = next((one[: one.index(command.text)] for one in runs if command.text in one), [])
-        before = [f"`{one}`" for one in texts if tool in one.split()]
+        before = [f"`{one}`" for one in texts if tool in one.split() and (_kind(one, {}) or ("",))[0] not in _CHECKS]
         if before and not _RUN_SCRIPT.match(command.text):
             notes.append(f"Before `{command.text}` CI runs {', '.join(before)} ({command.source}).")
     inside: dict[tuple[str, str], list[str]] = {}

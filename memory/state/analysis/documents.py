@@ -37,6 +37,8 @@ _MYST = re.compile(r"(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`(?=(\d*))[
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
+_BROKEN = re.compile(r" (?:and|or|but|an?|the|of|for|with|by|from|into)[.]?\Z")
+"""The end of a sentence that was cut: a conjunction, a preposition or an article."""
 
 
 class ListItem(NamedTuple):
@@ -313,14 +315,14 @@ def is_said(text: str, told: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a line of text; an abbreviation does not end one."""
+    """Return the sentences of a line of text; an abbreviation does not end one, and one without its end is left out."""
     found: list[str] = []
     for piece in _SENTENCE.split(text):
         if found and _ABBREVIATION.search(found[-1]):
             found[-1] = f"{found[-1]} {piece}"
         elif piece.strip():
             found.append(piece.strip())
-    return found
+    return [one for one in found if not _BROKEN.search(one)]
 
 
 def first_sentence(text: str, most: int = 200) -> str:

@@ -27,6 +27,8 @@ _NOT_OF_PROJECT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """The parts of an XML manifest, and the classes of a `setup.py`, that do not describe the project itself."""
+_CONTINUED = re.compile(r"([\"'])[ \t]*\\\n[ \t]*\1")
+"""What is between the halves of a string on two lines."""
 _MODULE = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]+)?(?:\s*\[.*\])?")
 _COMPUTED = re.compile(r"[#$]\{")
 """The beginning of an expression such as `${version}`: a value with one in it is not known."""
@@ -98,7 +100,7 @@ class Project:
         """Return the object in a TOML or JSON file, the text of any other."""
         text, form = self.tree.text(path), "toml" if path.endswith("Pipfile") else path.rpartition(".")[2]
         if form not in ("toml", "json"):
-            return _NOT_OF_PROJECT.sub("", text) if form in ("xml", "py") else text
+            return _NOT_OF_PROJECT.sub("", text) if form in ("xml", "py") else _CONTINUED.sub("", text)
         try:
             value = tomllib.loads(text) if form == "toml" else json.loads(text)
         except (ValueError, RecursionError, OverflowError):
@@ -169,7 +171,7 @@ def _members(project: Project, folders: list[str]) -> list[str]:
             plain = pattern.removeprefix("!").removeprefix("./").rstrip("/")
             if plain and len(plain) < 200 and len(re.findall(r"\*+", plain)) < 4 and ".." not in plain.split("/"):
                 no = pattern.startswith("!") or (isinstance(place, str) and place.endswith("exclude"))
-                (unwanted if no else wanted).append(_glob(plain))
+                (unwanted if no else wanted).append(glob(plain))
     inner = [one for one in folders if one and not any(no.fullmatch(one) for no in unwanted)]
     # A package that is called like the repository is one of its packages, as a path says if no pattern does.
     wanted += [re.compile(re.escape(project.tree.root.rpartition("/")[2]))] if wanted else []
@@ -178,7 +180,7 @@ def _members(project: Project, folders: list[str]) -> list[str]:
     return ["", *(chosen if wanted else inner)]
 
 
-def _glob(pattern: str) -> re.Pattern[str]:
+def glob(pattern: str) -> re.Pattern[str]:
     """Return a pattern in which `*` matches a part of one name, `**` any folders, `{a,b}` either."""
     text = re.escape(pattern).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
     return re.compile(re.sub(r"\\\{([^{}]*)\\\}", lambda found: f"(?:{found[1].replace(',', '|')})", text))
@@ -217,7 +219,7 @@ def _files(tree: Tree, folder: str, pattern: str) -> list[str]:
     """Return the file with a name, or the first ones below a folder that a pattern with `*` matches."""
     if "*" not in pattern:
         return [pattern] if tree.has(pattern) else []
-    wanted = _glob(pattern)
+    wanted = glob(pattern)
     return [one for one in tree.below(folder) if wanted.fullmatch(one) and not is_aside(one)][:12]
 
 

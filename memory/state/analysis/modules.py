@@ -15,7 +15,7 @@ from memory.state.files.model import UNDESCRIBED
 
 from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import HASHED, SOURCE_FOLDERS, Tree, is_test, language_of
+from .tree import HASHED, SOURCE_FOLDERS, Tree, language_of
 
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
@@ -40,8 +40,8 @@ class Parts(NamedTuple):
 def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str], weight: dict[str, float]) -> Parts:
     """Return the parts of a repository, the main one first, and the files to read `first`.
 
-    First the packages, then the parts of the main source folder, then other folders with sources, then the tests.
-    Documentation, samples and test data are no parts. Nothing is said twice, nor what the summary or a name says.
+    First the packages, then the parts of the main source folder, then other folders with sources. Documentation,
+    samples, tests and their data are no parts. Nothing is said twice, nor what the summary or a name says.
     """
     main = main_package(tree, projects[0]) if projects else None
     packages: dict[str, Package] = {}
@@ -87,9 +87,6 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
     parts.modules[:] = [
         one for one in parts.modules if sum(is_said(one["responsibility"], other) for other in told_alike) < 3
     ]
-    tests = [one for one in tree.inner("") if is_test(f"{one}/")]
-    for folder in (one for one in tests if any(map(language_of, tree.below(one)))):
-        parts.modules.append({"name": folder, "path": folder, "responsibility": "Tests."})
     return parts
 
 
@@ -109,7 +106,8 @@ def is_in(path: str, folders: Iterable[str]) -> bool:
 def _said_of(tree: Tree, path: str, package: Package | None, sayings: Sayings) -> str:
     """Return what a part is in the words of its manifest, of itself, or of the documents; "" where nothing says it."""
     if tree.has(path):
-        return sayings.of(path) or _of_file(tree, path)
+        name = re.escape(path.rpartition("/")[2])
+        return sayings.of(path) or re.sub(rf"\A{name}(?::| [-–—])[ \n]+", "", _of_file(tree, path), flags=re.IGNORECASE)
     said = capital(first_sentence(plain(package.description), _MOST_SAID)) if package is not None else ""
     return said or sayings.of(path) or _of_folder(tree, path)
 

@@ -107,7 +107,7 @@ _FRAGMENTS = re.compile(
 )
 _CREDIT = re.compile(
     r"(?:\s*(?:(?:(?:- )?by @|- by )[\w-]+(?: in)?(?: \\?#\d+)?|\((?:[^()]*#\d+[^()]*|https?://[^()]*|@[\w-]+)\)"
-    r"|(?:[,;.]? [Ss]ee )?\\?#\d+(?: and(?= ))?|(?:@[\w-]+ )?\b[0-9a-f]{7,40}))+\.?\Z"
+    r"|(?:[,;.]? (?:[Ss]ee|Closes|Fixes|Resolves) )?\\?#\d+(?: and(?= ))?|(?:@[\w-]+ )?\b[0-9a-f]{7,40}))+\.?\Z"
 )
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
@@ -211,7 +211,7 @@ def _step(path: str, section: str, text: str, boxed: bool) -> dict[str, str]:
 def _title(text: str) -> tuple[str, str]:
     """Return a short title and the rest of a text: the title ends at a colon, a dash or a sentence, or is cut."""
     lead = _LEAD.match(text)
-    whole = lead is not None and len(lead[1].split()) > 1 and not lead[1].endswith((" e.g", " i.e"))
+    whole = lead is not None and len(lead[1].split()) > 1 and re.search(r"\b(?:e\.g|i\.e)\Z", lead[1]) is None
     if lead is not None and (whole or lead[1][0] in "`*") and lead[1].count("`") % 2 == 0:
         return lead[1].strip(), text[lead.end() :].strip()
     first, *rest = sentences(text) or [text]

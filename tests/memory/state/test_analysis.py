@@ -97,7 +97,7 @@ def test_own_repository() -> None:
     assert bundle["project"]["name"] == "memdeck"
     assert bundle["project"]["summary"].startswith("A terminal workspace")
     parts = [*bundle["projectMap"]["modules"], *bundle["projectMap"]["denseSourceAreas"]]
-    assert {"app", "widgets", "memory", "tests"} <= {part["path"] for part in parts}
+    assert {"app", "widgets", "memory"} <= {part["path"] for part in parts}
     assert bundle["validationCommands"][0]["command"] == ["make", "test"]
     assert {"path": "app/main.py", "role": "The command `memdeck`."} in bundle["projectMap"]["entrypoints"]
 
