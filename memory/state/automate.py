@@ -15,8 +15,7 @@ from memory.base.safe_text import plural
 from memory.base.values import read_object
 from memory.errors import MemdeckError
 from memory.maintenance.report import Gone, Report, RuleReport
-from memory.state.files.model import FOLDER, Json, moment, stamp
-from memory.state.files.paths import full_path
+from memory.state.files.model import FOLDER, Json, full_path, moment, stamp
 from memory.state.imports.sources import sync
 from memory.state.recall.recall import apply, preview, scope_of_recall
 from memory.state.retention import prune

@@ -14,13 +14,14 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, RefusedErr
 from memory.storage import Change
 
 from .files import model
-from .files.model import KEYS, SECTIONS, Json, canonical, canonical_bytes, load, ordered_bytes, stamp
-from .files.paths import without_gone
+from .files.model import KEYS, SECTIONS, Json, canonical, canonical_bytes, load, ordered_bytes, stamp, without_gone
 from .files.reading import StateFiles, checked
-from .files.schema import DEFAULT_BYTES, DEFAULTS, read_config, with_setting
+from .files.schema import DEFAULT_BYTES, read_config, with_setting
 from .files.store import StateStore, StateWriting, fresh_parts, refuse
 from .projections import refuse_foreign
 from .retention import put_batch
+
+_FILES = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class StateChange:
 
 def existing(store: StateStore) -> list[str]:
     """Return what an init would replace: files of the format, and folders of checkpoints and archive unless empty."""
-    files = [path for path in (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG) if store.files.read(path).exists]
+    files = [path for path in _FILES if store.files.read(path).exists]
     return files + [folder for folder in (model.CHECKPOINTS, model.ARCHIVE) if store.names(folder)]
 
 
@@ -92,11 +93,10 @@ def init(
 def _archive_all(writing: StateWriting) -> str:
     """Plan that everything that exists goes into a batch; the caller replaces the files themselves."""
     memory, read = writing.memory, writing.transaction.read
-    paths = (model.STATE, model.EVENTS, model.SOURCES, model.CONFIG)
-    files = [(path.rpartition("/")[2], data) for path in paths if (data := read(path).base) is not None]
+    files = [(path.rpartition("/")[2], data) for path in _FILES if (data := read(path).base) is not None]
     events = memory.found_events.items if read(model.EVENTS).exists else ()
     ids = memory.checkpoint_ids
-    batch = put_batch(writing, "init", DEFAULTS, events=events, checkpoints=ids, files=files)
+    batch = put_batch(writing, "init", events=events, checkpoints=ids, files=files)
     return f"{model.ARCHIVE}/{batch}"
 
 
@@ -176,8 +176,7 @@ def record_validation(store: StateStore, results: list[Mapping[str, str]], *, ac
 
     def build(writing: StateWriting) -> StateChange:
         state = writing.memory.state
-        told = [dict(result) for result in results]
-        snapshot = {"status": status, "validatedAt": stamp(now), "summary": summary, "results": told}
+        snapshot = {"status": status, "validatedAt": stamp(now), "summary": summary, "results": [*map(dict, results)]}
         focus = {**state["bundle"]["currentFocus"], "validationSnapshot": snapshot}
         bundle = {**state["bundle"], "currentFocus": focus}
         new = writing.persist("validate", bundle, summary, state=state, diff=effect(state["bundle"], bundle))
@@ -258,17 +257,6 @@ def diff_bundles(before: Json, after: Json) -> list[Json]:
     return found
 
 
-def _titled(entries: Sequence[Json]) -> dict[str, Json]:
-    """Return the entries of a list by their titles; one that occurs again gets a number appended."""
-    found: dict[str, Json] = {}
-    for entry in entries:
-        title, number = str(entry["title"]), 1
-        while title in found:
-            title, number = f"{entry['title']} ({number + 1})", number + 1
-        found[title] = entry
-    return found
-
-
 def name_of(item: Any) -> str:
     """Return the title, path or label of an entry; a line is its own name."""
     if isinstance(item, dict):
@@ -284,7 +272,7 @@ def effect(before: Json, after: Json, *, selected: str = "all", protected: Seque
     changed = [name for name in SECTIONS if before[KEYS[name]] != after[KEYS[name]]]
     titles: dict[str, dict[str, list[str]]] = {}
     for key in _TITLED:
-        old, new = _titled(before[key]), _titled(after[key])
+        old, new = ({entry["title"]: entry for entry in bundle[key]} for bundle in (before, after))
         edited = [one for one in new if one in old and new[one] != old[one]]
         kinds = [one for one in new if one not in old], [one for one in old if one not in new], edited
         titles[key] = dict(zip(_DONE, kinds, strict=True))

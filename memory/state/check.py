@@ -15,8 +15,7 @@ from memory.base.safe_text import plural
 from memory.errors import MemdeckError
 from memory.state.entry_block import find_blocks, render_block
 from memory.state.files import model
-from memory.state.files.model import Json, digest, event_id, is_entry_file, line_of, load, moment, number_of
-from memory.state.files.paths import bundle_paths, full_path, shown_path
+from memory.state.files.model import Json, digest, is_entry_file, line_of, load, moment, number_of
 from memory.state.files.reading import StateFiles, checkpoint_path, read_events
 from memory.state.files.schema import config_faults, unknown_keys
 from memory.state.files.store import entry_path
@@ -69,12 +68,14 @@ def validate(memory: StateFiles, now: datetime | None) -> list[Finding]:
         bundle = memory.bundle
         found += _part("bundle:paths", model.STATE, "every path of the bundle exists", _paths(memory, bundle))
         found += _part("recall:backlog", model.EVENTS, "few events wait for a recall", _backlog(memory))
-        found += _validation(bundle, now)
+        found += _part("validation:freshness", model.STATE, "the validation commands passed", _validation(bundle, now))
         for name, text in render_projections(bundle, digest(bundle)).items():
             views = _projection(memory, name, text.encode())
             found += _part(f"projection:{name}", path_of(name), "it shows the bundle", views)
         found += _part("entry:marker", model.STATE, "the block belongs to the bundle", _entry(memory, bundle))
-        found += [_warn("projection:ignored", words, path, line) for path, line, words in ignored(memory.root)]
+        found += [
+            Finding("warn", "projection:ignored", words, path, line) for path, line, words in ignored(memory.root)
+        ]
     return [*found, *_archive(memory)]
 
 
@@ -95,17 +96,9 @@ def _part(code: str, file: str, good: str, check: Found) -> Found:
         passed, family, why = False, code.partition(":")[0], error.code.rpartition(".")[2]
         own = f"{family}:{'file' if family == 'entry' else 'read' if error.code.startswith('file.') else why}"
         line = int(error.details.get("line", 0) or 0)
-        yield _fail(own if own in _TOLD else code, error.message, file, line)
+        yield Finding("fail", own if own in _TOLD else code, error.message, file, line)
     if passed:
         yield Finding("pass", code, good, file)
-
-
-def _fail(code: str, message: str, file: str, line: int = 0) -> Finding:
-    return Finding("fail", code, message, file, line)
-
-
-def _warn(code: str, message: str, file: str, line: int = 0) -> Finding:
-    return Finding("warn", code, message, file, line)
 
 
 # -- the files of the format --------------------------------------------------------------------------------------
@@ -114,35 +107,35 @@ def _warn(code: str, message: str, file: str, line: int = 0) -> Finding:
 def _config(memory: StateFiles) -> Found:
     path, stored = model.CONFIG, memory.read(model.CONFIG)
     if not stored.exists:
-        yield _fail("config:missing", "the file is missing; the defaults apply", path)
+        yield Finding("fail", "config:missing", "the file is missing; the defaults apply", path)
         return
     written = load(stored.data, path, "state.config.json")
     if config_faults(written):
         _ = memory.config
     for key in unknown_keys(written)[:SHOWN]:
         line = line_of(stored.data, key.rpartition(".")[2])
-        yield _warn("config:unknown", f"there is no setting {key}; is it misspelled?", path, line)
+        yield Finding("warn", "config:unknown", f"there is no setting {key}; is it misspelled?", path, line)
 
 
 def _events(memory: StateFiles) -> Found:
     """Check the lines, ids, order and gaps of the events."""
     path = model.EVENTS
     if not memory.read(path).exists:
-        yield _fail("history:events-missing", "the file is missing", path)
+        yield Finding("fail", "history:events-missing", "the file is missing", path)
         return
     found, known, highest = memory.found_events, set[int](), 0
     for bad in found.bad[:SHOWN]:
-        yield _fail("history:event", f"line {bad.line} {bad.why}", path, bad.line)
+        yield Finding("fail", "history:event", f"line {bad.line} {bad.why}", path, bad.line)
     for event, line in zip(found.items, found.lines, strict=True):
         number = number_of(event["id"])
         if number in known:
-            yield _fail("history:ids", f"{event['id']} occurs twice", path, line)
+            yield Finding("fail", "history:ids", f"{event['id']} occurs twice", path, line)
         elif number < highest:
-            yield _fail("history:ordering", f"{event['id']} follows a later one", path, line)
+            yield Finding("fail", "history:ordering", f"{event['id']} follows a later one", path, line)
         known.add(number)
         highest = max(highest, number)
     for number in islice(missing_events(memory, known), SHOWN):
-        yield _fail("history:continuity", f"{event_id(number)} is in neither the history nor the archive", path)
+        yield Finding("fail", "history:continuity", f"{model.event_id(number)} is in neither history nor archive", path)
 
 
 def missing_events(memory: StateFiles, numbers: Collection[int]) -> Iterator[int]:
@@ -154,16 +147,16 @@ def missing_events(memory: StateFiles, numbers: Collection[int]) -> Iterator[int
 def _sources(memory: StateFiles) -> Found:
     path = model.SOURCES
     if not memory.read(path).exists:
-        yield _fail("sources:missing", "the file is missing", path)
+        yield Finding("fail", "sources:missing", "the file is missing", path)
     for source in memory.sources:
         name, where = source["id"], source["path"]
         if leads_out(where):
-            yield _fail(f"sources:path:{name}", f"{where!r} leads out of the workspace", path)
+            yield Finding("fail", f"sources:path:{name}", f"{where!r} leads out of the workspace", path)
         # Only its own machine has the folder; its absence elsewhere is no fault of the state.
-        elif not where.startswith("~") and not os.path.lexists(full_path(where, memory.root)):
-            yield _warn(f"sources:path:{name}", f"{shown_path(where, memory.root)} is not on this machine", path)
+        elif not where.startswith("~") and not os.path.lexists(model.full_path(where, memory.root)):
+            yield Finding("warn", f"sources:path:{name}", f"{model.shown_path(where, memory.root)} is missing", path)
         if source["lastSyncStatus"] == "failed":
-            yield _warn(f"sources:sync:{name}", f"the last sync failed: {source['lastSyncError']}", path)
+            yield Finding("warn", f"sources:sync:{name}", f"the last sync failed: {source['lastSyncError']}", path)
 
 
 def leads_out(path: str) -> bool:
@@ -173,11 +166,11 @@ def leads_out(path: str) -> bool:
 
 def _checkpoints(memory: StateFiles) -> Found:
     if not memory.checkpoint_ids:
-        yield _fail("checkpoints:missing", "there is no checkpoint", model.CHECKPOINTS)
+        yield Finding("fail", "checkpoints:missing", "there is no checkpoint", model.CHECKPOINTS)
     for name in memory.checkpoint_ids:
         code, why = checkpoint_fault(memory, name)
         if code:
-            yield _fail(f"checkpoints:{code}:{name}", why, checkpoint_path(name))
+            yield Finding("fail", f"checkpoints:{code}:{name}", why, checkpoint_path(name))
 
 
 def checkpoint_fault(memory: StateFiles, name: str) -> tuple[str, str]:
@@ -199,9 +192,9 @@ def _state(memory: StateFiles) -> Found:
     maintenance, latest = state["maintenance"], state["maintenance"]["latestCheckpointId"]
     if digest(state["bundle"]) != state["bundleHash"]:
         line = line_of(memory.read(path).data, "bundleHash")
-        yield _fail("state:bundle-hash", "bundleHash is not the hash of the bundle", path, line)
+        yield Finding("fail", "state:bundle-hash", "bundleHash is not the hash of the bundle", path, line)
     if (name := state["provider"]["name"]) not in model.PROVIDERS:
-        yield _warn("state:provider", f"the provider {name[:60]!r} is none of codex, claude", path)
+        yield Finding("warn", "state:provider", f"the provider {name[:60]!r} is none of codex, claude", path)
     events = sources = None
     with suppress(MemdeckError):
         sources = len(memory.sources)
@@ -212,14 +205,14 @@ def _state(memory: StateFiles) -> Found:
     for key, code, noun in counts:
         if maintenance[key] != fit[key]:
             words = f"the state counts {plural(maintenance[key], noun)}, there are {fit[key]:,}"
-            yield _fail(code, words, path)
+            yield Finding("fail", code, words, path)
     if any(maintenance[key] != fit[key] for key in ("lastRecalledEventId", "recallCursors")):
-        yield _fail("recall:cursor", "a cursor is later than every event", path)
+        yield Finding("fail", "recall:cursor", "a cursor is later than every event", path)
     if ids and latest != ids[-1]:
         words = f"the state names {latest or 'no checkpoint'} as the latest, it is {ids[-1]}"
-        yield _fail("checkpoints:latest", words, path)
+        yield Finding("fail", "checkpoints:latest", words, path)
     elif ids and (last := memory.latest_checkpoints(1)) and last[0]["bundle"] != state["bundle"]:
-        yield _warn("checkpoints:bundle-drift", f"the bundle is not that of {last[0]['id']}", path)
+        yield Finding("warn", "checkpoints:bundle-drift", f"the bundle is not that of {last[0]['id']}", path)
 
 
 def fitting(written: Json, events: Collection[int] | None, sources: int | None, archived: Collection[int]) -> Json:
@@ -238,13 +231,13 @@ def fitting(written: Json, events: Collection[int] | None, sources: int | None, 
 
 
 def _paths(memory: StateFiles, bundle: Json) -> Found:
-    missing = [one for one in bundle_paths(bundle) if not memory.has(one)]
+    missing = [one for one in model.bundle_paths(bundle) if not memory.has(one)]
     if not is_entry_file(entry := bundle["project"]["recommendedEntryFile"]):
         missing.append(entry)
     data = memory.read(model.STATE).data
     for one in missing[:SHOWN]:
         words = f"the bundle names {one[:200]!r}, which is not there"
-        yield _fail("bundle:paths", words, model.STATE, line_of(data, one))
+        yield Finding("fail", "bundle:paths", words, model.STATE, line_of(data, one))
 
 
 def _backlog(memory: StateFiles) -> Found:
@@ -252,7 +245,7 @@ def _backlog(memory: StateFiles) -> Found:
         waiting, threshold = len(memory.unrecalled()), memory.config["recall.backlogWarnThreshold"]
         if waiting > threshold:
             words = f"{plural(waiting, 'event')} wait for a recall, more than {threshold}"
-            yield _warn("recall:backlog", words, model.EVENTS)
+            yield Finding("warn", "recall:backlog", words, model.EVENTS)
 
 
 def _validation(bundle: Json, now: datetime | None) -> Found:
@@ -260,17 +253,15 @@ def _validation(bundle: Json, now: datetime | None) -> Found:
     path, snapshot = model.STATE, bundle["currentFocus"]["validationSnapshot"]
     at, when = snapshot["validatedAt"], moment(snapshot["validatedAt"])
     if not bundle["validationCommands"]:
-        yield _warn("validation:commands", "the bundle has no validation command", path)
+        yield Finding("warn", "validation:commands", "the bundle has no validation command", path)
     elif snapshot["status"] == "not-run" or when is None:
         words = "the validation commands were not run yet: `memdeck state validate --run`"
-        yield _warn("validation:baseline", words, path)
+        yield Finding("warn", "validation:baseline", words, path)
     elif now is not None and when < now - timedelta(days=model.FRESH_DAYS):
         words = f"they were run on {at[:10]}, more than {model.FRESH_DAYS} days ago"
-        yield _warn("validation:freshness", words, path)
+        yield Finding("warn", "validation:freshness", words, path)
     elif snapshot["status"] != "passed":
-        yield _warn("validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", path)
-    elif now is not None:
-        yield Finding("pass", "validation:freshness", f"they passed on {at[:10]}", path)
+        yield Finding("warn", "validation:status", f"they ended as {snapshot['status']}: {snapshot['summary']}", path)
 
 
 def _projection(memory: StateFiles, name: str, expected: bytes) -> Found:
@@ -278,11 +269,11 @@ def _projection(memory: StateFiles, name: str, expected: bytes) -> Found:
     data = memory.read(path).base
     marker = marker_of((data or b"").decode("utf-8", "replace"))
     if data is None:
-        yield _fail(code, "the projection is missing", path)
+        yield Finding("fail", code, "the projection is missing", path)
     elif marker is None or marker[:2] != (name, VERSION):
-        yield _fail(f"{code}:marker", "the first line is not the marker of this projection", path, 1)
+        yield Finding("fail", f"{code}:marker", "the first line is not the marker of this projection", path, 1)
     elif data != expected:
-        yield _fail(f"{code}:drift", "it does not show the current project state, or was edited by hand", path, 1)
+        yield Finding("fail", f"{code}:drift", "it does not show the current state, or was edited by hand", path, 1)
 
 
 def ignored(root: str | os.PathLike[str]) -> list[tuple[str, int, str]]:
@@ -303,14 +294,14 @@ def _entry(memory: StateFiles, bundle: Json) -> Found:
     blocks = find_blocks(data or b"")
     line = (data or b"").count(b"\n", 0, blocks[0].start) + 1 if blocks else 0
     if data is None:
-        yield _fail("entry:file", "the entry file is missing", path)
+        yield Finding("fail", "entry:file", "the entry file is missing", path)
     elif not blocks or not blocks[0].closed:
-        yield _fail("entry:marker", "the entry block is missing, or does not end", path, line)
+        yield Finding("fail", "entry:marker", "the entry block is missing, or does not end", path, line)
     elif blocks[0].text.replace("\r", "").strip() != block.strip():
-        words = "the entry block does not show the current project state, or was edited by hand"
-        yield _fail("entry:drift", words, path, line)
+        words = "the entry block does not show the current state, or was edited by hand"
+        yield Finding("fail", "entry:drift", words, path, line)
     if len(blocks) > 1:
-        yield _warn("entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
+        yield Finding("warn", "entry:twice", f"there are {len(blocks)} entry blocks, the first one counts", path)
 
 
 # -- the archive; problems in it are only warnings ----------------------------------------------------------------
@@ -322,19 +313,18 @@ def _archive(memory: StateFiles) -> Found:
         path = f"{model.ARCHIVE}/{name}"
         known = name in memory.batches or path == model.EXPIRED or name.startswith(".")
         if not known and memory.holds(path):
-            yield _warn(f"archive:name:{name}", "it is not a batch of the archive", path)
+            yield Finding("warn", f"archive:name:{name}", "it is not a batch of the archive", path)
     for batch in memory.batches:
         folder = f"{model.ARCHIVE}/{batch}"
         try:
             manifest = memory.manifest(batch)
             found = read_events(memory.read(f"{folder}/events.jsonl").data)
         except MemdeckError as error:
-            yield _warn(f"archive:manifest:{batch}", error.message, f"{folder}/manifest.json")
+            yield Finding("warn", f"archive:manifest:{batch}", error.message, f"{folder}/manifest.json")
             continue
         ids, words = {event["id"] for event in found.items}, "it does not hold the {} of its manifest"
-        # The events of a repair could not be read; they are in its damaged file.
-        if found.bad or not (batch.startswith("repair-") or ids.issuperset(manifest["archivedEventIds"])):
-            yield _warn(f"archive:events:{batch}", words.format("events"), f"{folder}/events.jsonl")
+        if found.bad or not ids.issuperset(manifest["archivedEventIds"]):
+            yield Finding("warn", f"archive:events:{batch}", words.format("events"), f"{folder}/events.jsonl")
         kept = set(memory.names(f"{folder}/checkpoints"))
         if any(f"{name}.json" not in kept for name in manifest["archivedCheckpointIds"]):
-            yield _warn(f"archive:checkpoints:{batch}", words.format("checkpoints"), f"{folder}/checkpoints")
+            yield Finding("warn", f"archive:checkpoints:{batch}", words.format("checkpoints"), f"{folder}/checkpoints")

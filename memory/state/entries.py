@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memory.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.search.entries import (
     Changes,
     Check,
@@ -74,7 +74,7 @@ class StateParts:
         new = {key: text_of(key, values.get(key, NOT_SAID)) for key in _TEXTS[section]}
         before = _system(call).store.memory().bundle[key_of(section)]
         ref = f"state#{section.removesuffix('s')}-{len(before) + 1}"
-        return self._write(call, ref, None, section, before, [*before, new])
+        return self._write(call, ref, section, before, [*before, new])
 
     def edit(self, call: EntryCall, ref: str, changes: Changes, check: Check) -> Made:
         """Set fields of a part, or append to its main text; a field that is a list takes a list."""
@@ -91,14 +91,14 @@ class StateParts:
         for key, given in changes.values.items():
             texts = isinstance(part[key], list) and all(isinstance(one, str) for one in part[key])
             part[key] = list_of(key, given or []) if texts else given
-        return self._write(call, ref, check, section, before, value)
+        return self._write(call, ref, section, before, value)
 
     def remove(self, call: EntryCall, ref: str, check: Check) -> Made:
         """Remove a gotcha or a next step; the numbers of those after it decrease."""
         section, number, before = self._section(call, ref, check)
         if number is None:
             raise RefusedError("state.fixed", f"{ref} is a part of every project state", "edit it instead")
-        return self._write(call, ref, check, section, before, [*before[:number], *before[number + 1 :]])
+        return self._write(call, ref, section, before, [*before[:number], *before[number + 1 :]])
 
     def _section(self, call: EntryCall, ref: str, check: Check) -> tuple[str, int | None, Any]:
         """Return the section of a part, its position in it, and the current value of the section."""
@@ -112,14 +112,9 @@ class StateParts:
         section = f"{found[1]}s" if found else name
         return section, int(found[2]) - 1 if found else None, bundle[key_of(section)]
 
-    def _write(self, call: EntryCall, ref: str, check: Check | None, section: str, before: Any, value: Any) -> Made:
-        """Write a section; if it was changed since the check, the part is checked again to report what changed."""
-        try:
-            done = edit(_system(call).store, section, value, base=before, actor=call.actor, now=call.now)
-        except ConflictError:
-            if check is not None:
-                check(item_of(self.find(call, ref)))
-            raise
+    def _write(self, call: EntryCall, ref: str, section: str, before: Any, value: Any) -> Made:
+        """Write a section; ConflictError if it was changed since it was read."""
+        done = edit(_system(call).store, section, value, base=before, actor=call.actor, now=call.now)
         there = not isinstance(value, list) or len(value) >= len(before)
         item = item_of(self.find(call, ref)) if there else None
         return Made(item, None if done.change is None else done.change.id, done.summary)

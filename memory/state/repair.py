@@ -18,10 +18,9 @@ from memory.document.model import BOM
 from memory.errors import MemdeckError, RefusedError
 from memory.state.files import model
 from memory.state.files import store as files
-from memory.state.files.model import Json, canonical_bytes, digest, event_id, is_entry_file, load, number_of
-from memory.state.files.paths import without_gone
+from memory.state.files.model import Json, canonical_bytes, digest, is_entry_file, load, number_of
 from memory.state.files.reading import EventFile, StateFiles, checkpoint_path
-from memory.state.files.schema import DEFAULT_BYTES, DEFAULTS, config_faults, faults_of
+from memory.state.files.schema import DEFAULT_BYTES, config_faults, faults_of
 from memory.state.retention import put_batch
 
 from .check import checkpoint_fault, fitting, leads_out, missing_events, validate
@@ -43,15 +42,11 @@ class Mend(NamedTuple):
 
 @dataclass(slots=True)
 class RepairPlan:
-    """A repair: its steps, the new bytes of files (None: the file is removed), and the parts kept aside, by name.
-
-    `lost` are the ids of events that are in no file.
-    """
+    """A repair: its steps, the new bytes of files (None: the file is removed), and the parts kept aside, by name."""
 
     steps: list[Mend] = field(default_factory=list)
     files: dict[str, bytes | None] = field(default_factory=dict)
     aside: list[tuple[str, bytes]] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
 
 
 def plan_repair(memory: StateFiles, now: datetime) -> RepairPlan:
@@ -71,8 +66,8 @@ def repair(store: files.StateStore, shown: RepairPlan, *, actor: str, now: datet
             raise RefusedError("state.repair.stale", "the files changed since the plan was shown", "look at it again")
         for path, data in plan.files.items():
             writing.put(path, data)
-        if plan.aside or plan.lost:
-            put_batch(writing, "repair", DEFAULTS, files=plan.aside, lost=plan.lost)
+        if plan.aside:
+            put_batch(writing, "repair", files=plan.aside)
         return writing.commit(f"repaired {plural(len(plan.files), 'file')}")
 
     return store.change("state.repair", build, actor=actor, now=now)
@@ -135,17 +130,17 @@ class _Repair:
                 kept.setdefault(number_of(new["id"]), new)
         # Two that were made at once, on two branches: the second waits behind all others.
         for number, event in enumerate(twice, max([0, *kept, *self.memory.archived_numbers()]) + 1):
-            kept[number] = {**event, "id": event_id(number)}
+            kept[number] = {**event, "id": model.event_id(number)}
         events = self.events = {number: kept[number] for number in sorted(kept)}
         if not stored.exists or found.bad or [*events.values()] != [*found.items]:
             action = f"keep {plural(len(kept), 'event')} that can be read, in the order of their ids"
             data = b"".join(raw.get(number) or model.line_bytes(event) for number, event in events.items())
             self._write(path, data, action)
-        missing = islice(missing_events(self.memory, events), _MOST_LOST)
-        if lost := [event_id(number) for number in missing]:
-            action, why = f"record that {plural(len(lost), 'event')} cannot be found", f"{lost[0]} is in no file"
-            self.plan.steps.append(Mend(path, action, why))
-            self.plan.lost = lost
+        lost = [model.event_id(number) for number in islice(missing_events(self.memory, events), _MOST_LOST)]
+        if lost:
+            expired = {**self.memory.expired, "events": [*self.memory.expired["events"], *lost]}
+            action = f"record that {plural(len(lost), 'event')} cannot be found"
+            self._write(model.EXPIRED, canonical_bytes(expired), action)
 
     def _sources(self) -> None:
         """Keep the sources that are sound, or become so with fresh values."""
@@ -193,24 +188,21 @@ class _Repair:
 
     def _without_gone(self, bundle: Json) -> Json:
         """Return a bundle without the paths that are gone, and with an entry file that may be one."""
-        bundle = without_gone(bundle, self.memory.has)
+        bundle = model.without_gone(bundle, self.memory.has)
         if is_entry_file(bundle["project"]["recommendedEntryFile"]):
             return bundle
         entry = next(filter(is_entry_file, self.memory.names("")), model.ENTRY_FILES[0])
         return {**bundle, "project": {**bundle["project"], "recommendedEntryFile": entry}}
 
-    def _latest(self, state: Json) -> str | None:
+    def _latest(self, state: Json) -> str:
         """Return the id of the latest checkpoint; plan one where none has the bundle of the state."""
         there = [name for name in self.memory.checkpoint_ids if checkpoint_path(name) not in self.plan.files]
         last = self.sound[-1] if self.sound else {"id": None, "bundle": None}
         if there and there[-1] == last["id"] and state["bundle"] == last["bundle"]:
             return there[-1]
-        name, event = self.memory.next_checkpoint(), event_id(max(self.events)) if self.events else None
+        name, event = self.memory.next_checkpoint(), model.event_id(max(self.events)) if self.events else None
         made = files.checkpoint_of(name, self.at, event, state["bundle"], state["bundleHash"], "repaired")
-        try:
-            self._write(checkpoint_path(name), canonical_bytes(made), "write a checkpoint of the bundle")
-        except MemdeckError:  # a folder of checkpoints that leads elsewhere
-            return state["maintenance"]["latestCheckpointId"]  # type: ignore[no-any-return]
+        self._write(checkpoint_path(name), canonical_bytes(made), "write a checkpoint of the bundle")
         return name
 
 

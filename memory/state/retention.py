@@ -18,12 +18,14 @@ from memory.storage import fsio
 
 from .files.model import ARCHIVE, EVENTS, EXPIRED, Json, canonical_bytes, line_bytes, stamp
 from .files.reading import StateFiles, checkpoint_path, read_events
-from .files.schema import SHAPES
+from .files.schema import DEFAULTS, SHAPES
 from .files.store import StateStore, StateWriting
 
 if TYPE_CHECKING:
     from memory.storage import Change
 
+Files = Sequence[tuple[str, bytes]]
+"""Whole files of a batch, each by its name in it."""
 _FOLDERS = ("", "damaged/", "checkpoints/")
 """The folders of a batch that hold files."""
 
@@ -118,7 +120,7 @@ def _prune(writing: StateWriting) -> Pruned:
     archived: tuple[str, ...] = ()
     _remove_batches(writing, found.batches)
     if found.events or found.checkpoints:
-        name = put_batch(writing, "prune", memory.config, events=found.events, checkpoints=found.checkpoints)
+        name = put_batch(writing, "prune", events=found.events, checkpoints=found.checkpoints)
         archived = (f"{ARCHIVE}/{name}",)
     if found.events:
         _drop_events(writing, found.events)
@@ -139,27 +141,22 @@ def _drop_events(writing: StateWriting, gone: tuple[Json, ...]) -> None:
 
 
 def put_batch(
-    writing: StateWriting,
-    kind: str,
-    config: Json,
-    *,
-    events: Sequence[Json] = (),
-    lost: Sequence[str] = (),
-    checkpoints: Sequence[str] = (),
-    files: Sequence[tuple[str, bytes]] = (),
+    writing: StateWriting, kind: str, *, events: Sequence[Json] = (), checkpoints: Sequence[str] = (), files: Files = ()
 ) -> str:
     """Plan a batch of the archive and return its name.
 
     It holds a manifest, events, the checkpoints with the given ids, and whole files by their name in the batch. The
-    checkpoints leave the active folder in the same change. `lost` are ids of events that can be read from no file.
+    checkpoints leave the active folder in the same change.
     """
     first = f"{kind}-{re.sub(r'[^0-9TZ]', '', stamp(writing.now))}"
     names = (first if number == 1 else f"{first}-{number}" for number in count(1))
     taken = writing.store.names(ARCHIVE)
     name = next(name for name in names if name not in taken)
+    # The settings may be what a repair mends.
+    config = writing.memory.config if kind == "prune" else DEFAULTS
     manifest = {
         "createdAt": stamp(writing.now),
-        "archivedEventIds": [*(event["id"] for event in events), *lost],
+        "archivedEventIds": [event["id"] for event in events],
         "archivedCheckpointIds": list(checkpoints),
         "historyMaxAgeDays": config["retention.history.maxAgeDays"],
         "checkpointMaxAgeDays": config["retention.checkpoints.maxAgeDays"],

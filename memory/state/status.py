@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TypeVar
+from typing import Any
 
 from memory.base.git import recent_work
 from memory.base.safe_text import plural
@@ -17,8 +17,6 @@ from .files.model import SCOPES, Json, scope_of
 from .files.reading import StateFiles
 from .recall.recall import groups_of, next_events
 from .retention import candidates
-
-T = TypeVar("T")
 
 
 def status_of(memory: StateFiles, now: datetime, *, work: bool = False) -> Json:
@@ -101,10 +99,10 @@ def checkpoint_lines(memory: StateFiles) -> list[Json]:
     lines = []
     for name in reversed(memory.checkpoint_ids):
         try:
-            one = {**memory.checkpoint(name), "problem": None}
+            one = memory.checkpoint(name)
         except MemdeckError as error:
-            one = {"createdAt": "", "eventId": None, "summary": error.message, "problem": error.message}
-        lines.append({"id": name, **{key: one[key] for key in ("createdAt", "eventId", "summary", "problem")}})
+            one = {"createdAt": "", "summary": error.message, "problem": error.message}
+        lines.append({"id": name, **{key: one.get(key) for key in ("createdAt", "eventId", "summary", "problem")}})
     return lines
 
 
@@ -130,7 +128,7 @@ class StateLook:
         """The events that were not recalled yet."""
 
 
-def _read(read: Callable[[], T], other: T) -> T:
+def _read(read: Callable[[], Any], other: Any) -> Any:
     with suppress(MemdeckError):
         return read()
     return other

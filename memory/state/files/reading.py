@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memory.document.model import BOM
 from memory.errors import MemdeckError, NotFoundError
-from memory.state.files.paths import is_there
+from memory.state.files.model import is_there
 from memory.storage.safe_open import Stored
 
 from . import model, schema
@@ -147,13 +147,11 @@ class StateFiles:
         """Return a checkpoint by its id; NotFoundError `state.checkpoint.missing`, MemdeckError
         `state.checkpoint.schema`.
         """
-        if not number_of(name, "chk"):
-            raise NotFoundError("state.checkpoint.missing", f"{name[:60]!r} is not an id of a checkpoint", _LISTED)
         path = checkpoint_path(name)
-        stored = self.read(path)
-        if not stored.exists:
-            raise NotFoundError("state.checkpoint.missing", f"there is no checkpoint {name}", _LISTED)
-        return self._parse(path, stored, lambda data: _checkpoint(data, path, name))
+        if not number_of(name, "chk") or not self.read(path).exists:
+            hint = "`memdeck state show checkpoints` lists them"
+            raise NotFoundError("state.checkpoint.missing", f"there is no checkpoint {name[:60]!r}", hint)
+        return self._parse(path, self.read(path), lambda data: _checkpoint(data, path, name))
 
     def latest_checkpoints(self, most: int) -> list[Json]:
         """Return the newest checkpoints that can be read, the newest first."""
@@ -247,9 +245,6 @@ class StateFiles:
         for batch in self.batches:
             with suppress(MemdeckError):
                 yield self.manifest(batch)
-
-
-_LISTED = "`memdeck state show checkpoints` lists them"
 
 
 def checkpoint_path(name: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memory.errors import ConfigError
 from memory.state.files import model
-from memory.state.files.model import Json, line_of, load, ordered_bytes
+from memory.state.files.model import Json, line_of, load, ordered_bytes, stays_inside
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _LONGEST = 1_000_000  # The most days or minutes that a time can be counted back by.
@@ -114,11 +114,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 """The kinds that are one of some values."""
 
 
-def stays_inside(path: str) -> bool:
-    """Return whether a path, judged by its text alone, is below the workspace."""
-    return not (path.startswith(("/", "~")) or "\0" in path or ".." in path.replace("\\", "/").split("/"))
-
-
 def _is_text(value: Any) -> bool:
     if not isinstance(value, str) or not value.strip():
         return False
@@ -135,10 +130,7 @@ VALUES: dict[str, tuple[Callable[[Any], object], str]] = {
     "count": (_is_count, "is not a whole number from 0"),
     "days": (lambda value: _is_count(value) and value <= _LONGEST, f"is not a whole number from 0 to {_LONGEST}"),
     "minutes": (lambda value: _is_count(value) and 0 < value <= _LONGEST, "is not a whole number from 1"),
-    "version": (
-        lambda value: isinstance(value, int) and value == model.SCHEMA_VERSION,
-        f"is not {model.SCHEMA_VERSION}",
-    ),
+    "version": (lambda value: _is_count(value) and value == model.SCHEMA_VERSION, f"is not {model.SCHEMA_VERSION}"),
     "flag": (lambda value: isinstance(value, bool), "is neither true nor false"),
     "hash": (lambda value: isinstance(value, str) and _HASH.fullmatch(value), "is not a SHA-256 in 64 hex digits"),
     "time": (model.moment, "is not a time such as 2026-01-31T12:00:00.000Z"),

@@ -134,7 +134,6 @@ class StateWriting:
         new["maintenance"] = {**state["maintenance"], **maintenance}
         self.put_state(new)
         self.add_events([tool_run(event_name, command, bundle_hash, created, words, diff)], anew=anew)
-        refuse("checkpoint", checkpoint)
         self.put(checkpoint_path(checkpoint_name), canonical_bytes(checkpoint))
         self.put_views(bundle, bundle_hash)
         return new
@@ -191,12 +190,8 @@ def entry_path(root: Path, bundle: Json) -> str:
     if not is_entry_file(name):
         words = f"the entry file {name[:80]!r} is not one of {', '.join(model.ENTRY_FILES)}"
         raise RefusedError("state.entry_file", words, "`memdeck state edit project` changes it")
-    try:
-        target = os.path.realpath(root / name)
-    except OSError:
-        return name
-    inside = os.path.relpath(target, os.path.realpath(root))
-    return inside if schema.stays_inside(inside) and is_entry_file(inside.rpartition("/")[2]) else name
+    inside = os.path.relpath(os.path.realpath(root / name), os.path.realpath(root))
+    return inside if model.stays_inside(inside) and is_entry_file(inside.rpartition("/")[2]) else name
 
 
 # -- events that are written along with a bundle --------------------------------------------------------------

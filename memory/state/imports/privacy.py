@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from memory.base.secrets import mask
-from memory.state.files.paths import as_name
+from memory.state.files.model import as_name
 
 _HOMES = re.compile(
     r"(?<![\w./~-])(?:/home/|/Users/|/var/home/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\:*?\"'<>|`,;()\[\]]{1,64}"

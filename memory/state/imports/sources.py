@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError, NotFoundError, UsageError
-from memory.state.files.model import SIGNALS, SOURCE_TYPES, SOURCES, Json, canonical_bytes, event_id, stamp
-from memory.state.files.paths import full_path, shown_path
+from memory.state.files import model
+from memory.state.files.model import Json, canonical_bytes, event_id, full_path, shown_path, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import NEVER_SYNCED, StateStore, StateWriting, refuse, short
 from memory.state.retention import import_key, imports_of
@@ -46,8 +46,8 @@ def add_source(
     `state.source.name`, `state.source.exists` for a duplicate id or path, MemdeckError `state.source.missing` for a
     missing path.
     """
-    if type not in SOURCE_TYPES:
-        known = ", ".join(SOURCE_TYPES)
+    if type not in model.SOURCE_TYPES:
+        known = ", ".join(model.SOURCE_TYPES)
         raise UsageError("state.source.type", f"{type[:60]!r} is not a type of source", f"one of {known}")
     absolute = full_path(path, folder, home)
     written = shown_path(absolute, store.root, home)
@@ -69,7 +69,7 @@ def add_source(
         made = dict.fromkeys(("createdAt", "updatedAt"), stamp(writing.now))
         source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
-        writing.put(SOURCES, canonical_bytes([*sources, source]))
+        writing.put(model.SOURCES, canonical_bytes([*sources, source]))
         writing.put_maintenance(importSourceCount=len(sources) + 1)
         return source, writing.commit(f"added the source {found}")
 
@@ -178,7 +178,7 @@ def _read(root: Path, home: Path | None, source: Json, result: SourceSync) -> It
             result.failed.append(clean(_why(error, one.name)))
             continue
         many = item.dropped.items()
-        told = [f"the first {count:,} of its {SIGNALS[kind]}s are too many and left out" for kind, count in many]
+        told = [f"the first {count:,} of its {model.SIGNALS[kind]}s are too many and left out" for kind, count in many]
         if item.bad_lines:
             told.append(f"{plural(item.bad_lines, 'line')} cannot be read, the first is line {item.first_bad_line}")
         result.warnings += [f"{clean(one.name)}: {words}" for words in told]
@@ -215,7 +215,7 @@ def _write(writing: StateWriting, found: _Found, quiet: bool) -> Synced:
         return Synced(results, None)
     if new:
         writing.add_events(new)
-    writing.put(SOURCES, canonical_bytes([*sources.values()]))
+    writing.put(model.SOURCES, canonical_bytes([*sources.values()]))
     writing.put_maintenance(historyEventCount=len(memory.events) + len(new), importSourceCount=len(sources))
     return Synced(results, writing.commit(f"imported {plural(len(new), 'session')}"))
 

@@ -13,8 +13,7 @@ from memory.state.bundles import StateChange, diff_bundles, effect, effect_text
 from memory.state.files.model import KEYS, POLICIES, SCOPES, SECTIONS, SIGNALS, Json, number_of, stamp
 from memory.state.files.reading import StateFiles
 from memory.state.files.store import StateStore, StateWriting
-from memory.state.recall.consolidate import BundleProposal, consolidate
-from memory.state.recall.statements import halves, plain_words
+from memory.state.recall.consolidate import BundleProposal, consolidate, halves, plain_words
 
 SHOWN_LINES = 80
 MOST_EVENTS = 5000
@@ -34,9 +33,8 @@ class Scope(NamedTuple):
     @property
     def protected(self) -> tuple[str, ...]:
         """The sections that the policy keeps unchanged."""
-        if self.policy == "project-map-protected" and self.section != "project-map":
-            return ("project-map",)
-        return ()
+        guards = self.policy == "project-map-protected" and self.section != "project-map"
+        return ("project-map",) if guards else ()
 
     def takes(self, section: str) -> bool:
         """Return whether a section may change."""

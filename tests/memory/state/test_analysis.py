@@ -17,7 +17,7 @@ from memory.state.analysis.analyse import analyse
 from memory.state.analysis.documents import sections_of
 from memory.state.entry_block import put_block, render_block
 from memory.state.files import schema
-from memory.state.files.paths import bundle_paths
+from memory.state.files.model import bundle_paths
 from memory.state.projections import path_of, render_projections
 from tests.examples import examples
 from tests.growth import assert_in_proportion

@@ -57,7 +57,7 @@ def test_what_was_written_along_with_a_bundle_never_waits(repository: Repository
 
 def test_a_path_through_a_link_that_leads_out_is_none(repository: Repository, tmp_path: Path) -> None:
     """What lies behind a link to a folder outside is no key path, whoever wrote the event."""
-    from memory.state.files.paths import is_there
+    from memory.state.files.model import is_there
 
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret.txt").write_text("s")
