@@ -134,6 +134,9 @@ class _Question:
         # Where a fact is asked for and nothing else, what only has the same words is no answer.
         fact = any(not self._rest(one) for one in meant[:1])
         ranked = [] if fact and not found else self._told()
+        if needed:
+            # Work that mentions a tool says nothing of the version of it.
+            ranked = [one for one in ranked if one[0].topic not in ("state", "focus", "checkpoint", "event")]
         if not found and mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
             found = [one for one in ranked if one[0].topic in topics]
@@ -149,9 +152,6 @@ class _Question:
             elif found and "usual" in found[0][0].said:
                 # What is only usual loses against what the repository itself calls so.
                 found = [*(one for one in self._passages() if self._is_called(one[0], found[0][0].topic)), *found]
-        if needed:
-            # Work that mentions a tool says nothing of the version of it.
-            ranked = [one for one in ranked if one[0].topic not in ("state", "focus", "checkpoint", "event")]
         if self.scope != "history" and branch and not (found or ranked):
             found = [(_looked_up(one, "branch"), 1.0, ()) for one in self.lookups.of("branch")]
         known = {hit[0].said for hit in found}
@@ -309,7 +309,7 @@ class _Question:
             return []
         texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
         found = []
-        for hit in rank(" ".join(words), texts, len(texts)):
+        for hit in rank(" ".join(sorted(words)), texts, len(texts)):
             item = items[hit.entry.line]
             if hit.is_about and _share(item, {*words}) >= _LEAST:
                 have = tuple(need for need, _ in hit.why)
