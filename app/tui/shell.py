@@ -309,6 +309,9 @@ class Shell(LateTimers, App[int]):
         """
         if not beside:
             self.clear_notifications()
+            # Textual keeps their empty holders, below which the next message would be.
+            for screen in self.screen_stack[-1:]:
+                screen.query("ToastHolder").remove()
         self.notify(
             visible(text[:4000], newlines=True), title=visible(title), severity=severity, timeout=seconds, markup=False
         )
