@@ -53,7 +53,7 @@ def _made(root: Path, sessions: list[list[str]]) -> ProjectState:
     bundles.init(store, analyse(root), actor="bench", now=NOW)
     folder = root.parent / f"{root.name}-sessions"
     folder.mkdir(exist_ok=True)
-    add_source(store, "claude-local", str(folder), name="mine", home=None, folder="/", actor="bench", now=NOW)
+    add_source(store, "claude-local", str(folder), name="mine", home=None, actor="bench", now=NOW)
     for number, lines in enumerate(sessions):
         said = {"role": "assistant", "content": "\n".join(lines)}
         record = {"type": "assistant", "timestamp": f"2026-02-0{number + 1}T10:00:00Z", "message": said}

@@ -373,8 +373,10 @@ def query(context: Context, question: tuple[str, ...], mode: str | None, scope: 
 @option("--name", metavar="N", help="What the source is called (default: by its type and path).")
 def add(context: Context, kind: str, path: str, name: str | None) -> Result:
     """Add a source of sessions; `memdeck state sync` imports them."""
-    places: Any = {"home": home(context.environ), "folder": os.getcwd(), "actor": context.actor, "now": context.now}
-    source, change = add_source(_store(context), kind, path, name=name, **places)
+    where, who = path if path.startswith("~") else os.path.abspath(path), context.actor
+    source, change = add_source(
+        _store(context), kind, where, name=name, home=home(context.environ), actor=who, now=context.now
+    )
     _system(context).unattended.take([source], context.now)
     context.warn()
     return said({"source": source, "change": change.id}, f"added {source['id']}: {source['path']}")

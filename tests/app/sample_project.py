@@ -146,7 +146,7 @@ def _make(scratch: Path, now: datetime) -> None:
         at = now - timedelta(hours=hours)
         _put(workspace, {f"{SOURCE}/{name}.jsonl": _session(at, asked, said)}, at)
         if not number:
-            add_source(store, "claude-local", SOURCE, name="claude", home=None, folder=str(scratch), actor=who, now=at)
+            add_source(store, "claude-local", SOURCE, name="claude", home=None, actor=who, now=at)
         sync(store, ["claude"], home=None, actor=who, now=at)
         if number < _RECALLED:
             memory = store.memory()

@@ -29,29 +29,21 @@ SHOWN = 20
 
 
 def add_source(
-    store: StateStore,
-    type: str,  # noqa: A002
-    path: str,
-    *,
-    name: str | None = None,
-    home: Path | None,
-    folder: str,
-    actor: str,
-    now: datetime,
+    store: StateStore, kind: str, path: str, *, name: str | None = None, home: Path | None, actor: str, now: datetime
 ) -> tuple[Json, Change]:
-    """Add a source; `path` may begin with `~`, or be relative to `folder`. Nothing is imported yet.
+    """Add a source; `path` may begin with `~`, or be relative to the workspace. Nothing is imported yet.
 
     In the file, the path is relative in the workspace, and begins with `~` in the home folder. The id is the name, else
     the type and the last part of the path, in lower case and hyphens. UsageError `state.source.type`,
     `state.source.name`, `state.source.exists` for a duplicate id or path, MemdeckError `state.source.missing` for a
     missing path.
     """
-    if type not in model.SOURCE_TYPES:
+    if kind not in model.SOURCE_TYPES:
         known = ", ".join(model.SOURCE_TYPES)
-        raise UsageError("state.source.type", f"{type[:60]!r} is not a type of source", f"one of {known}")
-    absolute = full_path(path, folder, home)
+        raise UsageError("state.source.type", f"{kind[:60]!r} is not a type of source", f"one of {known}")
+    absolute = full_path(path, store.root, home)
     written = shown_path(absolute, store.root, home)
-    text = name if name is not None else f"{type}-{os.path.basename(absolute)}"
+    text = name if name is not None else f"{kind}-{os.path.basename(absolute)}"
     found = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")
     if not found:
         raise UsageError("state.source.name", f"{name or path!r} gives no id", "name it with letters or digits")
@@ -61,13 +53,13 @@ def add_source(
     def build(writing: StateWriting) -> tuple[Json, Change]:
         sources = writing.memory.sources
         for one in sources:
-            if one["type"] == type and full_path(one["path"], store.root, home) == absolute:
+            if one["type"] == kind and full_path(one["path"], store.root, home) == absolute:
                 words = f"the sessions in {written} are the source {one['id']} already"
                 raise UsageError("state.source.exists", words, f"`memdeck state sync {one['id']}` imports them")
             if one["id"] == found:
                 raise UsageError("state.source.exists", f"there is a source {found} already", "give another --name")
         made = dict.fromkeys(("createdAt", "updatedAt"), stamp(writing.now))
-        source = {"id": found, "type": type, "path": written, **made, **NEVER_SYNCED}
+        source = {"id": found, "type": kind, "path": written, **made, **NEVER_SYNCED}
         refuse("source", source)
         writing.put(model.SOURCES, canonical_bytes([*sources, source]))
         writing.put_maintenance(importSourceCount=len(sources) + 1)

@@ -66,7 +66,6 @@ def broken(shop: Repository) -> None:
         "~/.codex",
         name="codex",
         home=shop.home,
-        folder="/",
         actor="cli",
         now=shop.later(),
     )

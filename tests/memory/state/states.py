@@ -111,7 +111,6 @@ class Repository:
             "~/.claude",
             name="claude",
             home=self.home,
-            folder="/",
             actor=ACTOR,
             now=self.later(),
         )

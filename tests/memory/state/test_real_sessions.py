@@ -70,7 +70,7 @@ class Recorded:
         """Import what is new."""
         repository = self.repository
         if not repository.memory.sources:
-            add_source(repository.store, TYPES[self.client], str(self.source), name="own", home=self.home, folder="/",
+            add_source(repository.store, TYPES[self.client], str(self.source), name="own", home=self.home,
                        actor=ACTOR, now=repository.later())  # fmt: skip
         (done,) = sync(repository.store, ["own"], home=self.home, actor=ACTOR, now=repository.later()).results
         return done

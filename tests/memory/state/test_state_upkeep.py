@@ -38,9 +38,7 @@ def test_adding_refuses_what_cannot_be_a_source(repository: Repository) -> None:
         asked = {"type": "claude-local", "path": str(repository.home), "name": "other", **more}
         kind, path = asked.pop("type"), asked.pop("path")
         with pytest.raises(MemdeckError) as caught:
-            add_source(
-                repository.store, kind, path, home=repository.home, folder="/", actor=ACTOR, now=repository.at, **asked
-            )
+            add_source(repository.store, kind, path, home=repository.home, actor=ACTOR, now=repository.at, **asked)
         return caught.value.code
 
     assert code(name="claude") == "state.source.exists"
