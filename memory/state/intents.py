@@ -86,7 +86,6 @@ INTENTS = (
             r"|organi[sz]ed\b", "parts"),
     _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),
     _intent(r"most of the code\b|largest (?:part|folder)", "area"),
-    _intent(r"\bwho\b.*\bus(?:es|ing|e)\b|\bused by\b|\busers\b", "users"),
     _intent(r"\b(?:what|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
 )  # fmt: skip
 """The intents; the first whose facts have all other words of the question answers it."""

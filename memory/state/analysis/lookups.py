@@ -15,7 +15,7 @@ from memory.base.safe_text import plural
 from memory.base.words import camel_parts, content_words, stem
 from memory.state.projections import code
 
-from .documents import cut, ended, first_sentence, listed, plain, sections_of
+from .documents import cut, ended, first_sentence, listed, plain
 from .ecosystems import Place
 from .manifests import Project, main_package, projects_of
 from .modules import described, header
@@ -96,15 +96,11 @@ _RELEASE_SCRIPT = re.compile(r"release|publish")
 _LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
-_ARE_USERS = re.compile(r"\b(?:is used by|projects (?:are )?(?:built )?us(?:e|ing)|are built using)\b", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
 _DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
 _CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
-_USERS = re.compile(
-    r"\b(?:used by|users|adopters|showcase|who(?:'s| is)? us(?:es|ing)|projects using|in production)\b", re.IGNORECASE
-)
 _KINDS = (
     "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
     "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
@@ -220,7 +216,10 @@ class Lookups:
         flows = [path for path in self.tree.files if path.startswith(".github/workflows/")]
         tagged = [path for path in flows if _ON_TAGS.search(self.tree.text(path))]
         files = [path for path in self.tree.files if path in tagged or _RELEASE.fullmatch(path)]
-        named = [f"`{path}`{' (runs on tags)' * (path in tagged)}" for path in files] + self._scripts(_RELEASE_SCRIPT)
+        named = [f"`{path}`{' (runs on tags)' * (path in tagged)}" for path in files]
+        for project in self.projects:
+            run, scripts = project.ecosystem.run.get(project.manager, ""), project.scripts.items()
+            named += [f"`{run} {one}` ({code(words)})" for one, words in scripts if _RELEASE_SCRIPT.fullmatch(one)]
         if named:
             yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
 
@@ -245,15 +244,6 @@ class Lookups:
                     run = f"{project.ecosystem.run.get(project.manager, '')} {name}"
                     yield Fact(f"`{run}` lints with `{found}` (`{project.manifests[0]}`).", project.manifests[0])
 
-    def _scripts(self, name: re.Pattern[str]) -> list[str]:
-        """Return the scripts of manifests with a name, each as it is run, with its words."""
-        return [
-            f"`{project.ecosystem.run.get(project.manager, '')} {one}` ({code(words)})"
-            for project in self.projects
-            for one, words in project.scripts.items()
-            if name.fullmatch(one)
-        ]
-
     def _tests(self) -> Iterator[Fact]:
         tests = [path for path in self.tree.files if is_test(path) and language_of(path)]
         folders = Counter(
@@ -274,17 +264,6 @@ class Lookups:
         told = [one for one in subjects if re.search(r"\w", one) and not _BUMP.match(one)] or subjects
         if told:
             yield Fact(f"The last commits: {'; '.join(f'“{subject}”' for subject in told[:5])}.", ".git")
-
-    def _users(self) -> Iterator[Fact]:
-        path = self.tree.readme() or ""
-        for section in sections_of(self.tree.text(path), path):
-            names = [re.split(r"[:–—(]|\. | - ", one.text)[0].strip() for one in section.items]
-            told = [section.title] if _USERS.search(section.title) else [*filter(_ARE_USERS.search, section.paragraphs)]
-            if told and (names or told[0] != section.title):
-                said = (
-                    f"{first_sentence(told[0]).rstrip(':')}: {listed(names, 8)}" if names else first_sentence(told[0])
-                )
-                yield Fact(f"{ended(said)} (`{path}`)", path)
 
     def passages(self) -> Iterator[Fact]:
         """Yield the sentences and commands that the repository itself writes for people."""
