@@ -83,7 +83,9 @@ def ask(memory: StateFiles, question: str, *, mode: str | None = None, scope: st
     # A checkpoint may repeat the bundle: the first item that says it is cited.
     quoted: dict[str, str] = {}
     for item, _, _ in hits:
-        quoted.setdefault(item.said, f"{some_sentences(item.said, _LONGEST)} [{item.id}, {item.file}]")
+        # Of two names that are compared both are told.
+        said = item.said if item.topic == "named" else some_sentences(item.said, _LONGEST)
+        quoted.setdefault(item.said, f"{said} [{item.id}, {item.file}]")
     why = f"nothing in the scope {scope} is about it"
     for item, _, words in hits[:1]:
         why = f"{item.place} " + (f"has {', '.join(words)}" if words else "is what the question asks for")

@@ -284,7 +284,7 @@ class Lookups:
                     break
                 below += [_CREDIT.sub("", _ITEM.sub("", line)).strip()] if _ITEM.match(line) else []
             if below:
-                title = lines[start].strip("#=[] :")
+                title = re.sub(r"[\[\]]", "", lines[start]).strip("#= :")
                 yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
 
     def declaring(self, words: Iterable[str]) -> Iterator[Fact]:
