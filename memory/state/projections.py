@@ -200,10 +200,7 @@ def _project_map(bundle: Bundle) -> list[str]:
         notes[next((name for name, form in _NOTES.items() if form.match(note)), "Notes")].append(inline(note))
     known = ((name, project[key]) for name, key in _FACTS.items() if project[key] not in ("none", SEVERAL))
     facts = [*(f"{name}: {inline(value)}" for name, value in known), *notes["Engineering facts"]]
-    # Where the documents tell the commands, a usual one for a single test is left out.
-    quoted = any(one.startswith("From ") for one in notes["How to work on it"])
-    more = (one for one in notes["Commands"] if not (quoted and one.startswith("Single test")))
-    commands = [*_commands(bundle), *more]
+    commands = [*_commands(bundle), *notes["Commands"]]
     commands.sort(key=lambda one: (not one.startswith("Set up"), not one.startswith(("Test", "Single test"))))
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),

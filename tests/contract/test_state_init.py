@@ -258,7 +258,8 @@ def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, 
 def test_one_test_is_run_as_all_are(place: Place, run: str, one: str | None) -> None:
     """Only a tool that the project runs itself tells how one test is run: a target or script may do more."""
     files = {"kiln.py": "x = 1\n", "Makefile": "test:\n\tpytest\n", "tox.ini": "[testenv]\ncommands = pytest\n"}
-    notes = made(place, {**files, "AGENTS.md": f"# Kiln\n\nRun `{run}`.\n"})["projectMap"]["architectureNotes"]
+    ci = f"jobs:\n  a:\n    steps:\n    - run: {run}\n"
+    notes = made(place, {**files, ".github/workflows/ci.yml": ci})["projectMap"]["architectureNotes"]
     assert [note for note in notes if note.startswith("Single test")] == (
         [f"Single test: `{one}` (usual)."] if one else []
     )
