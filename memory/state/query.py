@@ -435,9 +435,7 @@ def _of_bundle(bundle: Json, created: str) -> Iterator[QueryItem]:
             path = values.get("path", one if topic == "path" else "")
             proof = code(path) if path else inline(one.partition(": ")[2] if topic == "state" and ": " in one else one)
             part = item(f"{name}-{number + 1}", about, f"{where}[{number}]", text, proof, titles.format_map(values))
-            # What is only usual is no answer where the documents tell the commands.
-            if part.file != STATE or not text.endswith("(usual)."):
-                yield part
+            yield part
             if topic == "entry point" and re.search("`: The (?:command|program)", text):
                 yield part._replace(topic="program")
     if paths := bundle["projectMap"]["firstFilesToRead"]:
