@@ -15,13 +15,13 @@ from typing import Any
 from memory.base.recurrence_words import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.config_edits import config as settings
-from memory.files.config_edits import set_setting, unset_setting
-from memory.files.contacts import KINDS as CONTACT_KINDS
-from memory.files.contacts_edits import contacts
+from memory.files.config.edits import config as settings
+from memory.files.config.edits import set_setting, unset_setting
+from memory.files.contacts.edits import contacts
+from memory.files.contacts.model import KINDS as CONTACT_KINDS
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
-from memory.files.knowledge_edits import knowledge
+from memory.files.knowledge.edits import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
 from memory.files.refs import identity_hex

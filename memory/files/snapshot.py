@@ -20,11 +20,11 @@ from .refs import Past, Place, identity_hex
 from .tasks.reading import Head
 
 if TYPE_CHECKING:
-    from .config import Config
-    from .contacts import Contacts
+    from .config.model import Config
+    from .contacts.model import Contacts
     from .journal.model import Journal
-    from .knowledge import Knowledge
-    from .monitors import Monitors
+    from .knowledge.model import Knowledge
+    from .monitors.model import Monitors
     from .plans.model import Plans
     from .tasks.model import TaskList
 
@@ -73,11 +73,11 @@ class Views:
 _READERS = {
     "tasks.md": "tasks.model:TaskList",
     "journal.md": "journal.model:Journal",
-    "knowledge.md": "knowledge:Knowledge",
-    "contacts.md": "contacts:Contacts",
+    "knowledge.md": "knowledge.model:Knowledge",
+    "contacts.md": "contacts.model:Contacts",
     "orchestration.md": "plans.model:Plans",
-    "monitors.md": "monitors:Monitors",
-    "config.md": "config:Config",
+    "monitors.md": "monitors.model:Monitors",
+    "config.md": "config.model:Config",
 }
 """The module in this folder, and the class in it, that reads a file and its archives."""
 

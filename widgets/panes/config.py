@@ -10,8 +10,17 @@ from typing import Any, ClassVar
 from memory.base.cron import describe
 from memory.base.safe_text import plural
 from memory.base.values import split_field
-from memory.files.config import BOOLEAN_KEYS, CRON_KEYS, SETTINGS, UNUSED, Config, Declared, Setting, value_problem
-from memory.files.config_edits import set_setting, unset_setting
+from memory.files.config.edits import set_setting, unset_setting
+from memory.files.config.model import (
+    BOOLEAN_KEYS,
+    CRON_KEYS,
+    SETTINGS,
+    UNUSED,
+    Config,
+    Declared,
+    Setting,
+    value_problem,
+)
 from memory.files.fields.values import Value
 from memory.files.snapshot import Snapshot
 from widgets.detail import Labelled, Prose

@@ -12,7 +12,7 @@ from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, Edits, Refs, Step, one_line, started_document, with_bullet, with_bullets
 from memory.files.find import find_knowledge
-from memory.files.knowledge import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
+from memory.files.knowledge.model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
 from memory.files.operations import Call, EntryGroup
 from memory.files.refs import Place
 from memory.operations import Context, Day, Ref, Used, argument, option

@@ -10,7 +10,7 @@ from memory.document import Document
 from memory.document.lines import insert_line, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
 from memory.errors import UsageError
-from memory.files.contacts import FILE, KINDS, Contact, Contacts, channel_id, places_of, read_person, tables_of
+from memory.files.contacts.model import FILE, KINDS, Contact, Contacts, channel_id, places_of, read_person, tables_of
 from memory.files.edit import (
     Edit,
     Edits,

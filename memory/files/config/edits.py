@@ -8,7 +8,7 @@ from datetime import datetime
 from memory.base.values import split_field
 from memory.document import Document, Section
 from memory.errors import NotFoundError, UsageError
-from memory.files.config import FILE, SETTINGS, Setting, meant_key, unknown_key_words, value_problem
+from memory.files.config.model import FILE, SETTINGS, Setting, meant_key, unknown_key_words, value_problem
 from memory.files.edit import Edit, changed_value, check_field_value, started_document, with_end
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Group, Kind, argument, option

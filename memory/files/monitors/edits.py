@@ -9,7 +9,7 @@ from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Step, one_line, started_document, titled
 from memory.files.find import find_monitor
-from memory.files.monitors import FILE, SCHEMA, SECTION, Monitors, plain_section
+from memory.files.monitors.model import FILE, SCHEMA, SECTION, Monitors, plain_section
 from memory.files.snapshot import Snapshot
 
 _CODE, _NAME = "monitor.name", "the name of a monitor"

@@ -1,0 +1,3 @@
+"""Knowledge: sections of entries, read and edited."""
+
+from __future__ import annotations
