@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 from memory.document import Document, parse
@@ -73,3 +74,12 @@ def changed_lines(before: str, now: str) -> tuple[list[str], list[str]]:
 def restore(workspace: Workspace, ref: str, *, actor: str, now: datetime) -> Outcome:
     """Bring an archived entry back in a change of a workspace."""
     return workspace.change("restore", lambda snapshot: restore_entry(snapshot, ref, now=now), actor=actor, now=now)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    """Return the bytes of all files below a folder but those of memdeck's own folders."""
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and ".memdeck" not in path.parts
+    }

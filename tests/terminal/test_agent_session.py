@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.servers.mcp.serving import contents, memdeck, serving
+from tests.app.servers.mcp.serving import memdeck, serving
 from tests.desks import make_workspace
+from tests.memory_files import contents
 from tests.patience import until
 from tests.terminal.conftest import HOUSE, NOW
 from tests.terminal.tmux import Terminal, needs_tmux

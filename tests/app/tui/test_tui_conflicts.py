@@ -9,7 +9,7 @@ import pytest
 from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import remove_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, task_of, type_text
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.pick import Pick
@@ -19,11 +19,6 @@ from widgets.input.form import Form
 FIRST = "Deploy v2.1 to staging"
 RUNNING = "Monitor API latency"
 ASSIGNED = ("e", "down", "down", "down", "down")
-
-
-def task_of(workspace: Workspace, title: str) -> object:
-    """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def edit(workspace: Workspace, title: str = FIRST, /, **fields: str) -> None:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from memory.files.tasks.edits import edit_task
 from memory.storage.private.drafts import Draft, Drafts
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, task_of, type_text
 from tests.patience import within
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
@@ -31,11 +31,6 @@ def files_of(workspace: Workspace) -> list[Path]:
     """The files of drafts on the disk."""
     assert workspace.state is not None
     return sorted((workspace.state.folder.path / "drafts").glob("*.json"))
-
-
-def task_of(workspace: Workspace, title: str) -> object:
-    """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def a_draft(workspace: Workspace, **values: str) -> Draft:

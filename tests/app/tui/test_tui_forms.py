@@ -6,18 +6,13 @@ from pathlib import Path
 
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running, type_text
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, task_of, type_text
 from tests.widgets.harness import screen_text
 from widgets.dialogs.pick import Confirm, Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
 FIRST = "Deploy v2.1 to staging"
-
-
-def task_of(workspace: Workspace, title: str) -> object:
-    """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspace) -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from memory.files.tasks.edits import edit_task
 from memory.workspace import Workspace
-from tests.app.tui.tui_helpers import NOW, make_app, press, running
+from tests.app.tui.tui_helpers import NOW, make_app, press, running, task_of
 from tests.reviewing import let_agents
 from tests.widgets.harness import screen_text
 from widgets.dialogs.dialogs import Preview
@@ -20,11 +20,6 @@ AGENT = "agent:builder"
 def ref_of(workspace: Workspace, title: str) -> str:
     """The ref of the task of a title."""
     return next(task.ref for task in workspace.snapshot().tasks.items if task.title == title)
-
-
-def task_of(workspace: Workspace, title: str) -> object:
-    """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
 
 
 def edit(workspace: Workspace, title: str, /, actor: str = AGENT, days: int = 0, **fields: str) -> str:

@@ -20,11 +20,6 @@ FIRST = "Deploy v2.1 to staging"
 RUNNING = "Monitor API latency"
 
 
-def task_of(workspace: Workspace, title: str) -> object:
-    """The task of a title as the files have it now."""
-    return next(task for task in workspace.snapshot().tasks.items if task.title == title)
-
-
 def section_of(workspace: Workspace, title: str) -> str:
     """Where the task of a title stands in the files."""
     return next(task.section for task in workspace.snapshot().tasks.items if task.title == title)

@@ -128,3 +128,8 @@ NAMES = {
     ",": "comma",
     ".": "full_stop",
 }
+
+
+def task_of(workspace: Workspace, title: str) -> object:
+    """The task of a title as the files have it now."""
+    return next(task for task in workspace.snapshot().tasks.items if task.title == title)

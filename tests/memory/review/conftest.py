@@ -22,15 +22,6 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace.open(make_workspace(tmp_path), state_home=tmp_path / "records")
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    """Return the bytes of all files but memdeck's own."""
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file() and ".memdeck" not in path.parts
-    }
-
-
 def allowed(workspace: Workspace, build: Build, actor: str = AGENT) -> Outcome:
     """Make a change in an agent's name that has to be made at once."""
     outcome = workspace.change("tasks.edit", build, actor=actor, now=NOW)

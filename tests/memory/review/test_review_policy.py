@@ -21,8 +21,9 @@ from memory.review.policy import decide, read_policy, set_rule
 from memory.systems.entries import EntryAccess
 from memory.workspace import Workspace
 from tests.desks import AGENT, NOW, open_desk, with_state
+from tests.memory_files import contents
 
-from .conftest import allowed, contents, held
+from .conftest import allowed, held
 
 TASK = "Deploy v2.1"
 

@@ -12,6 +12,7 @@ from memory.errors import ConflictError, MemdeckError, NotFoundError, UsageError
 from memory.history.undo import revert_in
 from memory.systems.entries import EntryAccess, error_json
 from tests.desks import AGENT, make_workspace, open_desk, with_state
+from tests.memory_files import contents
 
 ADDED: dict[str, tuple[str, dict[str, Any], str | None]] = {
     "tasks": (
@@ -59,14 +60,6 @@ def _desk(root: Path, tmp_path: Path) -> Iterator[EntryAccess]:
     desk.close()
 
 
-def _bytes(root: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file() and ".memdeck" not in path.parts
-    }
-
-
 @pytest.mark.parametrize("kind", ADDED)
 def test_an_entry_of_each_kind_is_added_read_edited_and_removed(desk: EntryAccess, kind: str) -> None:
     """What was added reads back under its ref and hash, an edit gives another hash, and what is removed is gone."""
@@ -99,7 +92,7 @@ def test_a_stale_hash_changes_nothing(desk: EntryAccess, root: Path, kind: str) 
     """An edit and a removal with another hash are refused with the entry as it is, and no byte is written."""
     title, fields, text = ADDED[kind]
     made = desk.add(kind, title, fields, text, actor=AGENT)
-    before = _bytes(root)
+    before = contents(root)
     for act in (
         lambda: desk.edit(made["ref"], "0" * 12, EDITED.get(kind, {"text": "x"}), actor=AGENT),
         lambda: desk.remove(made["ref"], "0" * 12, actor=AGENT),
@@ -109,7 +102,7 @@ def test_a_stale_hash_changes_nothing(desk: EntryAccess, root: Path, kind: str) 
         told = error_json(caught.value)["error"]
         assert told["code"] == "entry.stale"
         assert told["details"]["entry"] == desk.read(made["ref"])["entries"][0]
-    assert _bytes(root) == before
+    assert contents(root) == before
 
 
 def test_a_stale_edit_says_what_changed(desk: EntryAccess) -> None:
@@ -128,10 +121,10 @@ def test_a_stale_edit_says_what_changed(desk: EntryAccess) -> None:
 def test_text_that_is_sent_back_changes_nothing(desk: EntryAccess, root: Path, kind: str) -> None:
     """The text of an entry as it was read is its source: to send it back writes no byte."""
     entry = desk.read(desk.read(kind=kind)["entries"][-1]["ref"])["entries"][0]
-    before = _bytes(root)
+    before = contents(root)
     made = desk.edit(entry["ref"], entry["hash"], text=entry["text"], actor=AGENT)
     assert made["hash"] == entry["hash"]
-    assert _bytes(root) == before
+    assert contents(root) == before
 
 
 def test_hidden_characters_are_shown_and_come_back_as_they_were(desk: EntryAccess, root: Path) -> None:
@@ -182,10 +175,10 @@ def test_search_has_pages_and_refs_for_everything(desk: EntryAccess) -> None:
 )
 def test_no_path_leaves_the_memory_of_an_agent(desk: EntryAccess, root: Path, path: str) -> None:
     """A block is added to the agent's memory files only, whatever path is sent."""
-    before = _bytes(root.parent)
+    before = contents(root.parent)
     with pytest.raises(MemdeckError):
         desk.add("typed", "Evil", {"path": path}, "x", actor=AGENT)
-    assert {name: data for name, data in _bytes(root.parent).items() if "records" not in name} == {
+    assert {name: data for name, data in contents(root.parent).items() if "records" not in name} == {
         name: data for name, data in before.items() if "records" not in name
     }
 
@@ -217,11 +210,11 @@ def test_no_path_leaves_the_memory_of_an_agent(desk: EntryAccess, root: Path, pa
 )
 def test_wrong_calls_say_what_is_wrong(desk: EntryAccess, root: Path, wrong: Any, code: str) -> None:
     """A wrong call has a stable code and writes nothing."""
-    before = _bytes(root)
+    before = contents(root)
     with pytest.raises(UsageError) as caught:
         wrong(desk)
     assert caught.value.code == code
-    assert _bytes(root) == before
+    assert contents(root) == before
 
 
 def test_answers_are_bounded_and_what_was_cut_is_never_written(desk: EntryAccess, root: Path) -> None:
@@ -237,7 +230,7 @@ def test_answers_are_bounded_and_what_was_cut_is_never_written(desk: EntryAccess
         page = desk.read(kind="tasks", limit=50, cursor=page["cursor"])
         count += len(page["entries"])
     assert count == 32
-    before = _bytes(root)
+    before = contents(root)
     for entry in (
         desk.read(made["ref"])["entries"][0],
         desk.read(kind="typed", filter={"title": "Long"})["entries"][0],
@@ -252,7 +245,7 @@ def test_answers_are_bounded_and_what_was_cut_is_never_written(desk: EntryAccess
         desk.edit(listed["ref"], listed["hash"], text=listed["text"], actor=AGENT)
     assert caught.value.code == "entry.cut"
     desk.edit(shorter["ref"], shorter["hash"], text="All new.", actor=AGENT)
-    assert _bytes(root).keys() == before.keys()
+    assert contents(root).keys() == before.keys()
 
 
 def test_days_of_a_filter_are_words_or_dates(desk: EntryAccess) -> None:

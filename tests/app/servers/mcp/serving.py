@@ -133,12 +133,3 @@ def memdeck(root: Path, *words: str) -> Json:
     assert done.returncode == 0, done.stderr
     found: Json = json.loads(done.stdout)
     return found
-
-
-def contents(root: Path) -> dict[str, bytes]:
-    """Return all bytes of a workspace but those of memdeck's own folders."""
-    return {
-        path.relative_to(root).as_posix(): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file() and ".memdeck" not in path.parts
-    }

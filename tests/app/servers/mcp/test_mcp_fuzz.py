@@ -12,8 +12,9 @@ import pytest
 
 from tests.desks import make_workspace
 from tests.examples import WHOLE
+from tests.memory_files import contents
 
-from .serving import Json, Server, contents, serving
+from .serving import Json, Server, serving
 
 SEEDS = range(0, 100, 1 if os.environ.get("MEMDECK_BURSTS") == "all" else 10 if WHOLE else 100)
 """Each session is a process of its own; `make torture` has all of them."""

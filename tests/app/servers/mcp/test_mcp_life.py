@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.desks import make_workspace
+from tests.memory_files import contents
 from tests.patience import PATIENCE, line_of, until
 
-from .serving import COMMAND, contents, environment, serving
+from .serving import COMMAND, environment, serving
 
 
 def test_requests_before_the_end_of_the_input_are_answered(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.desks import make_workspace
+from tests.memory_files import contents
 from tests.patience import PATIENCE, within
 
-from .serving import COMMAND, contents, environment, memdeck, serving
+from .serving import COMMAND, environment, memdeck, serving
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
