@@ -139,6 +139,8 @@ class Shell(LateTimers, App[int]):
     ToastRack { margin-bottom: 1; }
     ModalScreen ToastRack { dock: top; align: right top; margin: 0; }
     ModalScreen Toast { border: none; border-left: outer $border; }
+    JumpScreen ToastRack { dock: bottom; align: right bottom; margin: 0 0 1 0; }
+    JumpScreen Toast { border: round $border; }
     .-depth-16 ModalScreen { background: $background 48%; }
     .-ascii Frame { border: ascii $border-blurred; }
     .-ascii Frame.-within { border: ascii $border; }
