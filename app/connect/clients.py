@@ -27,14 +27,14 @@ WORDS = (
     "did in the journal before you finish.",
 )
 ACTOR = "MEMDECK_ACTOR"
-"""The variable that names the actor of what a client's shell does with memdeck."""
+"""The environment variable with the actor of memdeck commands that run in a client's shell."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionTarget:
     """The target of a connection: one client, in one project or for a user, and how memdeck is started.
 
-    With `everywhere` its parts are in all files that the client may read, not only in those that it reads now.
+    With `everywhere` the connection is in every file that the client may read, not only in those that it reads now.
     """
 
     client: str
@@ -65,7 +65,7 @@ class ConnectionTarget:
         return shlex.join([*self.command, "hook", event, "--client", self.client])
 
     def first_of(self, folder: Path, *names: str) -> list[Path]:
-        """Return the first file of a folder that exists, else the last; with `everywhere` all that exist."""
+        """Return the first of the names that exists in a folder, else the last; with `everywhere` all that exist."""
         there = [folder / name for name in names if os.path.isfile(folder / name)] or [folder / names[-1]]
         return [*dict.fromkeys(there)] if self.everywhere else there[:1]
 
@@ -96,7 +96,7 @@ def _entry(setting: ConnectionTarget, **more: Any) -> dict[str, Any]:
 def _instructions(setting: ConnectionTarget, user: str | Path | None, *names: str) -> list[ConnectionPart]:
     """Return the instructions for the agent: in the first of the project's files that exists, else in the last.
 
-    `user` is the user's own file, absolute or from the home folder on; None if the client has none.
+    `user` is the user's own file, absolute or relative to the home folder; None if the client has none.
     """
     if setting.user:
         return [InstructionBlock(setting.home / user, WORDS)] if user is not None else []
@@ -211,8 +211,8 @@ def _opencode(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
 def _plugin(setting: ConnectionTarget) -> str:
     """Return the plugin that passes the text of the session start to the model.
 
-    OpenCode asks for each request of a session; the text is made once, so that the requests begin alike. A title is
-    made without it.
+    OpenCode calls it for every request. The text is made once a session, so that all requests begin with the same
+    words; the request that makes a session's title does not get it.
     """
     words = json.dumps([*setting.command, "hook", "session-start", "--client", setting.client])
     return f"""// Written by `memdeck connect opencode`; `memdeck disconnect opencode` takes it away.

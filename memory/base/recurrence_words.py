@@ -175,7 +175,7 @@ class _Reader:
         return self._in_month(rest, minute, hours, months) or self._fail()
 
     def _days(self, words: str, minute: str, hours: str, *, bare: bool) -> Recurrence:
-        """Return that of days: weekdays, `mon and wed`, `mon-fri`, `first mon of the month`, `1st`, `24 dec`."""
+        """Return a recurrence by days: `mon and wed`, `mon-fri`, `first mon of the month`, `1st`, `24 dec`."""
         if words == "" and not bare:
             raise self._unknown()
         if words in ("weekdays", "weekday", "workdays", "workday"):
@@ -202,7 +202,7 @@ class _Reader:
         raise self._unknown()
 
     def _in_month(self, words: str, minute: str, hours: str, months: str) -> Recurrence | None:
-        """Return that of days of the month: `1st`, `1st and 15th`, `day 3`, `last day`, `first mon`; else None."""
+        """Return a recurrence by days of the month: `1st and 15th`, `day 3`, `last day`, `first mon`; else None."""
         words = re.sub(r",? ?\b(?:of (?:the|every|each) )?months?$", "", words).removeprefix("on ").strip(" ,")
         words = words.removeprefix("the ").strip()
         if words in ("last day", "last"):

@@ -1,3 +1,3 @@
-"""Days, months and years."""
+"""Calendar widgets: a month as a grid, a year as a heat map."""
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from widgets.text.glyphs import Glyphs
 from widgets.text.styled_text import Line, Piece, line
 
 LABEL = 4
-"""Cells of the names of days at the left."""
+"""The width of the day names at the left, in cells."""
 
 ROWS = 10
 """Lines of a map: months, seven days, a blank one, the legend."""
@@ -87,7 +87,7 @@ class YearMap(Drawing, Widget):
 
     @property
     def weeks(self) -> list[list[date]]:
-        """The weeks that fit, up to today or, a page at a time, up to where the chosen day is."""
+        """The weeks shown: as many as fit, up to today, and paged until the chosen day is among them."""
         room = max(1, min(WEEKS, self.content_size.width - LABEL))
         last = max(self.today, self.day)
         while self.day < weeks_until(last, room)[0][0]:
@@ -114,7 +114,7 @@ class YearMap(Drawing, Widget):
 
 
 class YearScreen(Dialog, ModalScreen["date | None"]):
-    """Returns the chosen day; None when left."""
+    """Returns the chosen day; None if it is closed without a choice."""
 
     DEFAULT_CSS: ClassVar[str] = f"""
     YearScreen {{

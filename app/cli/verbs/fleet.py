@@ -1,4 +1,4 @@
-"""`memdeck fleet agent` and `serve`: the agent of a host, and the fleet for programs and a browser."""
+"""`memdeck fleet agent` publishes the workspaces of this host; `serve` offers the fleet to programs and a browser."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ GROUPS = {
     "focus": "Panes",
     "fleet": "Panes",
 }
-"""The groups of the help, by the first word of a command's id; the others are about entries."""
+"""The groups of the help, by the first word of a command's id; other ids are in the group of entries."""
 
 
 @cache
@@ -318,7 +318,7 @@ PINNED = ("change.undo", "list.filter", "app.palette", "app.help")
 
 
 OPEN = "list.open"
-"""The key of lists that opens the row under the cursor."""
+"""The id of the key of lists that opens the row under the cursor."""
 
 
 def live_actions(now: Situation) -> list[Command]:
@@ -327,7 +327,7 @@ def live_actions(now: Situation) -> list[Command]:
 
 
 def hint_names(now: Situation) -> dict[str, str]:
-    """Return what the footer calls each available action, by id; empty if it does not name it now."""
+    """Return what the footer calls each available action, by id; empty if the footer leaves it out now."""
     found, part = {}, getattr(now.item, "part", "")
     for action in live_actions(now):
         needs = action.needs
@@ -342,7 +342,7 @@ def hint_names(now: Situation) -> dict[str, str]:
 
 
 def reason(app: App[Any], action: Command, pane_id: str) -> str:
-    """Return what an action lacks that does nothing now: the pane in which it works, or what its condition says."""
+    """Return why an action cannot run now: the pane that it needs, or the reason of its condition."""
     panes = action.needs.panes
     if not panes or pane_id in panes:
         return with_keys(action.needs.why, app)

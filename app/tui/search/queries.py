@@ -26,7 +26,7 @@ class SearchQueries(Part):
     """Runs the search. Nothing is imported or opened before the first search."""
 
     def set_up(self) -> None:
-        """Nothing was asked yet."""
+        """Start with no searcher and no screen."""
         self._searcher: Searcher | None = None
         self._lock = threading.Lock()
         self._screen: SearchScreen | None = None
@@ -86,7 +86,7 @@ class SearchQueries(Part):
         return read_query(text, lambda day: read_day(day, today))
 
     def _ready(self) -> Searcher:
-        """Return the searcher: the same for the query and the index, which ask for it at the same moment."""
+        """Return the searcher, made on first use: queries and the index share it, and may ask at the same moment."""
         with self._lock:
             if self._searcher is None:
                 self._searcher = searcher_of(self.workspace)
@@ -133,7 +133,7 @@ class SearchQueries(Part):
             self._screen.ask_again()
 
     def _ask_again(self) -> None:
-        """Show what was indexed since."""
+        """Run the query again while the index is still growing."""
         if self._updating and self._screen is not None:
             self._screen.ask_again()
             self.app.set_timer(AGAIN_SECONDS, self._ask_again)

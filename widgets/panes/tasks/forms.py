@@ -71,7 +71,7 @@ HELP = "anywhere: !high @name #tag; at the end: a date, daily, every fri"
 
 
 def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) -> str:
-    """Return what a line means, a part a line; `short`: priority, assignee and tags share one line."""
+    """Return what a typed task means, each part on its own line; `short`: priority, assignee and tags share one."""
     if not text.strip():
         return HELP
     found = read_quick(text, now, zone)
@@ -91,5 +91,5 @@ def quick_words(text: str, now: datetime, zone: tzinfo, *, short: bool = False) 
 
 
 def unread_words(words: str) -> str:
-    """Return the sentence about words that begin like a recurrence and are none."""
+    """Return the sentence about words that begin like a recurrence but are not one."""
     return f"“{clip(words, 40)}” is not a recurrence; it stays in the title"
