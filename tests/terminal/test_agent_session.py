@@ -57,7 +57,7 @@ def test_a_removal_is_proposed_accepted_seen_and_taken_back(tmp_path: Path, undo
             terminal.wait_for("by    builder")
             assert contents(root) == before
             terminal.press("a")
-            terminal.wait_for(" 1 waiting")
+            terminal.wait_for("The check of this monitor.")
             (told,) = until(
                 lambda: [one for one in server.call("review")["proposals"] if one["state"] != "waiting"],
                 terminal.screen,
