@@ -18,8 +18,9 @@ from memory.search.searcher import Text, rank
 
 from . import intents
 from .analysis.documents import some_sentences
-from .analysis.lookups import Lookups, folded_name, stem_of
+from .analysis.lookups import Lookups
 from .analysis.passages import Fact
+from .analysis.tree import folded_name, stem_of
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, STATE, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import MODES, Intent, Mode, mode_of

@@ -28,7 +28,7 @@ from .documents import (
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
-from .tree import MOST_FILES, Tree, is_aside, is_document, language_of
+from .tree import MOST_FILES, Tree, is_aside, is_document, language_of, stem_of
 from .uses import weights
 
 _GUIDE = re.compile(
@@ -88,7 +88,7 @@ class _Repository:
         self.readme = tree.readme()
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
-        by_name = {path.rpartition("/")[2].partition(".")[0].lower(): path for path in reversed(guides)}
+        by_name = {stem_of(path).lower(): path for path in reversed(guides)}
         self.guides = sorted(by_name.values(), key=lambda path: ("releas" in path.lower(), path.count("/")))[
             :_MOST_GUIDES
         ]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .ci import Line, ci_files, jobs_of, lines_of
 from .documents import as_markdown, listed, plain
 from .manifests import Project
-from .tree import Tree, is_aside, is_test
+from .tree import Tree, is_aside, is_test, stem_of
 
 SET_UP, ONE_TEST, _CHECKS = "set up", "single test", ("types", "lint", "format")
 _PURPOSES = {SET_UP: "Gets what it needs", "test": "Runs the tests", ONE_TEST: "Runs one of them",
@@ -256,7 +256,7 @@ class Told(NamedTuple):
 def _told(tree: Tree) -> list[Told]:
     """Return the sections with code in the guides, and those of the README about the work on the project."""
     guides = [path for path in tree.files if _GUIDE.fullmatch(path)]
-    guides = [*{path.rpartition("/")[2].partition(".")[0].lower(): path for path in reversed(guides)}.values()]
+    guides = [*{stem_of(path).lower(): path for path in reversed(guides)}.values()]
     guides.sort(key=lambda path: (path.count("/"), not path.lower().startswith(("agents", "claude"))))
     return [one for path in guides for one in _sections(tree, path)] + _sections(tree, tree.readme() or "", _OF_WORK)
 

@@ -20,7 +20,7 @@ from .ecosystems import Place
 from .manifests import Project, main_package, projects_of
 from .modules import described, header
 from .passages import Fact, passages
-from .tree import Tree, is_document, is_generated, is_test, language_of
+from .tree import Tree, folded_name, is_document, is_generated, is_test, language_of, stem_of
 
 
 def _text(pattern: str) -> re.Pattern[str]:
@@ -373,16 +373,6 @@ def _comment_of(text: str, found: re.Match[str]) -> str:
             break
     inside = _DOCSTRING.match(text, found.start())
     return described("\n".join(above), 2) or (described(inside[1], 2) if inside is not None else "")
-
-
-def stem_of(path: str) -> str:
-    """Return the name of a file or folder without its ending."""
-    return path.rpartition("/")[2].partition(".")[0]
-
-
-def folded_name(name: str) -> str:
-    """Return a name without signs and case, as names are compared."""
-    return re.sub(r"[\W_]", "", name).lower()
 
 
 def _stems(path: str) -> set[str]:

@@ -15,7 +15,7 @@ from memory.state.files.model import UNDESCRIBED
 
 from .documents import Sayings, capital, ended, first_sentence, is_said, opening_of, plain, sections_of
 from .manifests import Package, Project, main_package
-from .tree import HASHED, SOURCE_FOLDERS, Tree, language_of
+from .tree import HASHED, SOURCE_FOLDERS, Tree, folded_name, language_of, stem_of
 
 MOST_MODULES = 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
@@ -233,21 +233,21 @@ def _of_file(tree: Tree, path: str) -> str:
     """
     if (said := header(tree, path)) or language_of(path) == "C":
         return said
-    text, bare = tree.text(path), path.rpartition("/")[2].partition(".")[0]
-    file = _folded(bare)
+    text, bare = tree.text(path), stem_of(path)
+    file = folded_name(bare)
     inside = dict(_CLASS.findall(text[:_MOST_TEXT]))
     found: dict[str, str] = {}
     for comment, line in _comments(text, path):
-        if (named := _DECLARED.match(line)) and _is_about(file, _folded(named[1]), line):
+        if (named := _DECLARED.match(line)) and _is_about(file, folded_name(named[1]), line):
             found.setdefault(named[1], described(inside.get(named[1], comment), _WORDS))
     # The thing itself says more than what makes it.
     names = sorted(
-        (name for name, said in found.items() if said), key=lambda name: (_folded(name) != file, name != bare)
+        (name for name, said in found.items() if said), key=lambda name: (folded_name(name) != file, name != bare)
     )
     if not names:
         return ""
     name, said = names[0], found[names[0]]
-    told = _folded(name) == file or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said)
+    told = folded_name(name) == file or re.match(rf"(?:The )?{re.escape(name)} \w+s\b", said)
     return said if told else f"`{name}`: {said}"
 
 
@@ -257,10 +257,6 @@ def _is_about(file: str, name: str, line: str) -> bool:
     """
     short = _MADE.sub("", name) if re.match(r"\s*(?:export|pub|public|def)\b", line) else name
     return short.startswith(file) and len(short) - len(file) < 3
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
 
 
 _MADE = re.compile(r"\A(?:define|create|make|new|use|get)(?=\w{3})")
@@ -299,8 +295,9 @@ def header(tree: Tree, path: str) -> str:
         return described("".join(_DOCSTRING.findall(text)[0]) if _DOCSTRING.match(text) else "", _FEWEST)
     if end in ("ex", "exs"):
         # The module that the file is named after, else the first one.
-        stem, modules = _folded(path.rpartition("/")[2].partition(".")[0]), [*_MODULES.finditer(text)]
-        about = next((one for one in modules if _folded(one[2].rpartition(".")[2]) == stem), next(iter(modules), None))
+        stem, modules = folded_name(stem_of(path)), [*_MODULES.finditer(text)]
+        named = [one for one in modules if folded_name(one[2].rpartition(".")[2]) == stem]
+        about = next(iter(named or modules), None)
         inside = text[about.end() :].partition(f"\n{about[1]}  @moduledoc")[2] if about is not None else ""
         doc = _MODULEDOC.match(f"@moduledoc{inside}")
         return described(doc[1] or doc[2] or "", _FEWEST) if doc is not None else ""

@@ -261,3 +261,13 @@ def is_tool_file(path: str) -> bool:
 def is_generated(text: str) -> bool:
     """Return whether a comment at the top of a source file says that a tool wrote it."""
     return _COMMENT.match(text) is not None and _GENERATED.search(text[:4000]) is not None
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file or folder without its ending."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def folded_name(name: str) -> str:
+    """Return a name without signs and case, as names are compared."""
+    return re.sub(r"[\W_]", "", name).lower()
