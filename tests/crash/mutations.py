@@ -174,10 +174,6 @@ def _no_lock() -> None:
     assert fcntl
 
 
-def _unsorted_reads() -> None:
-    _set(Transaction, "read", lambda self, path: self._store.read(path))
-
-
 def _error_hidden() -> None:
     real = Transaction._carry_out
 
@@ -300,7 +296,6 @@ MUTANTS: dict[str, tuple[str, Callable[[], None]]] = {
     "failing syncs ignored": ("failed syncs", lambda: _set(fsio, "sync", _swallow(fsio.sync))),
     "failing writes ignored": ("errors", lambda: _set(fsio, "_write", _swallow(fsio._write))),
     "errors hidden": ("errors", _error_hidden),
-    "reads not repeatable": ("looking", _unsorted_reads),
     "an addition is not synced": ("power", _add_without_sync),
     "an addition goes where the file ended": ("foreign looking at facts", _added_anywhere),
     "an addition is not looked for": ("foreign looking at facts", _added_and_not_looked_at),

@@ -45,6 +45,17 @@ def test_without_commit_nothing_happens(store: Store, workspace: Path, tree, now
     assert tree(workspace) == before
 
 
+def test_reading_again_returns_the_same(store: Store, tasks: Path, now: datetime) -> None:
+    """A change is based on what it read first, whatever another program writes meanwhile, and is then refused."""
+    with store.transaction("test", actor="human", now=now) as transaction:
+        first = transaction.read(NAME).data
+        tasks.write_bytes(b"# Tasks\n\n## Pending\n\n### Of another program\n")
+        assert transaction.read(NAME).data == first
+        transaction.write(NAME, first + b"\n### Mine\n", base=first)
+        with pytest.raises(ConflictError):
+            transaction.commit()
+
+
 @pytest.mark.parametrize("base", [None, b"", b"something else", b"x" * 48])
 def test_another_base_is_a_conflict(store: Store, workspace: Path, tree, now: datetime, base) -> None:
     """A file that is not what the caller started from stops the whole change, the other files too."""
