@@ -246,7 +246,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
 
 def _rank(text: str) -> int:
     """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
-    plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and text[-1] not in "?:"
+    plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and not text.endswith(("?", ":"))
     if not plainly or _HARD.search(text) is None or _NO_RULE.search(text) or _DEFINES.match(text):
         return -1
     other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
