@@ -232,7 +232,7 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
             trap = traps or _TRAPS.search(titles)
             rules = not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles))
             where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
-            for text in _statements(section) if trap or rules else ():
+            for text in filter(None, _statements(section)) if trap or rules else ():
                 found.setdefault(text, (len(_TOPICS) if trap else _rank(text), where))
     for text, where in _comments(tree):
         found.setdefault(text, (_rank(text), where))
