@@ -143,7 +143,7 @@ class Memory(NamedTuple):
     def whole(self) -> str:
         """Its text as agents are told it and a search looks through it, without the name."""
         described = self.body.startswith(self.header.description)
-        return self.body if described else f"{self.header.description} {self.body}"
+        return self.body if described else f"{self.header.description}\n{self.body}"
 
     @property
     def is_dream(self) -> bool:

@@ -19,12 +19,15 @@ _UNTOLD = re.compile(
 """Fields that help no agent to act."""
 _MARKS = " \t#*[]|-—–:."
 _INSIDE = re.compile(r"\*\*|#{2,} |\]")
+_GOES_ON = re.compile(r"\s+[^\W\d]|[^\W\d_A-Z]")
 _RULER = re.compile(r"[\s|:+-]*")
 _EMPTY = frozenset({"", "-", "none", "Not recorded."})
 
 
 def content_of(kind: str, title: str, text: str) -> str:
     """Return what an entry says besides its title: its lines joined by semicolons, without what helps no agent.
+
+    A line that goes on with the one above, since it is indented or begins in the middle of a sentence, is joined to it.
 
     What surrounds the title in its own line is kept, such as the priority of a task; lines before it only if they are
     dates.
@@ -45,8 +48,16 @@ def content_of(kind: str, title: str, text: str) -> str:
         for line, below in zip_longest(found, found[1:], fillvalue="x")
         if "|" not in line or not _RULER.fullmatch(below)
     ]
-    clean = (_cleaned(line) for line in found if not _UNTOLD.match(line.lstrip(" -*")) and not _RULER.fullmatch(line))
-    return "; ".join(line for line in clean if line not in _EMPTY and line != title)
+    said: list[str] = []
+    for line in found:
+        clean = "" if _UNTOLD.match(line.lstrip(" -*")) or _RULER.fullmatch(line) else _cleaned(line)
+        if clean in _EMPTY or clean == title:
+            continue
+        if said and _GOES_ON.match(line):
+            said[-1] += f"{'.' if clean[0].isupper() else ''} {clean}"  # The end of a sentence was cleaned away.
+        else:
+            said.append(clean)
+    return "; ".join(said)
 
 
 def _without_front_matter(text: str) -> list[str]:

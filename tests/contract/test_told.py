@@ -256,3 +256,14 @@ def test_no_line_of_a_suspicious_entry_is_told(workspace: Place) -> None:
             assert "Trim" not in told
             assert "Wicks" not in told
             assert first not in told
+
+
+def test_a_text_of_several_lines_is_told_as_sentences(workspace: Place) -> None:
+    """Lines that go on with a sentence are joined to it; the lines of a list stay apart."""
+    workspace.write(
+        ".aiter/memory/tasks.md",
+        "# Tasks\n\n## Pending\n\n### [HIGH] Renew the certificate\n- due: 2026-01-01\n- notes: port 80 was closed\n"
+        "  on the new balancer.\n  Bob opens it; then write the\n  steps down\n- assigned: Bob\n",
+    )
+    told = "notes: port 80 was closed on the new balancer. Bob opens it; then write the steps down; assigned: Bob"
+    assert told in session_start(workspace)
