@@ -228,26 +228,22 @@ class Systems:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the systems of this workspace; one is imported only where the home folder lists it."""
-        return tuple([one.name for one in registered() if self._is_here(one)])
-
-    def _is_here(self, system: SystemName) -> bool:
-        if system.asks:
-            return self.guarded(system.name).present()
-        return self._is_marked(system) or self._is_listed(system)
+        here = (one for one in registered() if self._may_be_here(one))
+        return tuple([one.name for one in here if self._is_marked(one) or self.guarded(one.name).present()])
 
     def _is_marked(self, system: SystemName) -> bool:
         places = (system.mark, system.beside) if system.beside else (system.mark,)
-        return any(os.path.lexists(self._root / place) for place in places)
+        return not system.asks and any(os.path.lexists(self._root / place) for place in places)
 
-    def _is_listed(self, system: SystemName) -> bool:
-        """Return whether the home folder lists a folder of the system that is in the workspace."""
-        if not system.listed or self._home is None or not os.path.lexists(self._home / system.listed):
-            return False
-        return self.guarded(system.name).present()
+    def _may_be_here(self, system: SystemName) -> bool:
+        """Return whether the system has to be asked: it has a mark here, or folders that only it knows."""
+        listed = system.listed and self._home is not None and os.path.lexists(self._home / system.listed)
+        return system.asks or bool(listed) or self._is_marked(system)
 
     def present(self) -> tuple[System, ...]:
         """Return the systems that are present, guarded; one that fails counts as present where its mark exists."""
-        return tuple([system for system in map(self.guarded, self.names()) if system.present()])
+        here = (self.guarded(one.name) for one in registered() if self._may_be_here(one))
+        return tuple([system for system in here if system.present()])
 
     def add_around(self, path: str) -> None:
         """Add the stores of all systems that are present, and of those whose mark is in a folder around a file."""

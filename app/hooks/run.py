@@ -152,7 +152,9 @@ def _start(workspace: Workspace, given: Mapping[str, Any], client: str, now: dat
 def _prompt(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
     """Return what fits the message; empty if nothing does."""
     message = _cut(_message(given))
-    if not message:
+    from memory.prompts.compose import intents
+
+    if not intents(message):
         return ""
     from memory.prompts.brief import for_message
     from memory.systems import searcher_of

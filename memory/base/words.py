@@ -184,14 +184,12 @@ def stem(word: str) -> str:
         return _stem_word()(IRREGULAR.get(word, word))
 
 
-@cache
-def _request_stems() -> frozenset[str]:
-    return frozenset(map(stem, REQUEST_WORDS))
-
-
+@lru_cache(maxsize=4096)
 def is_request(word: str) -> bool:
     """Return whether a folded word is one with which people say what to do, such as "explain"."""
-    return stem(word) in _request_stems()
+    root = stem(word)
+    # No rule changes the first letter, and stemming every word would take as long as starting Python.
+    return any(one[:1] == root[:1] and stem(one) == root for one in REQUEST_WORDS)
 
 
 def spellings(word: str, typed: str) -> list[str]:

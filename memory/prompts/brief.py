@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +17,7 @@ from memory.search.query import plain_query
 from memory.search.records import FoundEntry, derived_ref
 from memory.search.searcher import Searcher
 from memory.storage.changes import AGENT
-from memory.system import Contribution
+from memory.system import Contribution, System
 from memory.systems import contributions_of
 from memory.workspace import Workspace
 
@@ -31,9 +30,9 @@ from .compose import (
     composed,
     concerns,
     content_of,
+    intents,
     parts_asked,
     safe_line,
-    says_something,
     shortened,
     without_contractions,
 )
@@ -60,8 +59,7 @@ SECTIONS = {
 }
 """The headings of a prompt by the part that they introduce, in their order."""
 FOR_MESSAGE, RULES = "Matches the message", "Rules for this"
-_INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
-_MOST_INTENTS, _MOST_RULES, _SEARCHED, _FOUND, _EACH = 8, 3, 16, 8, 6
+_MOST_RULES, _SEARCHED, _FOUND, _EACH = 3, 16, 8, 6
 _LENGTH, _MESSAGE_LENGTH = 420, 360
 """Characters of the content of an entry in a brief, and for a message."""
 _GIT_SECONDS = 2.0
@@ -124,7 +122,7 @@ def for_message(
 
 def _at_start(workspace: Workspace, now: datetime, agent: str, since: str) -> list[Contribution]:
     """Return what all systems offer, in the order of use to the agent."""
-    offered = list(contributions_of(workspace, "", now))
+    offered = list(contributions_of(workspace.systems(), "", now))
     with suppress(MemdeckError):
         offered += _rejected(workspace, agent)
     name = agent.strip().removeprefix(AGENT).casefold() or "*"
@@ -157,10 +155,12 @@ def _once(offered: Iterable[Contribution]) -> Iterator[Contribution]:
 
 def _rejected(workspace: Workspace, agent: str) -> Iterator[Contribution]:
     """Yield the agent's newest proposals that a person rejected, with the person's note."""
+    name = agent.strip().removeprefix(AGENT)
+    if not name:
+        return
     from memory.review.inbox import Inbox
 
-    name = agent.strip().removeprefix(AGENT)
-    for one in Inbox(workspace.together).list(("rejected",), actor=AGENT + name, limit=3) if name else ():
+    for one in Inbox(workspace.together).list(("rejected",), actor=AGENT + name, limit=3):
         date = f"{(one.decided_at or one.time).astimezone(workspace.zone):%Y-%m-%d %H:%M}"
         title = f"A person rejected your change: {one.summary}"
         yield Contribution("review", None, title, one.note, "it was rejected", 1.0, "news", date=date)
@@ -177,21 +177,22 @@ def _block(one: Contribution, section: str, most: int, snippet: str = "") -> Pro
 def _matching(workspace: Workspace, now: datetime, message: str, searcher: Searcher | None) -> list[PromptBlock]:
     """Return the parts of the brief that a message asks for, the rules that concern it, and what answers the rest of
     it, the best of each intent first."""
-    intents = {intent: parts_asked(intent) for intent in _intents(message)}
-    asked = set().union(*intents.values())
-    if not asked and not says_something(message):
+    asking = {intent: parts_asked(intent) for intent in intents(message)}
+    if not asking:
         return []
-    always = contributions_of(workspace, "", now)
+    asked = set().union(*asking.values())
+    systems = workspace.systems()
+    always = contributions_of(systems, "", now)
     answers = sorted((one for one in always if one.part in asked), key=lambda one: list(SECTIONS).index(one.part))
     rules = [one for one in always if one.part in ("rules", "gotchas")]
     ranked = sorted(((concerns(f"{one.title} {one.text}", message), one) for one in rules), key=lambda pair: -pair[0])
     found = [_block(one, SECTIONS[one.part], _MESSAGE_LENGTH) for one in answers[:_FOUND]]
     found += [_block(one, RULES, _MESSAGE_LENGTH) for score, one in ranked[:_MOST_RULES] if score >= 1]
-    offered = (one for one in contributions_of(workspace, message, now) if one not in always)
+    offered = (one for one in contributions_of(systems, message, now) if one not in always)
     found += [_block(one, FOR_MESSAGE, _MESSAGE_LENGTH) for one in offered]
     if searcher is not None:
         with suppress(MemdeckError):
-            found += _found(workspace, searcher, [intent for intent, parts in intents.items() if not parts])
+            found += _found(systems, searcher, [intent for intent, parts in asking.items() if not parts])
     return found
 
 
@@ -200,9 +201,10 @@ def _is_copy(entry: FoundEntry) -> bool:
     return (entry.ref or "").startswith("state#evt-") and entry.title.startswith("edited ")
 
 
-def _found(workspace: Workspace, searcher: Searcher, intents: Iterable[str]) -> Iterator[PromptBlock]:
+def _found(systems: Iterable[System], searcher: Searcher, intents: Iterable[str]) -> Iterator[PromptBlock]:
     """Yield what a search finds for each of the things that a message asks, in turns."""
-    hidden = {kind for one in workspace.systems() if not one.may_be_told() for kind in system_name(one.name).kinds}
+    hidden = {kind for one in systems if not one.may_be_told() for kind in system_name(one.name).kinds}
+    searcher.update()
     answers = [_hits(searcher, intent, hidden) for intent in intents]
     turns = [hits[turn] for turn in range(_EACH) for hits in answers if turn < len(hits)]
     for hit in turns[:_FOUND]:
@@ -218,23 +220,14 @@ def _hits(searcher: Searcher, intent: str, hidden: Collection[str]) -> list[Hit]
     query = plain_query(without_contractions(intent))
     # A short word that begins a longer one is another word: the sea is no seat.
     terms = tuple(term._replace(open=term.open and len(term.text) > 5) for term in query.terms)
-    every = searcher.search(query._replace(terms=terms), _SEARCHED).every
-    every = tuple(hit for hit in every if hit.entry.kind not in hidden and not _is_copy(hit.entry))
+    answer = searcher.ask(query._replace(terms=terms), _SEARCHED)
+    found = () if answer is None else answer.every
+    every = tuple(hit for hit in found if hit.entry.kind not in hidden and not _is_copy(hit.entry))
     hits = [hit for hit in every if hit.is_about]
     if not hits and intent.rstrip().endswith("?"):
         # A question is worth a guess: what has the largest part of it.
         hits = [hit for hit in every if hit.score >= _GUESS]
     return [hit for hit in hits if hit.score >= _FROM_BEST * hits[0].score][:_EACH]
-
-
-def _intents(message: str) -> list[str]:
-    """Return the parts of a message that say something, of many the first and the last; the whole where it has one."""
-    parts = list(
-        dict.fromkeys(part for part in _INTENT_END.split(message) if parts_asked(part) or says_something(part))
-    )
-    if len(parts) > _MOST_INTENTS:
-        parts = parts[: _MOST_INTENTS // 2] + parts[-(_MOST_INTENTS // 2) :]
-    return parts if len(parts) > 1 else [message]
 
 
 # -- together ------------------------------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from memory.base.safe_text import cut, one_line, visible
 from memory.base.scan import fenced, harmless, why_not
-from memory.base.word_lists import REQUEST_WORDS, STOP_WORDS
-from memory.base.words import stem, tokens
+from memory.base.word_lists import STOP_WORDS
+from memory.base.words import is_request, stem, tokens
 
 _UNTOLD = re.compile(
     r"(?:created|started|lastUpdate|lastCheck|cronJobId|orchestrationId|planId|tags|id|ref|line|file|kind|section)\s*:",
@@ -112,16 +113,30 @@ _ASKED = {
     "alert alerts failing healthy": ("alerts",),
 }
 """The parts of the brief that a question without any other word asks for."""
+_INTENT_END = re.compile(r"[.?!;:]+(?:\s|$)|[。？！；\n]|,?\s+(?:and|then|also|und|sowie)\s+")
+_MOST_INTENTS = 8
 _QUESTION = re.compile(
     r"\s*(?:(?:and|so|hi|hey|ok),?\s+)?(?:what|which|where|any|anything|is|are|show|list|tell)\b", re.I
 )
 _PHRASES = re.compile(r"\b(?:writ(?:e|es|ing)|wrote|repl(?:y|ies)|talk) to\b", re.IGNORECASE)
 """Words for sending a message that mean something else alone."""
 _CONTRACTION = re.compile(r"\b\w+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
-_GROUPS = [frozenset(map(stem, group.split())) for group in _ACTS]
-_COMMON = frozenset(map(stem, REQUEST_WORDS)) | STOP_WORDS
-_ACT_WORDS = frozenset().union(*_GROUPS)
-_PARTS = {stem(word): parts for words, parts in _ASKED.items() for word in words.split()}
+
+
+@cache
+def _groups() -> tuple[frozenset[str], ...]:
+    """Return the stems of the words for each act; a session that starts needs no stems."""
+    return tuple(frozenset(map(stem, group.split())) for group in _ACTS)
+
+
+@cache
+def _act_words() -> frozenset[str]:
+    return frozenset[str]().union(*_groups())
+
+
+@cache
+def _parts() -> dict[str, tuple[str, ...]]:
+    return {stem(word): parts for words, parts in _ASKED.items() for word in words.split()}
 
 
 def without_contractions(text: str) -> str:
@@ -134,28 +149,39 @@ def says_something(message: str) -> bool:
     return bool(_subjects(message))
 
 
+def intents(message: str) -> list[str]:
+    """Return the parts of a message that say or ask something, of many the first and the last; the whole message where
+    it is one part. Empty if nothing can belong to it.
+    """
+    parts = [part for part in _INTENT_END.split(message) if parts_asked(part) or says_something(part)]
+    parts = list(dict.fromkeys(parts))
+    if len(parts) > _MOST_INTENTS:
+        parts = parts[: _MOST_INTENTS // 2] + parts[-(_MOST_INTENTS // 2) :]
+    return [message] if len(parts) == 1 else parts
+
+
 def parts_asked(message: str) -> set[str]:
     """Return the parts of the brief that a question asks for, such as what is due; none if it is about more."""
     text = without_contractions(message)
-    if not _QUESTION.match(message) or _subjects(text) - _PARTS.keys():
+    if not _QUESTION.match(message) or _subjects(text) - _parts().keys():
         return set()
     words = set(map(stem, tokens(text)))
-    return {part for word in words & _PARTS.keys() for part in _PARTS[word]}
+    return {part for word in words & _parts().keys() for part in _parts()[word]}
 
 
 def _subjects(text: str) -> set[str]:
     """Return the stems of the words that say what a text is about."""
     words = {word for word in tokens(text) if word not in STOP_WORDS and (len(word) > 1 or not word.isascii())}
     stems = {stem(word) for word in words if not word.isdigit()}
-    return {word for word in stems if word not in _COMMON or word in _ACT_WORDS}
+    return {word for word in stems if not (word in STOP_WORDS or is_request(word)) or word in _act_words()}
 
 
 def concerns(rule: str, message: str) -> float:
     """Return how much a rule concerns a message: 0 where it has no word of it and no word for the same act."""
     asked, told = _subjects(_PHRASES.sub("mail", without_contractions(message))), _subjects(rule)
     shared = asked & told
-    acts = [group for group in _GROUPS if group & asked and group & told]
-    return len(shared - _ACT_WORDS) + 1.5 * len(acts)
+    acts = [group for group in _groups() if group & asked and group & told]
+    return len(shared - _act_words()) + 1.5 * len(acts)
 
 
 _LONGEST = 700

@@ -50,7 +50,7 @@ _BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 def _synonyms(root: str) -> list[str]:
     """Return the stems of the words for the same thing as those of a stem, in alphabetical order."""
-    # No rule changes the first letter, and stemming every word would take as long as starting Python.
+    # As in `is_request`: most words need no stem.
     groups = [group for group in SYNONYMS if any(one[0] == root[0] and stem(one) == root for one in group)]
     return sorted({stem(word) for group in groups for word in group})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -14,7 +14,7 @@ from memory.storage.own_folders import StateFolder
 from .hits import Hit, SearchAnswer
 from .index import TABLES, VERSION, SearchIndex
 from .query import Query, plain_query
-from .records import FileRecords, Record, grouped_by_file
+from .records import Record, grouped_by_file
 
 if TYPE_CHECKING:
     from memory.system import System
@@ -53,12 +53,12 @@ class Searcher:
         self,
         folder: StateFolder | None,
         systems: Callable[[], Iterable[System]],
-        at_rest: Callable[[], object] = lambda: (),
+        at_rest: Callable[[Sequence[System]], object] = lambda _: (),
     ) -> None:
         """`systems` returns the current systems. Without a folder the index is in memory.
 
-        `at_rest` returns the state of the files, None while a change is incomplete. If it is the same before and after
-        a reading, nothing was moved meanwhile.
+        `at_rest` returns the state of their files, None while a change is incomplete. If it is the same before and
+        after a reading, nothing was moved meanwhile.
         """
         self._systems = systems
         self._at_rest = at_rest
@@ -85,15 +85,18 @@ class Searcher:
         """Index what changed in the files; False if `go_on` stopped it early, or another program writes the index."""
         refused: dict[str, MemdeckError] = {}
 
+        systems = tuple(self._systems())
+
         def work(index: SearchIndex) -> bool:
-            return index.update(self._by_file(refused), refused, go_on)
+            sources = (source for system in systems for source in system.records_by_file(refused))
+            return index.update(sources, refused, go_on)
 
         done: bool | None = None
         for _ in range(_TRIES):
             refused.clear()
-            before = self._at_rest()
+            before = self._at_rest(systems)
             done = self._database.change(work)
-            if not done or (before is not None and self._at_rest() == before):
+            if not done or (before is not None and self._at_rest(systems) == before):
                 break
         self.refused = refused
         return bool(done)
@@ -101,10 +104,6 @@ class Searcher:
     def close(self) -> None:
         """Close the index; the next call opens it again."""
         self._database.close()
-
-    def _by_file(self, refused: dict[str, MemdeckError]) -> Iterator[FileRecords]:
-        for system in self._systems():
-            yield from system.records_by_file(refused)
 
 
 def search_records(records: Iterable[Record], query: Query, limit: int) -> SearchAnswer:

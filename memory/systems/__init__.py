@@ -139,15 +139,14 @@ def brief_lines_of(workspace: Workspace, now: datetime) -> tuple[BriefLine, ...]
     return tuple(line for system in workspace.systems() for line in system.brief_lines(now))
 
 
-def contributions_of(workspace: Workspace, message: str, now: datetime) -> tuple[Contribution, ...]:
-    """Return what all systems offer for a prompt, in order; a failing system offers nothing."""
-    return tuple(one for system in workspace.systems() for one in system.contributions(message, now))
+def contributions_of(systems: Iterable[System], message: str, now: datetime) -> tuple[Contribution, ...]:
+    """Return what systems offer for a prompt, in order; a failing system offers nothing."""
+    return tuple(one for system in systems for one in system.contributions(message, now))
 
 
 def searcher_of(workspace: Workspace) -> Searcher:
     """Return a searcher over all systems of a workspace, with its index in the private state folder."""
-    systems = workspace.systems
-    return Searcher(workspace.state.folder, systems, lambda: files_at_rest(workspace, systems()))
+    return Searcher(workspace.state.folder, workspace.systems, lambda systems: files_at_rest(workspace, systems))
 
 
 def maintain_all(

@@ -21,7 +21,7 @@ def files_at_rest(workspace: Workspace, systems: Iterable[System]) -> dict[str, 
     Equal stamps before and after a reading mean that everything read was in the files at one moment.
     """
     # Checked before the stamps: a change that ends in between has already moved its files, so the stamps show it.
-    if any(store.journal.under_way() is not None for store in workspace.stores()):
+    if any(store.journal.under_way() is not None for store in workspace.together.stores):
         return None
     names = (name for system in systems for name in system.files())
     return {name: file_stamp(os.path.join(workspace.root, name)) for name in names}

@@ -61,7 +61,7 @@ def test_a_hook_that_raises(
             report = systems.maintain_all(workspace, NOW, actor="maintain")
             assert "prune-facts" in {rule.rule for rule in report.rules}
         assert "facts" in {line.system for line in systems.brief_lines_of(workspace, NOW)}
-        assert "facts" in {one.system for one in systems.contributions_of(workspace, "", NOW)}
+        assert "facts" in {one.system for one in systems.contributions_of(workspace.systems(), "", NOW)}
         systems.entrust(workspace, systems.trust_of(workspace, workspace.root.parent / "config"), {})
         systems.asks_of_all(workspace)
         workspace.notice(NOW)

@@ -61,10 +61,10 @@ def databases(folder: Path) -> list[str]:
 
 def test_it_offers_memories_for_a_prompt(workspace: Workspace) -> None:
     """Those that the message may be about, with the terms of their score; nothing for a trivial message."""
-    (one,) = contributions_of(workspace, "when do we deploy before lunch?", NOW)
+    (one,) = contributions_of(workspace.systems(), "when do we deploy before lunch?", NOW)
     assert (one.system, one.title, one.text) == ("curated", "Deploy window", "we deploy on tuesdays before lunch")
     assert one.reason.startswith("unicode=0.550")
-    assert contributions_of(workspace, "is it", NOW) == ()
+    assert contributions_of(workspace.systems(), "is it", NOW) == ()
 
 
 def test_damaged_records_are_told(den: Den, workspace: Workspace) -> None:
