@@ -56,24 +56,36 @@ def recent_work(root: str | os.PathLike[str], count: int = 5) -> GitWork | None:
     return GitWork(one_line(branch), [one_line(subject)[:200] for _, _, subject in lines])
 
 
+class Commit(NamedTuple):
+    """A commit: its subject, the files it changes, and whether a bot made it."""
+
+    subject: str
+    files: list[str]
+    of_bot: bool
+
+
 class Since(NamedTuple):
-    """The last tag, and the commits after it, the newest first: the subject of each, and the files it changes."""
+    """The last tag, and the commits after it without merges, the newest first."""
 
     tag: str
-    commits: list[tuple[str, list[str]]]
+    commits: list[Commit]
 
 
 def since_tag(root: str | os.PathLike[str]) -> Since | None:
-    """Return the commits after the last tag, without merges and bots; None where there is no tag."""
-    tag = (_git(root, "describe", "--tags", "--abbrev=0", "--match=*[0-9]*") or "").strip()
+    """Return the last tag with a number in it, and the commits after it; None where there is none.
+
+    A tag of the whole repository counts before one with a folder in its name, which is that of a part.
+    """
+    wanted = ("describe", "--tags", "--abbrev=0", "--match=*[0-9]*")
+    tag = (_git(root, *wanted, "--exclude=*/*") or _git(root, *wanted) or "").strip()
     if not tag:
         return None
     within = ("--no-merges", f"--max-count={_MOST_COMMITS}", "--format=%x01%an%x00%s%x00", "--name-only", "-z")
     said = _git(root, *_LOG, *within, f"refs/tags/{tag}..HEAD") or ""
     commits = []
     for author, subject, *rest in (one.split("\0") for one in said.split("\x01")[1:]):
-        if not re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE):
-            commits.append((one_line(subject)[:200], [path.strip() for path in rest if path.strip()]))
+        of_bot = re.search(r"\[bot\]|\bbot\Z|renovate|dependabot", author, re.IGNORECASE) is not None
+        commits.append(Commit(one_line(subject)[:200], [path.strip() for path in rest if path.strip()], of_bot))
     return Since(one_line(tag), commits)
 
 
@@ -81,12 +93,6 @@ def is_ignored(root: str | os.PathLike[str], path: str) -> bool:
     """Return whether git leaves out a file, by any of its rules; False without git."""
     done = _run(root, "check-ignore", "--quiet", path, seconds=_SECONDS)
     return done is not None and done.returncode == 0
-
-
-def last_tag(root: str | os.PathLike[str]) -> tuple[str, int]:
-    """Return the name of the last tag before the present commit, and the number of commits since; ("", 0) without."""
-    said = one_line(_git(root, "describe", "--tags", "--long") or "").rsplit("-", 2)
-    return (said[0][:80], int(said[1])) if len(said) == 3 and said[1].isdigit() else ("", 0)
 
 
 def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:

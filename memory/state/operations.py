@@ -19,7 +19,7 @@ from memory.systems import system_of
 from memory.workspace import Workspace
 
 from . import bundles
-from .analysis.analyse import analyse
+from .analysis.analyse import analyse, notes_of
 from .bundles import StateChange, key_of, titles_of
 from .check import ignored
 from .check import validate as findings_of
@@ -95,7 +95,10 @@ def init(context: Context, provider: str, force: bool) -> Result:
     store = system_of(workspace, "state", ProjectState).store
     who: Any = {"actor": context.actor, "now": context.now}
     done = bundles.init(store, analyse(store.root), provider=provider, force=force, **who)
-    return _written(context, done, [f"{path}, line {line}: {words}" for path, line, words in ignored(store.root)])
+    notes = [f"{path}, line {line}: {words}" for path, line, words in ignored(store.root)]
+    return _written(
+        context, done, notes + notes_of(store.root, done.state["bundle"]["project"]["recommendedEntryFile"])
+    )
 
 
 def _root_of(folder: str) -> str:

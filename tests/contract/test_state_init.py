@@ -370,17 +370,20 @@ def test_a_change_log_is_that_of_the_main_package(place: Place, files: dict[str,
 
 
 def test_commits_since_the_last_tag_are_the_focus(place: Place) -> None:
-    """Without an unreleased section the subjects after the last tag are quoted: no bots, chores, or memory itself."""
+    """Without an unreleased section the commits after the last tag are counted, and the main ones quoted, features
+    first: no bots, no chores; those of the memory itself do not count.
+    """
     git(place.work, "init")
-    for number, subject in enumerate(("First", "Fire two kilns (#12)", "chore: dry", "Fire two kilns (#13)", "Cool")):
+    subjects = ("First", "feat: glaze pots", "Fire two kilns (#12)", "chore: dry", "Fire two kilns (#13)", "Cool")
+    for number, subject in enumerate(subjects):
         place.write("kiln.py", f"x = {number}\n")
         git(place.work, "add", ".", cwd=place.work)
         git(place.work, "commit", "-m", subject, cwd=place.work)
         if not number:
             git(place.work, "tag", "v1.0", cwd=place.work)
     focus = made(place, {})["currentFocus"]
-    assert focus["summary"] == "Work after the tag `v1.0` is not released yet."
-    assert focus["currentState"] == ["Since v1.0: Fire two kilns."]
+    assert focus["summary"] == "5 commits came after the tag `v1.0`, merges not counted."
+    assert focus["currentState"] == ["Since v1.0: feat: glaze pots.", "Since v1.0: Fire two kilns."]
     git(place.work, "add", ".", cwd=place.work)
     git(place.work, "commit", "-m", "Add the memory of it", cwd=place.work)
     assert made(place, {}, "update")["currentFocus"] == focus
@@ -400,7 +403,7 @@ def test_the_unreleased_changes_of_packages_are_told_of_each(place: Place) -> No
 
 
 def test_a_tag_tells_what_is_released(place: Place) -> None:
-    """At a tag nothing is unreleased; upkeep is told as that; a first version above the tag is not released yet."""
+    """At a tag nothing is unreleased; one commit is told, whatever it changes; a first version above it is not out."""
     git(place.work, "init")
     summaries = []
     for path, text in (
@@ -415,7 +418,7 @@ def test_a_tag_tells_what_is_released(place: Place) -> None:
             git(place.work, "tag", "v1.0", cwd=place.work)
         summaries.append(made(place, {}, "update" if summaries else "init")["currentFocus"]["summary"])
     assert summaries == [
-        "Nothing is unreleased since the tag `v1.0`.", "Only upkeep is unreleased since the tag `v1.0`.",
+        "HEAD is at the tag `v1.0`: nothing is unreleased.", "1 commit came after the tag `v1.0`.",
         "Work is on the next release: `CHANGES`, “CHANGES FROM 1 TO 1.1”, lists its changes.",
     ]  # fmt: skip
 
@@ -429,6 +432,29 @@ def test_where_nothing_is_known_it_says_so_once(place: Place) -> None:
     )
     assert "recorded" not in page
     assert "Known risks" not in page
+    assert b"current-focus" not in place.read("README.md") + place.read("docs/agent-memory/README.md")
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"mkdocs.yml": "strict: true\nvalidation:\n  omitted_files: warn\nnav:\n  - A: a.md\n"},
+         "`mkdocs build --strict` fails on docs/agent-memory; add `exclude_docs: agent-memory/` to mkdocs.yml"),
+        ({"docs/conf.py": 'extensions = ["myst_parser"]\n', "tox.ini": "commands = sphinx-build -E -W docs out\n"},
+         "`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in docs/conf.py"),
+        ({"mkdocs.yml": "strict: true\nnav:\n  - A: a.md\n", "docs/conf.py": "extensions = []\n"}, ""),
+        ({".gitignore": "AGENTS.md\n", "AGENTS.md": "Mine.\n"},
+         "git ignores AGENTS.md, so CLAUDE.md has the entry block"),
+    ],
+    ids=["MkDocs", "Sphinx", "neither", "ignored"],
+)  # fmt: skip
+def test_init_says_what_the_pages_break(place: Place, files: dict[str, str], words: str) -> None:
+    """A tool for documentation that fails on files it does not know is named, with the line that helps."""
+    git(place.work, "init")
+    for path, text in files.items():
+        place.write(path, text)
+    said = place("state", "init").out
+    assert (words in said) if words else ("docs/agent-memory;" not in said)
 
 
 def test_a_rule_of_git_that_hides_the_pages_is_told(place: Place) -> None:

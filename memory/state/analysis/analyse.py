@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from memory.base.git import Since, is_foreign, is_ignored, most_changed, since_tag
-from memory.base.safe_text import one_line
+from memory.base.git import Commit, Since, is_foreign, is_ignored, most_changed, since_tag
+from memory.base.safe_text import one_line, plural
 from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS, is_entry_file
 
 from .ci import ci_files
@@ -52,11 +52,23 @@ _NO_NEWS = re.compile(
     re.IGNORECASE,
 )
 """Subjects of commits that change nothing for a user, or say nothing."""
-_KIND = re.compile(r"(?:feat|fix|perf)(?:\(([^)]*)\))?!?: ", re.IGNORECASE)
-"""The kind of a change before its subject, with what it is about."""
-_SCOPE = re.compile(r"[\w./-]+: ")
-_FEATURE = re.compile(r"feat|(?:\w+(?:\([^)]*\))?!?: )?(?:add|allow|support|introduce|extend|implement)", re.IGNORECASE)
-_SUMMARY, _CHANGES, _SHORT, _MOST_SINCE, _LITTLE, _FEW, _STUB = 400, 250, 8, 600, 0.1, 4, 300
+_FEATURE, _FIX = (
+    re.compile(rf"(?:{kinds})\b|(?:[\w./-]+(?:\([^)]*\))?!?: )?(?:{verbs})", re.IGNORECASE)
+    for kinds, verbs in (
+        ("feat", "add|allow|support|introduce|extend|implement"),
+        ("fix|perf", "fix|prevent|avoid|handle|correct|resolve|reject"),
+    )
+)
+_UPKEEP = 3
+_MKDOCS = tuple(
+    re.compile(form, re.MULTILINE)
+    for form in (r"^[ \t]+omitted_files:[ \t]*warn\b", r"^nav:", r"\A(?![\s\S]*^docs_dir:(?!\s*[\"']?docs\b))")
+)
+"""What the settings of MkDocs have where a page that is in no navigation is a warning."""
+_EXCLUDED = re.compile("agent-memory")
+_MYST = re.compile(r"[\"'](?:myst_parser|myst_nb|recommonmark)[\"']")
+_STRICT = re.compile(r"(?:sphinx-build|SPHINXOPTS)\b[^\n]*\s-(?:\w*W\b|-fail-on-warning)")
+_SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _STUB = 400, 250, 8, 0.1, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 10, 5, 8
@@ -75,6 +87,30 @@ def analyse(root: str | os.PathLike[str]) -> dict[str, Any]:
     left out and reported as a known risk.
     """
     return _Repository(Tree(root)).bundle()
+
+
+def notes_of(root: str | os.PathLike[str], entry: str) -> list[str]:
+    """Return what to know before the pages are committed: that git ignores a file in the place of `entry`, and that a
+    tool for documentation fails on pages that it does not know.
+    """
+    tree = Tree(root)
+    ignored = [one for one in ENTRY_FILES if os.path.lexists(os.path.join(root, one)) and is_ignored(root, one)]
+    notes = [f"git ignores {one}, so {entry} has the entry block" for one in ignored[:1]]
+    settings = tree.text("mkdocs.yml")
+    if all(form.search(settings) for form in _MKDOCS) and not _EXCLUDED.search(settings):
+        notes.append(
+            "`mkdocs build --strict` fails on docs/agent-memory; add `exclude_docs: agent-memory/` to mkdocs.yml"
+        )
+    settings, runs = tree.text("docs/conf.py"), " ".join(map(tree.text, ("Makefile", "docs/Makefile", "tox.ini")))
+    if _MYST.search(settings) and _STRICT.search(runs) and not _EXCLUDED.search(settings):
+        notes.append("`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in docs/conf.py")
+    return notes
+
+
+def _is_of_memory(commit: Commit) -> bool:
+    """Return whether a commit changes nothing but the files that memdeck writes."""
+    own = [path.startswith((f"{FOLDER}/", f"{PROJECTIONS}/")) for path in commit.files]
+    return any(own) and all(mine or is_entry_file(path) for mine, path in zip(own, commit.files, strict=True))
 
 
 class _Repository:
@@ -251,7 +287,7 @@ class _Repository:
                 texts = (some_sentences(" ".join(map(ended, one.changes)), _CHANGES) for one in changes)
                 told = [f"{where}: {text}" for where, text in zip(named, texts, strict=True)]
             told = [ended(f"Not released yet: {one}") for one in told]
-        elif since is not None and len(since.commits) < _MOST_SINCE:
+        elif since is not None:
             said, told = self._since(since)
         if steps and not said:
             file = steps[0]["start"].rpartition("in `")[2].partition("`")[0]
@@ -267,23 +303,27 @@ class _Repository:
         }
 
     def _since(self, since: Since) -> tuple[str, list[str]]:
-        """Return what is said of the work after the last tag, and the subjects of the commits that change sources."""
-        own = (f"{FOLDER}/", f"{PROJECTIONS}/")
-        work = [
-            (subject, files) for subject, files in since.commits
-            if not files or not all(path.startswith(own) or is_entry_file(path) for path in files)
-        ]  # fmt: skip
-        subjects = [
-            credited(subject) for subject, files in work
-            if not self.tree.sources() or any(language_of(path) and not is_aside(path) for path in files)
-        ]  # fmt: skip
-        subjects = sorted((one for one in subjects if not _NO_NEWS.match(one)), key=lambda one: not _FEATURE.match(one))
-        subjects = [_KIND.sub(lambda kind: f"`{kind[1]}`: " if kind[1] else "", one) for one in subjects]
-        subjects = [plain(one) if _SCOPE.match(one) else capital(plain(one)) for one in subjects]
-        told = [ended(f"Since {since.tag}: {one}") for one in dict.fromkeys(subjects)]
-        if told:
-            return f"Work after the tag `{since.tag}` is not released yet.", told[:MOST_CHANGES]
-        return f"{'Only upkeep' if work else 'Nothing'} is unreleased since the tag `{since.tag}`.", []
+        """Return how many commits came after the last tag, and the subjects of the main ones, features and fixes first.
+
+        Commits of nothing but this memory do not count.
+        """
+        work = [one for one in since.commits if not _is_of_memory(one)]
+        if not work:
+            return f"HEAD is at the tag `{since.tag}`: nothing is unreleased.", []
+        ranked = sorted(work, key=self._importance)
+        chosen = [one for one in ranked if self._importance(one) < _UPKEEP] or ranked[:_FEW]
+        subjects = dict.fromkeys(ended(plain(credited(one.subject))) for one in chosen)
+        merges = ", merges not counted" * (len(work) > 1)
+        told = [f"Since {since.tag}: {one}" for one in subjects]
+        return f"{plural(len(work), 'commit')} came after the tag `{since.tag}`{merges}.", told[:MOST_CHANGES]
+
+    def _importance(self, commit: Commit) -> int:
+        """Return the rank of a commit: features, fixes, other changes of sources, what tells users nothing, bots."""
+        subject = credited(commit.subject)
+        works = any(language_of(path) and not is_aside(path) for path in commit.files) or not self.tree.sources()
+        if commit.of_bot or _NO_NEWS.match(subject) or not works:
+            return _UPKEEP + commit.of_bot
+        return next((rank for rank, form in enumerate((_FEATURE, _FIX)) if form.match(subject)), _UPKEEP - 1)
 
     def _entry_file(self) -> str:
         """Return the file for the entry block: one that exists, else one to be made; none that git ignores."""

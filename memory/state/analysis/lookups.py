@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from functools import cached_property
 from itertools import product
 
-from memory.base.git import last_tag, recent_work
+from memory.base.git import recent_work, since_tag
 from memory.base.safe_text import plural
 from memory.base.words import camel_parts, content_words, stem
 from memory.state.projections import code
@@ -168,10 +168,9 @@ class Lookups:
         for path in sorted(files, key=lambda one: ("version" not in one, one.count("/"))):
             if found := _OWN_VERSION.search(self.tree.text(path)):
                 yield Fact(f"The version is {found[1]} (`{path}`).", path)
-        tag, since = last_tag(self._root)
-        if tag:
-            ago = f", {plural(since, 'commit')} ago" if since else ""
-            yield Fact(f"The last tag is {tag}{ago}.", ".git")
+        if since := since_tag(self._root):
+            ago = f", {plural(len(since.commits), 'commit')} ago" if since.commits else ""
+            yield Fact(f"The last tag is {since.tag}{ago}.", ".git")
 
     def _licence(self) -> Iterator[Fact]:
         for project, path, places in self._places(1):
