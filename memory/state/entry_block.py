@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from memory.document.lines import decode, encode, newline_of, scan
 from memory.document.model import BOM, front_end
 from memory.state.files.model import MARKERS, PROJECTIONS
+from memory.state.projections import has_focus
 
 VERSION = 3
 """The version in the markers of entry blocks."""
@@ -53,7 +54,9 @@ class EntryBlock(NamedTuple):
 
 def render_block(bundle: Mapping[str, Any], bundle_hash: str) -> str:
     """Return the entry block for a bundle, lines ending in `\\n`, with a final one; it names no empty page."""
-    names = ["`project-map.md` and `current-focus.md` first", *(when for key, when in _WHEN.items() if bundle[key])]
+    first = ("project-map", *(["current-focus"] if has_focus(bundle) else []))
+    names = [f"{' and '.join(f'`{one}.md`' for one in first)} first"]
+    names += [when for key, when in _WHEN.items() if bundle[key]]
     body = _BODY.format(pages=PROJECTIONS, names=", ".join(names), markers=MARKERS)
     return f"{START.format(version=VERSION, bundle_hash=bundle_hash)}\n{body}\n{END}\n"
 

@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import KEYS, MARKERS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
+from memory.state.files.model import KEYS, MARKERS, NO_FOCUS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -174,10 +174,17 @@ def render_projections(bundle: Bundle, bundle_hash: str) -> dict[str, str]:
     }
 
 
+def has_focus(bundle: Bundle) -> bool:
+    """Return whether the page of the current focus says more than that nothing is known."""
+    focus = bundle["currentFocus"]
+    known = (focus[key] for key in ("currentState", "knownRisks", "suggestedNextActions"))
+    return not focus["summary"].startswith(NO_FOCUS) or any(known) or bool(focus["validationSnapshot"]["validatedAt"])
+
+
 def _readme(bundle: Bundle) -> list[str]:
     project = bundle["project"]
     names = {key: inline(project[key]) for key in ("name", "summary")}
-    told = (name for name in _PURPOSES if bundle[KEYS[name]])
+    told = (name for name in _PURPOSES if bundle[KEYS[name]] and (name != "current-focus" or has_focus(bundle)))
     order = (f"{number}. [{name}.md]({name}.md): {_PURPOSES[name]}" for number, name in enumerate(told, 1))
     more = {"order": "\n".join(order), "markers": MARKERS, "entry": code(project["recommendedEntryFile"])}
     return _README.format_map(names | more).split("\n")

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from memory.state.entry_block import END, START, find_blocks, put_block, render_block
 from tests.growth import assert_in_proportion
+from tests.memory.state.test_projections import EMPTY
 
 OLD, NEW = "a" * 64, "b" * 64
-BUNDLE: dict[str, list[str]] = {"gotchas": [], "nextSteps": []}
-BLOCK = render_block(BUNDLE, NEW)
+BLOCK = render_block(EMPTY, NEW)
 OPEN = START.format(version=3, bundle_hash=OLD)
 IN_FILE = f"{OPEN}\nold words\n{END}\n"
 
@@ -62,7 +62,7 @@ def test_line_ends_bom_and_bytes_stay() -> None:
     made = put_block(before, BLOCK)
     block = BLOCK.replace("\n", "\r\n").encode()
     assert made == b"\xef\xbb\xbf# T\r\n\r\n" + block + b"\r\ncaf\xff\r\nend"
-    assert put_block(made, render_block(BUNDLE, OLD)) == made.replace(NEW.encode(), OLD.encode())
+    assert put_block(made, render_block(EMPTY, OLD)) == made.replace(NEW.encode(), OLD.encode())
 
 
 def test_what_is_found() -> None:
@@ -89,7 +89,7 @@ def test_put_twice_changes_nothing(data: bytes) -> None:
     assert NEW in first.text
     assert first.closed
     assert put_block(made, BLOCK) == made
-    other = put_block(made, render_block(BUNDLE, OLD))
+    other = put_block(made, render_block(EMPTY, OLD))
     assert put_block(other, BLOCK) == made
 
 
