@@ -2,8 +2,9 @@
 
     python -m bench.roads [--tasks N] [--files]
 
-Files and calls are those of `app`, `widgets` and `memory`, in all threads, from the first key until nothing is read,
-written or drawn any more. A second run of the same road in one application gives the numbers: the first one imports.
+Files and calls are those of `app`, `widgets` and `memory`, in all threads: from the first key until the pane shows what
+came of it, and with the idle pass after that, until nothing is read, written or drawn any more. A second run of the
+same road in one application gives the numbers: the first one imports.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Road:
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
+        self.shown: Counter[str] | None = None
         self.is_open = False
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:  # noqa: ARG002
@@ -51,14 +53,19 @@ class Road:
             if name.startswith(TOPS):
                 self.calls[name] += 1
 
-    async def over(self, walk: Callable[[], Awaitable[None]]) -> Counter[str]:
-        """Return the calls by file of what `walk` does."""
-        self.calls, self.is_open = Counter(), True
+    async def over(self, walk: Callable[[], Awaitable[None]]) -> tuple[Counter[str], Counter[str]]:
+        """Return the calls by file of what `walk` does: until it is shown, and all of them."""
+        self.calls, self.shown, self.is_open = Counter(), None, True
         try:
             await walk()
         finally:
             self.is_open = False
-        return self.calls
+        return self.shown or self.calls, self.calls
+
+    def idle(self, begin: Callable[[], None]) -> None:
+        """Begin the idle pass; what was called before is what the key itself needs."""
+        self.shown = self.shown or Counter(self.calls)
+        begin()
 
 
 async def rest(app: MemdeckApp) -> None:
@@ -71,8 +78,8 @@ async def rest(app: MemdeckApp) -> None:
             calm = 0 if busy else calm + 1
 
 
-async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
-    """Return the calls by file of each road, in a workspace of so many tasks."""
+async def count(folder: Path, tasks: int) -> dict[str, tuple[Counter[str], Counter[str]]]:
+    """Return the calls by file of each road, until it is shown and all, in a workspace of so many tasks."""
     files = workspace_files(Size(tasks, tasks), NOW)
     workspace = Workspace.init(
         folder / "work", NOW, actor="bench", state_home=folder / "state", machine_zone=UTC, files=files
@@ -81,7 +88,9 @@ async def count(folder: Path, tasks: int) -> dict[str, Counter[str]]:
     road = Road()
     threading.setprofile(road)
     sys.setprofile(road)
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    begin = app.overview.request
+    app.overview.request = lambda: app.call_after_refresh(road.idle, begin)  # type: ignore[method-assign]
     path = workspace.memory / "tasks.md"
     try:
         async with app.run_test(size=(120, 36)) as pilot:
@@ -124,11 +133,12 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory(prefix="memdeck-roads-") as folder:
         found = asyncio.run(count(Path(folder), options.tasks))
-    for name, calls in found.items():
-        print(f"{name}: {len(calls)} files, {calls.total():,} calls")
+    for name, (shown, calls) in found.items():
+        idle = f"; with the idle pass {len(calls)} files, {calls.total():,} calls" if shown != calls else ""
+        print(f"{name}: {len(shown)} files, {shown.total():,} calls{idle}")
         if options.files:
             for path, number in calls.most_common():
-                print(f"  {number:>7,}  {Path(path).relative_to(ROOT)}")
+                print(f"  {shown[path]:>7,} {number:>7,}  {Path(path).relative_to(ROOT)}")
 
 
 if __name__ == "__main__":
