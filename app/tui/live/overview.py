@@ -49,14 +49,15 @@ CHECKED = 5_000
 
 
 class Overview(NamedTuple):
-    """What the idle pass found: the alerts of the header, how many things wait for the user, what is in doubt, and what
-    the brief shows besides the files.
+    """What the idle pass found: the alerts of the header, how many things wait for the user, problems, and what is in
+    doubt. `more` is what the brief shows besides the files; None where another pane is open.
     """
 
     alerts: tuple[Alert, ...]
     waiting: int
+    problems: tuple[Problem, ...]
     doubts: tuple[Finding, ...]
-    more: BriefMore
+    more: BriefMore | None
 
 
 class OverviewPart(Part):
@@ -114,7 +115,7 @@ class OverviewPart(Part):
         waiting = len(notice.waiting) + len(outside.removals) + len(deletions(snapshot, now))
         waiting += self.app.proposals.count()
         counts = (*found.counts.get("tasks", {}).values(), *found.counts.get("journal", {}).values())
-        in_brief, small = "brief" in self.app.state.mounted, sum(counts) <= CHECKED
+        small = sum(counts) <= CHECKED
         problems: tuple[Problem, ...] = ()
         doubts: tuple[Finding, ...] = ()
         if small:
@@ -124,10 +125,7 @@ class OverviewPart(Part):
                 *(one.problem() for one in outside.missing if one.change is not None),
                 *(problem for system in workspace.systems() if system.name != "files" for problem in system.check()),
                 *(one.problem() for one in doubts),
-                *suspicious_problems(workspace),
-                *overdue_problems(workspace, now),
             )
-        upkeep = () if latest is None else (held_words(now, latest),)
         alerts = [not_read(error) for error in snapshot.refusals.values()][:1]
         if latest is not None:
             # It leads to the brief's row on what to do.
@@ -136,9 +134,14 @@ class OverviewPart(Part):
         alerts += self._alerts(found, notice, now, snapshot.zone, waiting, errors)
         deleted = [one.message.partition(",")[0] for one in problems if one.code == "clients.deleted"]
         alerts += [Alert(line(Piece(words, "warn")), "waiting") for words in deleted]
-        others = brief_lines_of(workspace, now) if in_brief else ()
-        more = BriefMore(problems, upkeep, notice, self._news(), others, outside.removals)
-        return Overview(tuple(alerts), waiting, doubts, more)
+        more = None
+        if self.app.pane is not None and self.app.pane.pane_id == "brief":
+            if small:
+                problems += (*suspicious_problems(workspace), *overdue_problems(workspace, now))
+            upkeep = () if latest is None else (held_words(now, latest),)
+            lines = brief_lines_of(workspace, now)
+            more = BriefMore(problems, upkeep, notice, self._news(), lines, outside.removals)
+        return Overview(tuple(alerts), waiting, problems, doubts, more)
 
     def _alerts(
         self, found: Brief, notice: Notice, now: datetime, zone: tzinfo, waiting: int, errors: int
@@ -199,12 +202,12 @@ class OverviewPart(Part):
         if not main_screen.is_mounted or not self.app.is_running:
             return
         main_screen.header.alerts = found.alerts
-        self.app.state.problems, self._waiting = found.more.problems, found.waiting
+        self.app.state.problems, self._waiting = found.problems, found.waiting
         self.show_badges()
         root = self.workspace.root
         doubts = {at: f"{doubt.band}: {doubt.words}" for doubt in found.doubts for at in doubt.places(root)}
         for one in mounted.values():
             one.take_doubts(doubts)
         pane = mounted.get("brief")
-        if pane is not None and pane.contents is not None:
+        if found.more is not None and pane is not None and pane.contents is not None:
             pane.say_more(found.more)  # type: ignore[attr-defined]
