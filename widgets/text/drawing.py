@@ -136,9 +136,12 @@ class Drawing(Mixin):
     def segments(self, content: Line, width: int, *states: str) -> list[Segment]:
         """Return the segments of `draw`, for a strip that joins several lines side by side."""
         styles = self.tone_styles(*states)
-        segments = [Segment(text, styles[tone]) for text, tone in clip_line(content, width) if text]
+        segments = []
+        for text, tone in clip_line(content, width):
+            if text:
+                segments.append(Segment(text, styles[tone]))
         # Measured as Textual does, which cuts strips where widgets meet.
-        missing = width - sum([segment.cell_length for segment in segments])
+        missing = width - Segment.get_line_length(segments)
         if missing > 0:
             segments.append(Segment(" " * missing, styles["plain"]))
         elif missing < 0:
@@ -233,10 +236,11 @@ class PlainLines(StylesCache):
         if widget.size.width != self._width:
             self.clear()
             self._width = widget.size.width
+        filters = widget.get_line_filters()
         for y in crop.line_range:
             if y in self._dirty_lines or y not in self._cache:
                 strip = widget.render_line(y)
-                for one in widget.get_line_filters():
+                for one in filters:
                     strip = strip.apply_filter(one, widget.background_colors[1])
                 self._cache[y] = strip
         self._dirty_lines.difference_update(crop.line_range)

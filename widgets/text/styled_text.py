@@ -48,7 +48,11 @@ def line(*parts: str | Piece | Iterable[Piece]) -> Line:
 
 def line_width(content: Line) -> int:
     """The width of a line in terminal cells, as it will be drawn."""
-    return sum([cell_width(visible(piece.text)) for piece in content])
+    cells = 0
+    for text, _ in content:
+        # Most texts are plain, and lists draw many of them with each key.
+        cells += len(text) if text.isascii() and text.isprintable() else cell_width(visible(text))
+    return cells
 
 
 def line_text(content: Line) -> str:
@@ -58,6 +62,13 @@ def line_text(content: Line) -> str:
 
 def clip_line(content: Line, width: int) -> Line:
     """The line cut to `width` cells; a cut piece ends in an ellipsis."""
+    left = width
+    for text, _ in content:
+        left = left - len(text) if text.isascii() and text.isprintable() else -1
+        if left < 0:
+            break
+    else:
+        return content
     kept: list[Piece] = []
     left = width
     pieces = [piece for piece in content if piece.text]
@@ -66,8 +77,9 @@ def clip_line(content: Line, width: int) -> Line:
             break
         # Cutting before measuring keeps a text of a megabyte as cheap as a short one.
         limit = 4 * left + 64
-        shown = visible(text[:limit])
-        cells = cell_width(shown)
+        plain = text.isascii() and text.isprintable()
+        shown = text[:limit] if plain else visible(text[:limit])
+        cells = len(shown) if plain else cell_width(shown)
         more = len(text) > limit or index < len(pieces)
         if cells > left or (more and (cells == left or len(text) > limit)):
             kept.append(Piece(clip(shown if cells > left else shown + "…" * 2, left), tone))
@@ -80,8 +92,7 @@ def clip_line(content: Line, width: int) -> Line:
 def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
     clipped = clip_line(content, width)
-    cells = sum([cell_width(piece.text) for piece in clipped])
-    missing = width - cells
+    missing = width - line_width(clipped)
     if missing <= 0:
         return clipped
     space = Piece(" " * missing)
@@ -101,8 +112,9 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
     rows: list[list[Piece]] = [[]]
     used = 0
     for text, tone in content:
-        for word in _WORDS.findall(visible(text)):
-            cells = cell_width(word)
+        plain = text.isascii() and text.isprintable()
+        for word in _WORDS.findall(text if plain else visible(text)):
+            cells = len(word) if plain else cell_width(word)
             for part in (word,) if cells <= width - indent else cut_text(word, width - indent):
                 cells = cells if part is word else cell_width(part)
                 if used + cells > width:
@@ -186,8 +198,11 @@ class Columns:
         The flexible column also gets the cells of an empty last column right of it.
         """
         fitted = list(self.fit(width))
-        contents = [_pieces(cells.get(column.name, ())) for column, _ in fitted]
-        if len(fitted) > 1 and not fitted[-2][0].width and not any(text for text, _ in contents[-1]):
+        contents: list[Line] = []
+        for column, _ in fitted:
+            content = cells.get(column.name, EMPTY)
+            contents.append(line(content) if isinstance(content, str | Piece) else content)
+        if len(fitted) > 1 and not fitted[-2][0].width and not line_width(contents[-1]):
             (_, last), (column, room) = fitted.pop(), fitted.pop()
             fitted.append((column, room + self._gap + last))
         pieces: list[Piece] = []
@@ -196,7 +211,3 @@ class Columns:
                 pieces.append(Piece(" " * self._gap))
             pieces.extend(pad_line(content, room, right=column.align == "right"))
         return tuple(pieces)
-
-
-def _pieces(content: Content) -> Line:
-    return line(content) if isinstance(content, str | Piece) else content

@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from memory.base.clock import Moment, format_local, humanize, late_words
-from memory.base.safe_text import cell_width, visible
 from memory.files.fields.values import moment_or_none
 from widgets.text.styled_text import Column, Columns
 
@@ -125,11 +124,10 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
         moment = moment_or_none(task.completed, zone)
         words = short_moment(moment, now, zone) if moment else task.completed or ""
         return Piece(f"{glyphs.check} {words}".rstrip(), "muted")
-    moment = task.due_moment(zone)
     parts = task.due_parts
+    moment = moment_or_none(parts.date, zone)
     sign = f"{glyphs.recurring} " if parts.recurring else ""
-    # In this order: without a date nothing is overdue, and `due_state` would compute the schedule of what only recurs.
-    if moment is not None and task.due_state(now, zone) == "overdue":
+    if moment is not None and moment.is_overdue(now, zone):
         return Piece(f"{glyphs.alert} {sign}{late_words(moment, now, zone)}", "alert")
     if moment is None and parts.date is None and parts.recurring:
         run = next_run(parts.recurring, now, zone)
@@ -139,8 +137,8 @@ def due_words(task: Task, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Piece:
     if moment is not None:
         today = moment.date == now.astimezone(zone).date()
         return Piece(f"{sign}{short_moment(moment, now, zone)}", "plain" if today else "muted")
-    bad = task.due is not None and _is_no_date(task.due, zone)
-    return Piece(f"{glyphs.alert} {task.due}", "alert") if bad else Piece(task.due or "", "muted")
+    bad = parts.date is not None and _is_no_date(parts.date, zone)
+    return Piece(f"{glyphs.alert} {parts.date}", "alert") if bad else Piece(parts.date or "", "muted")
 
 
 def _is_no_date(text: str, zone: tzinfo) -> bool:
@@ -161,10 +159,12 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     bar = progress_line(task.progress, glyphs) if task.section == "in-progress" and task.progress is not None else ()
     if bar and task.due is None and task.recurring is None:
         when, bar = bar, ()
-    owner, tags = f"@{task.assigned}" if task.assigned else "", " ".join(f"#{tag}" for tag in task.tags)
-    more = "".join(f"  {part}" for part in (owner, tags) if part) if width >= WIDE_ROW else ""
-    title = Piece(task.title, "muted" if done else "plain")
-    needed = cell_width(visible(task.title[:200]))
+    more = ""
+    if width >= WIDE_ROW:
+        owner, tags = f"@{task.assigned}" if task.assigned else "", " ".join(f"#{tag}" for tag in task.tags)
+        more = "".join(f"  {part}" for part in (owner, tags) if part)
+    title, priority = Piece(task.title, "muted" if done else "plain"), task.priority
+    needed = line_width((title._replace(text=title.text[:200]),))
     room = width - PRIORITY_CELLS - needed - (12 if bar else 0)
     cells = min(max(1, line_width(when)), max(WIDEST_WHEN, min(room, MOST_WHEN)))
     columns = row_columns(cells, max(1, min(LEAST_TITLE, needed)), progress=bool(bar))
@@ -172,7 +172,7 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     return columns.line(
         width,
         {
-            "priority": Piece(task.priority or "-", "muted" if done else PRIORITY_TONES.get(task.priority, "muted")),
+            "priority": Piece(priority or "-", "muted" if done else PRIORITY_TONES.get(priority, "muted")),
             # Where there is no room for how late it is, the sign says that it is late.
             "title": line(Piece(f"{glyphs.alert} " if late else "", "alert"), title, Piece(more, "muted")),
             "progress": bar,
