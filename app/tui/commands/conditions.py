@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,12 +24,11 @@ class Situation:
     """
 
     def __init__(self, state: State) -> None:
-        """Take the open pane; no condition was checked yet."""
+        """Take the open pane."""
         pane = state.open
         self.state = state
         self.pane_id = "" if pane is None else pane.pane_id
         self.pane = pane if pane is not None and pane.contents is not None else None
-        self._held: dict[Condition, bool] = {}
 
     @property
     def has_workspace(self) -> bool:
@@ -106,12 +105,17 @@ class Situation:
         return self.lost or next((one for one in self.state.removals if one.id == ref), None)
 
     def allows(self, condition: Condition) -> bool:
-        """Return whether a condition holds; it is checked once."""
-        if condition not in self._held:
-            here = not condition.panes or self.pane_id in condition.panes
-            known = condition.everywhere or self.pane is not None
-            self._held[condition] = here and known and bool(condition.holds(self))
-        return self._held[condition]
+        """Return whether a condition holds."""
+        return bool(self.held([condition]))
+
+    def held(self, conditions: Iterable[Condition]) -> set[Condition]:
+        """Return those of the conditions that hold."""
+        known, found = self.pane is not None, set[Condition]()
+        for one in conditions:
+            here = not one.panes or self.pane_id in one.panes
+            if here and (known or one.everywhere) and one.holds(self):
+                found.add(one)
+        return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)

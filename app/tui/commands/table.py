@@ -321,21 +321,27 @@ OPEN = "list.open"
 """The id of the key of lists that opens the row under the cursor."""
 
 
+CONDITIONS = tuple(dict.fromkeys(command.needs for command in COMMANDS))
+"""The conditions of all commands, each once."""
+
+
 def live_actions(now: Situation) -> list[Command]:
     """Return the available actions; each condition is checked once."""
-    return [action for action in COMMANDS if now.allows(action.needs)]
+    held = now.held(CONDITIONS)
+    return [action for action in COMMANDS if action.needs in held]
 
 
 def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each available action, by id; empty if the footer leaves it out now."""
-    found, part = {}, getattr(now.item, "part", "")
+    found, places = {}, (now.pane_id, f"{now.pane_id}.{getattr(now.item, 'part', '')}")
     for action in live_actions(now):
         needs = action.needs
         named = None if needs.named is None else needs.named(now, action.bulk)
         if named is None:
             named = action.bulk if now.selected and needs.about_entries else action.shown
             named = named and (not action.panes or now.pane_id in action.panes)
-        found[action.id] = action.words_in(now.pane_id, f"{now.pane_id}.{part}") if named else ""
+        words = action.words_in(*places) if action.said else action.words
+        found[action.id] = words if named else ""
     if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
         found[OPEN] = now.pane.enter_words
     return found
