@@ -159,7 +159,7 @@ class _Level:
             if heading := _HEADING.match(text):
                 self.found = self.depth == 0 and not self.items and column == 0 and heading.end() <= 3
                 return False
-            end = _html_end(text, in_paragraph=False)
+            end = _html_end(text, in_paragraph=False) if text[0] == "<" else None
             if end is not None:
                 if not _holds(text, end):
                     self.leaf, self.end = _HTML, end
@@ -190,7 +190,7 @@ class _Level:
         """
         if text[0] == ">" or _FENCE.match(text) or _HEADING.match(text) or _RULE.match(text):
             return True
-        if _html_end(text, in_paragraph=True) is not None:
+        if text[0] == "<" and _html_end(text, in_paragraph=True) is not None:
             return True
         marker = _MARKER.match(text)
         outer = self.items[-2] if len(self.items) > 1 else 0
@@ -205,12 +205,10 @@ def _inside(text: str) -> str:
 
 
 def _html_end(text: str, *, in_paragraph: bool) -> str | None:
-    """Return what ends the HTML block that a line begins; None if it begins none.
+    """Return what ends the HTML block that a line begins with its `<`; None if it begins none.
 
     `in_paragraph` leaves out whole tags of any name, the only kind that cannot interrupt a paragraph.
     """
-    if text[0] != "<":
-        return None
     for start, end in (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")):
         if text.startswith(start):
             return end

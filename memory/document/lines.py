@@ -284,13 +284,17 @@ class FieldValues(dict[str, str]):
     @property
     def nodes(self) -> tuple[Field, ...]:
         """Every field with its position, duplicates included."""
-        found = []
-        for line, match in _matches(_FIELD, self.body):
-            text = match[2] or ""
-            start = match.end(1) + 1 + (match[2] is not None) + text.index(text.strip(" \t"))
-            value = _value(self.body, match)
-            found.append(Field(match[1], value, line, match.start(), match.end(), start, match.start(4)))
-        return tuple(found)
+        return field_nodes(self.body)
+
+
+def field_nodes(body: str) -> tuple[Field, ...]:
+    """Return every field of a body with its position, duplicates included."""
+    found = []
+    for line, match in _matches(_FIELD, body):
+        text = match[2] or ""
+        start = match.end(1) + 1 + (match[2] is not None) + text.index(text.strip(" \t"))
+        found.append(Field(match[1], _value(body, match), line, match.start(), match.end(), start, match.start(4)))
+    return tuple(found)
 
 
 def read_fields(body: str) -> FieldValues:
@@ -365,7 +369,7 @@ def set_field(body: str, key: str, value: str, newline: str = "\n", nodes: Seque
     if not KEY.fullmatch(key):
         raise UsageError("field.key", f"{key!r} is not a field name", "use letters, digits, - and _, a letter first")
     written = _written(value, newline)
-    nodes = read_fields(body).nodes if nodes is None else nodes
+    nodes = field_nodes(body) if nodes is None else nodes
     for number, node in enumerate(nodes):
         if node.key == key:
             gap = "" if body[node.value_start - 1 : node.value_start] == " " or not written else " "
@@ -399,7 +403,7 @@ def unset_field(body: str, key: str) -> str:
 
     Raises `UsageError` (`field.place`) where the text around it would change the value of another field.
     """
-    nodes = read_fields(body).nodes
+    nodes = field_nodes(body)
     new = body
     for node in reversed(nodes):
         if node.key == key:
@@ -415,7 +419,7 @@ def _checked(new: str, old: Sequence[Field], before: Sequence[Field], key: str |
     wanted = [(node.key, node.value) for node in before]
     at = len(wanted)
     wanted += [(node.key, node.value) for node in after]
-    found = [(node.key, node.value) for node in read_fields(new).nodes]
+    found = [(node.key, node.value) for node in field_nodes(new)]
     edited = found.pop(at)[0] if key is not None and at < len(found) else None
     if found != wanted or edited != key:
         what = key if key is not None else ", ".join(sorted({node.key for node in old} - {node.key for node in before}))

@@ -242,7 +242,7 @@ class Section(Block):
         """The offset of each entry in the section's source, and of the end of the last one, in bytes."""
         return list(accumulate(map(len, self.parts)))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The length of the source in bytes."""
         return self.offsets[-1]

@@ -60,7 +60,8 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
     seen: dict[tuple[str, str], Task] = {}
     under = Counter(task.at[0] for task in tasks if task.heading is not None)
     for task in tasks:
-        line, title = task.line + 1, repr(task.title[:40])
+        line, title, entry, priority = task.line + 1, repr(task.title[:40]), task.entry, task.priority
+        fields = entry.fields
         if count := task.heading is not None and under.pop(task.at[0], 0):
             what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
             where = f"under {task.heading[:40]!r}, which is not a section of tasks" if task.heading else "in no section"
@@ -68,20 +69,20 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
             yield Problem("note" if task.is_item else "error", name, line, "task.unknown_section", message)
         if not task.title.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
-        if (tasks.archived or task.section == "completed") and not task.fields.get("completed"):
+        if (tasks.archived or task.section == "completed") and not fields.get("completed"):
             message = f"{title} has no completed date, so it is never archived"
             yield Problem("note", name, line, "task.completed_missing", message)
-        if task.priority is None and _BRACKETED.match(task.title) and not task.is_item:
+        if priority is None and _BRACKETED.match(task.title) and not task.is_item:
             yield Problem("warning", name, line, "task.priority", f"{title} begins with an unknown priority")
-        elif task.priority is None and not task.is_item:
+        elif priority is None and not task.is_item:
             yield Problem("note", name, line, "task.priority_missing", f"{title} has no priority")
-        if not task.fields.get("created") and not task.is_item:
+        if not fields.get("created") and not task.is_item:
             yield Problem("note", name, line, "task.created_missing", f"{title} has no created date")
-        first = seen.setdefault((task.title, task.fields.get("created") or ""), task)
+        first = seen.setdefault((task.title, fields.get("created") or ""), task)
         if first is not task:
             message = f"{title} has the same title and created as the task on line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
-        yield from TASKS.problems(name, task.entry, line, snapshot.zone)
+        yield from TASKS.problems(name, entry, line, snapshot.zone)
 
 
 def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001

@@ -87,8 +87,9 @@ class Lookup(NamedTuple, Generic[E]):
         raise _not_found(name, self.noun, "has the ref" if scope is not None else "matches")
 
     def _by_digits(self, items: Iterable[Any], digits: str) -> list[Any]:
-        found = [item for item in items if fits(item, digits)]
-        return found if len(digits) > SHORT else [item for item in found if not item.is_run]
+        if len(digits) > SHORT:
+            return [item for item in items if fits(item, digits)]
+        return [item for item in items if item.identity.startswith(digits) and not item.is_run]
 
     def _by_past(self, snapshot: Snapshot, name: str, digits: str, archived: bool) -> E:
         """Return the entry that an outdated ref meant before an edit; else an error says what happened to it."""

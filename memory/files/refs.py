@@ -89,11 +89,8 @@ def read_ref(text: str) -> tuple[str | None, str] | None:
 
 
 def fits(item: Any, digits: str) -> bool:
-    """Return whether hex digits are the beginning of an item's ref, short or long."""
-    identity: str = item.identity
-    if len(digits) <= SHORT:
-        return identity.startswith(digits)
-    return digits.startswith(identity) and str(item.long_hex).startswith(digits)
+    """Return whether more than `SHORT` hex digits are the beginning of an item's ref in its long form."""
+    return digits.startswith(item.identity) and str(item.long_hex).startswith(digits)
 
 
 def short(name: str) -> str:
@@ -178,6 +175,7 @@ class FileView(Generic[T]):
         self.document = document
         self.items: tuple[T, ...] = ()
         self._long: dict[Place, str] = {}
+        self._short: dict[Place, str] = {}
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over the items in file order."""
@@ -191,30 +189,23 @@ class FileView(Generic[T]):
         raise KeyError(place)
 
     @cached_property
-    def _groups(self) -> dict[str, list[T]]:
+    def groups(self) -> dict[str, list[T]]:
+        """The items by their identity."""
         return groups_of(self)
 
     def twins(self, item: T) -> Sequence[T]:
         """Return the items of the same identity, in file order."""
-        return self._groups[item.identity]
-
-    @cached_property
-    def hexes(self) -> dict[Place, str]:
-        """The digits of the ref of each item, by its place."""
-        return self.short_hexes(self._groups)
+        return self.groups[item.identity]
 
     def hex_of(self, item: T) -> str:
-        """Return the digits of an item's ref."""
-        return self.hexes[item.at]
-
-    def short_hexes(self, groups: Mapping[str, Sequence[T]]) -> dict[Place, str]:
-        """Return the digits of the items of some identities: short ones where they name one item only."""
-        found = {}
-        for identity, group in groups.items():
+        """Return the digits of an item's ref: short ones where they name one item only."""
+        if item.at not in self._short:
+            group = self.twins(item)
             runs = [one.is_run for one in group]
+            several = runs.count(False) > 1
             for one, is_run in zip(group, runs, strict=True):
-                found[one.at] = self.long_hex(one) if is_run or runs.count(False) > 1 else identity
-        return found
+                self._short[one.at] = self.long_hex(one) if is_run or several else item.identity
+        return self._short[item.at]
 
     def long_hex(self, item: T) -> str:
         """Return the digits that no other item of the file has."""

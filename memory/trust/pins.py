@@ -15,6 +15,7 @@ import re
 import stat as st
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from glob import escape, iglob
 from hashlib import file_digest
 from itertools import pairwise
@@ -155,7 +156,7 @@ class Pins:
 
     def _words(self, command: str) -> list[Word]:
         """Return the words of a command that may name a file, `~` and `$HOME` resolved."""
-        words = [word for word in dict.fromkeys(_words_of(command)) if word.text and "\0" not in word.text]
+        words = _words_of(command)
         return [Word(self._with_home(word.text), self._with_home(word.pattern), word.data) for word in words]
 
     def _with_home(self, text: str) -> str:
@@ -245,10 +246,13 @@ def _beneath(path: str, folder: str) -> str | None:
 # -- the words of a command; no variable is known ------------------------------------------------------------------
 
 
-def _words_of(command: str) -> Iterator[Word]:
+@lru_cache(maxsize=256)
+def _words_of(command: str) -> tuple[Word, ...]:
     command = command.replace("\\\n", "")
+    words = list[Word]()
     for text, data in _plain_words(command) or [(command, False)]:
-        yield from (_word(text)._replace(data=True),) if data else _split(text)
+        words += [_word(text)._replace(data=True)] if data else _split(text)
+    return tuple(dict.fromkeys(word for word in words if word.text and "\0" not in word.text))
 
 
 def _split(text: str, *, quoted: bool = False) -> Iterator[Word]:

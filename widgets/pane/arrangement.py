@@ -32,7 +32,9 @@ class Arrangement:
         """Take other rows, with their order if it was worked out already; each row shows its item from now on."""
         self.rows, self._order, self._total = rows, order, None
         for row, item, mark in rows.items:
-            row.show(item, mark)
+            row.item = item
+            if mark != row.mark:
+                row.mark, row.haystack = mark, ""
 
     def sort_by(self, name: str) -> bool:
         """Sort by one of the pane's orders, reversed with `REVERSED`; return whether that is another one."""

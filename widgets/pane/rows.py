@@ -31,12 +31,6 @@ class RowKey:
         self.mark = mark
         self.haystack = ""
 
-    def show(self, item: Any, mark: Hashable) -> None:
-        """Show the item of a newer snapshot."""
-        self.item = item
-        if mark != self.mark:
-            self.mark, self.haystack = mark, ""
-
 
 @dataclass(frozen=True, slots=True)
 class LineRow:

@@ -426,13 +426,14 @@ def plain_file(
     for index, section in document.all_sections():
         found = read(section)
         findings += [one.moved(document.line_of(index)) for one in found.findings]
-        entries = []
+        entries, changed = [], False
         for number, entry in enumerate(section.entries):
             written, said = plain(found, entry)
             entries.append(written)
-            findings += [one.moved(document.line_of(index, number)) for one in said]
+            changed = changed or written is not entry
+            for one in said:
+                findings.append(one.moved(document.line_of(index, number)))
         with suppress(UsageError):
-            changed = any(one is not other for one, other in zip(entries, section.entries, strict=True))
             whole = new.with_section(index, section.with_entries(entries)) if changed else new
             items = found.items if found.name is not None else ()
             new = with_items(whole, index, items, found.title if section.heading else None)

@@ -35,7 +35,7 @@ from memory.files.fields.dress import (
     unread_section,
     visible_lines,
 )
-from memory.files.refs import FileView, Place, PlacedEntry, groups_of, identity_hex
+from memory.files.refs import FileView, PlacedEntry, groups_of, identity_hex
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
@@ -321,7 +321,6 @@ class Journal(FileView[JournalEntry]):
         )
         self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
         self._by_date: dict[str | None, dict[str, list[JournalEntry]]] = {}
-        self._hexes: dict[Place, str] = {}
 
     def __iter__(self) -> Iterator[JournalEntry]:
         """Iterate in file order."""
@@ -330,13 +329,6 @@ class Journal(FileView[JournalEntry]):
     def twins(self, item: JournalEntry) -> Sequence[JournalEntry]:
         """Return the entries of the same date, time and title."""
         return self._of_date(item.date)[item.identity]
-
-    def hex_of(self, item: JournalEntry) -> str:
-        """Return the digits of an entry's ref."""
-        groups = self._of_date(item.date)
-        if item.at not in self._hexes:
-            self._hexes.update(self.short_hexes(groups))
-        return self._hexes[item.at]
 
     def _of_date(self, date: str | None) -> dict[str, list[JournalEntry]]:
         if date not in self._by_date:
