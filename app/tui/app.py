@@ -173,7 +173,7 @@ class MemdeckApp(Spine):
         """Say everything that is wrong with the user's keys: the file once, then each line."""
         problems = self.keymap.problems
         if problems:
-            said = [f"line {one.line}: {one.message}" if one.line else one.message for one in problems]
+            said = [f"line {one.line}: {one.message}" if one.line else one.message for one in problems[:9]]
             self.say("\n".join(said), title=problems[0].file, severity="warning", seconds=KEYS_SECONDS)
 
     leaving: Leaving | None = None

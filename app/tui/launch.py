@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from app.cli.failures import say
 from app.cli.marks import client_of
 from memory.base.clock import machine_zone
+from memory.base.safe_text import visible
 from memory.errors import RefusedError, UsageError
 from memory.storage.own_folders import config_home, home, state_home
 from memory.workspace import Workspace
@@ -95,6 +96,8 @@ def run(
             with suppress(Exception):
                 app.workspace.close()
         if going is None or app.failure is not None:
+            if app.workspace is not None and not code:
+                print(f"Everything is saved in {visible(str(app.workspace.root))}.", file=sys.stderr)
             return code
         try:
             workspace = Workspace.open(going.root, state_home=state_home(environ), home=home(environ))

@@ -138,6 +138,11 @@ class MainScreen(Screen[None]):
                     yield self._pane
         yield KeyHints(pinned=PINNED)
 
+    def on_screen_suspend(self) -> None:
+        """Hide the keys while a dialog has its own."""
+        self.hints.visible = False
+
     def on_screen_resume(self) -> None:
         """A dialog was left."""
+        self.hints.visible = True
         self.app.main_screen_free()  # type: ignore[attr-defined]

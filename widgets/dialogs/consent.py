@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
+from memory.base.safe_text import cell_width
 from widgets.detail import LineView
 from widgets.input.editors import SafeText
 from widgets.text.styled_text import EMPTY, Line, Piece, cut_text, line, wrap_line
@@ -25,8 +26,8 @@ _BAR = "│ "
 
 NARROW = 46
 """Cells below which the values follow their labels closely."""
-LINES, LOW_LINES = 4, 3
-"""The most lines of a question, in a terminal of usual height and in a low one."""
+LONG = 100
+"""Cells of a question from which it is the beginning of the text: the title has no room for it in a small terminal."""
 
 
 class ConsentLines(LineView):
@@ -35,7 +36,6 @@ class ConsentLines(LineView):
     def __init__(self, view: ConsentView, *, classes: str | None = None) -> None:
         super().__init__(classes=classes)
         self._view = view
-        self._question = ""
         self._was_at_end = False
 
     @property
@@ -50,17 +50,12 @@ class ConsentLines(LineView):
 
     def lay_out(self, width: int) -> Sequence[Line]:
         """Lay out the command, cut at the edge without losing a space of it, then the remarks about it."""
-        lines = list(_lines(self._view, width))
-        return [*wrap_line(line(self._question), width), EMPTY, *lines] if self._question else lines
-
-    def ask(self, question: str) -> None:
-        """Set the question as the first lines, where it is too long for the title; empty: none needed."""
-        if question != self._question:
-            self._question = question
-            self.lay_out_again(top=False)
+        return list(_lines(self._view, width))
 
 
 def _lines(view: ConsentView, width: int) -> Iterator[Line]:
+    if cell_width(view.question) > LONG:
+        yield from (*wrap_line(line(view.question), width), EMPTY)
     for text in view.text:
         for part in cut_text(text, max(8, width - len(_BAR))):
             yield line(Piece(_BAR, "accent"), Piece(part, "strong"))
@@ -99,14 +94,14 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         .consent--note {{ color: $warning; height: auto; display: none; }}
         .consent--note.-said {{ display: block; }}
         &.-low KeyHints {{ margin-top: 0; }}
-        &.-low > .dialog .dialog--title {{ max-height: {LOW_LINES}; text-wrap: wrap; }}
+        &.-low > .dialog .dialog--title {{ max-height: 3; text-wrap: wrap; }}
     }}
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "approve", "approve", id="consent.approve", tooltip="Approve exactly this"),
         Binding("enter", "begin", "answer", id="consent.begin", tooltip="Answer the next question of several"),
-        Binding("n,enter", "answer('skip')", "not now", id="consent.no", tooltip="Leave it as it is"),
+        Binding("n,enter", "answer('skip')", "skip", id="consent.no", tooltip="Decide later"),
         Binding("r,d", "deny", "deny", id="consent.deny", tooltip="Deny it and do not ask again"),
         Binding("escape,q", "leave", "cancel", id="consent.leave", tooltip="Leave this and all later questions"),
     ]
@@ -116,9 +111,13 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         super().__init__()
         self._view = view
         number = f"  ({place})" if place else ""
-        self.heading, self._short = f"{view.question}{number}", f"Needs your approval{number}"
+        self.heading = (view.question if cell_width(view.question) <= LONG else "Needs your approval") + number
         self.deaf_until = math.inf
         self._begun = not follows
+        if not place:
+            # With one question, to skip it and to cancel are the same.
+            for key in ("n", "enter"):
+                self.describe(key, "")
 
     def parts(self) -> ComposeResult:
         """Yield what the question covers, and a note."""
@@ -135,19 +134,6 @@ class ConsentScreen(Dialog, ModalScreen[str | None]):
         note = self.query_one(".consent--note", SafeText)
         note.say(words)
         note.set_class(bool(words), "-said")
-
-    def on_resize(self) -> None:
-        """Keep the question in sight if it takes a few lines; a name of a hundred words leaves none for the text."""
-        self.call_after_refresh(self._say_question)
-
-    def _say_question(self) -> None:
-        title = self.query_one(".dialog--title", SafeText)
-        width = title.content_size.width
-        rows = wrap_line(line(self.heading), width) if width else []
-        most = LOW_LINES if self.has_class("-low") else LINES
-        fits = len(rows) <= most
-        title.say(self.heading if fits else self._short)
-        self.query_one(ConsentLines).ask("" if fits else self.heading)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Hide the keys to approve and deny before the question begins and where approval is impossible, and to deny

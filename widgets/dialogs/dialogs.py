@@ -162,7 +162,9 @@ class Dialog(Modal):
         return KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """Follow the body."""
+        """Follow the body; in a low terminal an earlier message would cover the title."""
+        if self.app.size.height < LOW:
+            self.app.clear_notifications()
         for body in self.query(".dialog--body"):
             self.watch(body, "scroll_y", self._say_more, init=False)
             self.watch(body, "virtual_size", self._grown, init=False)

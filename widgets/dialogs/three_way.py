@@ -73,8 +73,6 @@ class ThreeWayView(LineView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "move(1)", "next", id="three_way.next", tooltip="Go to the next field", show=False),
         Binding("k,up", "move(-1)", "before", id="three_way.previous", tooltip="Go to the previous field", show=False),
-        Binding("home", "first", "first", id="three_way.first", tooltip="Scroll to the top", show=False),
-        Binding("end", "last", "last", id="three_way.last", tooltip="Scroll to the end", show=False),
     ]
 
     def __init__(self, questions: Sequence[ThreeWayQuestion], sides: Sides, *, classes: str | None = None) -> None:

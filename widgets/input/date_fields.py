@@ -90,7 +90,7 @@ def recurrence_field(
 
 
 def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:
-    """The next five runs in one line, for example `Mon 15 Jan 09:00 · Mon 22 Jan 09:00`; empty where there are none."""
+    """The next five runs in one line, each day once: `Mon 15 Jan 09:00 · 12:00 · Tue 16 Jan 09:00`; empty if none."""
     from memory.base.cron import BadCron, next_runs
 
     if not expression.strip():
@@ -99,7 +99,10 @@ def next_run_words(expression: str, now: datetime, zone: tzinfo) -> str:
         runs = next_runs(expression, now, zone, RUNS)
     except BadCron:
         return ""
-    words = " · ".join(f"{run:%a} {run.day} {run:%b %H:%M}" for run in runs)
+    words = " · ".join(
+        f"{run:%H:%M}" if one and run.date() == runs[one - 1].date() else f"{run:%a} {run.day} {run:%b %H:%M}"
+        for one, run in enumerate(runs)
+    )
     offsets = {run.utcoffset() for run in (now.astimezone(zone), *runs)}
     return f"{words} (clocks change in between)" if len(offsets) > 1 else words
 

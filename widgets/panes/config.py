@@ -118,14 +118,24 @@ class ConfigPane(RecordPane):
         """A key that is not there yet, in a section of the file."""
         assert self.snapshot is not None
         taken = {setting.key: setting.section for setting in self.snapshot.config.settings}
+        free = [key for key in SETTINGS if key not in taken]
         item = self.current()
+
+        def hint(key: str) -> str:
+            if key in SETTINGS:
+                return f"{SETTINGS[key].label}: {SETTINGS[key].value.takes}"
+            known = ", ".join(one for one in free if one.casefold().startswith(key.casefold()))
+            return f"memdeck uses {known}" if known else "memdeck ignores it"
+
         fields = [
-            FieldSpec("key", "key", required=True, suggestions=tuple(key for key in SETTINGS if key not in taken)),
-            FieldSpec("value", "value"),
+            FieldSpec(
+                "key", "key", required=True, suggestions=tuple(free),
+                placeholder="a name, such as quietHours", hint=hint,
+            ),
+            FieldSpec("value", "value", placeholder="a word, a number, true or false"),
             FieldSpec(
                 "section", "section", value="" if item is None else item.values["section"],
-                suggestions=tuple(dict.fromkeys(filter(None, taken.values()))),
-                about="Empty: where it belongs, else Workspace.",
+                suggestions=tuple(dict.fromkeys(filter(None, taken.values()))), placeholder="where it belongs",
             ),
         ]  # fmt: skip
 

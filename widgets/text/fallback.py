@@ -93,6 +93,6 @@ class PlainSigns(LineFilter):
 def plain_text(text: str, table: Mapping[int, int] = SIGNS) -> str:
     """The text with the same number of cells, memdeck's own signs replaced by a table, by default those of ASCII.
 
-    An ellipsis becomes three dots, which replace two neighbouring cells; where these are not ASCII, it becomes `~`.
+    An ellipsis becomes three dots, which replace two neighbouring cells; where these are not ASCII, it becomes `>`.
     """
-    return _ELLIPSIS.sub(lambda found: "..." if len(found[0]) == 3 else "~", text).translate(table)
+    return _ELLIPSIS.sub(lambda found: "..." if len(found[0]) == 3 else ">", text).translate(table)

@@ -44,8 +44,8 @@ UNICODE = Glyphs()
 """The signs for terminals whose locale is UTF-8."""
 
 ASCII = Glyphs(
-    name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="%", alert="!",
-    diamond="=", recurring="&", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
+    name="ascii", cursor=">", mark="*", bullet="*", dot=".", check="v", cross="x", circle="o", half="~", alert="!",
+    diamond="=", recurring="@", left="<", right=">", up="^", down="v", open="-", closed="+", rule="-",
     separator="|", bar_full="#", bar_empty=".", chosen="X", heat=".:+*#", spark="_.-=+*#@",
 )  # fmt: skip
 """The signs for every other locale."""

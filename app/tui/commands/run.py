@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 WAIT = 10.0
 """Seconds that a check waits while another process runs the monitors."""
-SPANS = (("3", "30m", "30 minutes"), ("2", "2h", "2 hours"), ("8", "8h", "8 hours"), ("d", "1d", "a day"),
-         ("o", "off", "unmute"))  # fmt: skip
-"""For how long monitors are muted: a key, the time, and its words."""
+SPANS = {"30m": "30 minutes", "2h": "2 hours", "8h": "8 hours", "1d": "a day", "off": "unmute"}
+"""For how long monitors are muted, and the words for it."""
 
 
 def run(app: Spine) -> None:
@@ -94,5 +93,5 @@ def mute(app: Spine) -> None:
         times = {"off": True, "span": None} if span == "off" else {"off": False, "span": span}
         return app.change("monitors.mute", Call("monitors mute", [{"name": one.ref, **times} for one in monitors]))
 
-    options = [PickOption(span, words, key=key) for key, span, words in SPANS]
+    options = [PickOption(span, words) for span, words in SPANS.items()]
     return app.ask(Pick(f"Mute {who}", options), chosen)

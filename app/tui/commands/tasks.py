@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ from widgets.panes.tasks.forms import quick_words, unread_words
 if TYPE_CHECKING:
     from app.tui.spine import Spine
 
+_BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+"""What begins an item of a pasted list."""
 _LOW = 18
 """On a screen with fewer lines the parts of a one-line task share lines."""
 
@@ -164,7 +167,7 @@ def pasted(app: Spine, text: str) -> None:
 
 def _take(app: Spine, text: str) -> None:
     """Add a task, or after a question one for each of several lines."""
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [_BULLET.sub("", line, 1) for line in text.split("\n") if line.strip()]
     if len(lines) < 2:
         return _add_quick(app, [text])
     options = [

@@ -117,13 +117,6 @@ def is_character_name(name: str) -> bool:
 NAME = "memdeck/keys.toml"
 """The path of the file in the configuration folder."""
 
-LONGEST = 65_536
-"""The most bytes of the file that are read; no real file is larger."""
-
-_TIMES = 4
-"""How many more entries it may have than other files: each id once, some with many keys."""
-
-_MOST_PROBLEMS = 20
 _LONGEST_ID = 60
 
 
@@ -134,15 +127,11 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
         inside = KeyProblem("it is inside the workspace, whose files choose no keys", str(path))
         return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
     try:
-        with open(path, "rb") as file:
-            data = file.read(LONGEST + 1)
+        data = path.read_bytes()
     except FileNotFoundError:
         return Keymap()
     except OSError as error:
         return Keymap(problems=(KeyProblem(error.strerror or str(error), str(path)),), path=str(path))
-    if len(data) > LONGEST:
-        return Keymap(problems=(KeyProblem(f"more than {LONGEST:,} bytes", str(path)),), path=str(path))
-
     from .every_key import known_ids
 
     return parse_keymap(data, str(path), known_ids())
@@ -151,7 +140,7 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
 def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
     """Parse the bytes of the file; `known` are the ids that can be bound. Wrong entries are left out."""
     try:
-        toml = read_toml(data, path, times=_TIMES)
+        toml = read_toml(data, path)
     except ConfigError as error:
         line = error.details["line"]
         return Keymap(problems=(KeyProblem(error.message.removeprefix(f"{path}:{line}: "), path, line),), path=path)
@@ -161,8 +150,7 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
         binding_id = ".".join(steps)
         line = toml.line_of(*steps)
         if binding_id not in known:
-            near = known if len(problems) < _MOST_PROBLEMS else ()  # finding the closest id is slow
-            problems.append(KeyProblem(_unknown(binding_id, near), path, line))
+            problems.append(KeyProblem(_unknown(binding_id, known), path, line))
             continue
         written = [value] if isinstance(value, str) else value
         if not isinstance(written, list) or not all(isinstance(one, str) for one in written):
@@ -176,9 +164,6 @@ def parse_keymap(data: bytes, path: str, known: Collection[str]) -> Keymap:
             )
             continue
         rebound[binding_id] = tuple(dict.fromkeys(key for key in keys if key is not None))
-    if len(problems) > _MOST_PROBLEMS:
-        more = f"{len(problems) - _MOST_PROBLEMS} more entries are wrong"
-        problems[_MOST_PROBLEMS:] = [KeyProblem(more, path, problems[_MOST_PROBLEMS].line)]
     return Keymap(rebound, tuple(problems), path)
 
 

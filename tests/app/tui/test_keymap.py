@@ -90,7 +90,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     assert "directory" in read_keymap(tmp_path).problems[0].message
     (tmp_path / "memdeck" / "keys.toml").rmdir()
     (tmp_path / "memdeck" / "keys.toml").write_bytes(b"#" * 70_000)
-    assert "bytes" in read_keymap(tmp_path).problems[0].message
+    assert "KB" in read_keymap(tmp_path).problems[0].message
 
 
 def test_every_binding_is_known_once() -> None:

@@ -57,9 +57,7 @@ async def test_the_question_shows_everything_and_y_approves(workspace: Workspace
             "monitors.md, line",
             "0 * * * * (every hour)",
             "value > 90",
-            "y approve",
-            "Enter not now",
-            "r deny",
+            "y approve  r deny  Esc cancel",
         ):
             assert words in shown
         # No file is held on to with this command.

@@ -130,7 +130,7 @@ async def test_lines_pasted_into_the_list_become_tasks(workspace: Workspace) -> 
     """Several lines ask what they are; one line opens quick add with it."""
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
-        for text, key in (("Water the plants\nFeed the cat\nBuy stamps\n", "t"), ("Call Bob", "enter")):
+        for text, key in (("- Water the plants\r* Feed the cat\r- [ ] Buy stamps\r", "t"), ("Call Bob", "enter")):
             app.post_message(Paste(text))
             await settle(pilot)
             await press(pilot, key)

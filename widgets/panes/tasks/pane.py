@@ -300,7 +300,8 @@ class TasksPane(Pane):
         """Report what was pasted into the list: it is to become tasks."""
         event.stop()
         if event.text.strip():
-            self.post_message(self.Pasted(event.text))
+            # Terminals send a carriage return for each line end.
+            self.post_message(self.Pasted("\n".join(event.text.splitlines())))
 
     def on_board_arrived(self, event: Any) -> None:
         """Show the entry of another active column."""
