@@ -14,6 +14,7 @@ import select
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from memory.errors import MemdeckError
@@ -25,9 +26,6 @@ from memory.storage.own_folders import home, state_home
 from memory.workspace import Workspace
 
 ACTOR = "agent:incident-bot"
-ROUNDS = 200
-"""Steps after which it ends: about an hour."""
-
 INCIDENT = "One checkout in fifty answers 502"
 MERGED = "Deploy v2.1 to staging"
 """The task whose notes it writes while the user may have the form open."""
@@ -44,7 +42,7 @@ _IDEAS = (
 )
 _NOTES = (
     "p99 of the checkout fell to 410 ms after the pool was doubled",
-    "the 502s come from two of six workers, both on the old image",
+    "the 502s came from two of six workers, both on the old image",
     "compared the error rate with the deploys: no connection",
     "read the log of the load balancer, nothing unusual since noon",
     "asked Alice for the numbers of the spring campaign",
@@ -63,7 +61,7 @@ class DemoAgent:
         self._percent = 50
 
     def steps(self) -> Iterator[Step]:
-        """Yield its steps, each with the seconds before it; the first minute shows everything."""
+        """Yield its steps, each with the seconds before it; the first minute shows everything, some minutes end it."""
         yield 5, self._report
         yield 6, lambda: self._journal("Incident", "saw the first 502s in the log of the load balancer")
         yield 7, self._progress
@@ -73,8 +71,11 @@ class DemoAgent:
         yield 7, lambda: self._journal("Incident", "two of six workers run the old image; restarted them")
         yield 7, lambda: self._monitor("healthy")
         yield 6, self._finish
-        for _ in range(ROUNDS):
-            yield self._chance.uniform(12, 25), self._chance.choice((self._progress, self._idea, self._remark))
+        later = [*(partial(self._idea, title) for title in _IDEAS), *(partial(self._remark, line) for line in _NOTES)]
+        self._chance.shuffle(later)
+        for step in later:
+            yield self._chance.uniform(12, 25), step
+            yield self._chance.uniform(12, 25), self._progress
 
     # Through memdeck
 
@@ -102,16 +103,14 @@ class DemoAgent:
         outcome = "two workers ran an old image; both replaced, no 502 for ten minutes"
         self._change("tasks.done", lambda snapshot: done_task(snapshot, INCIDENT, outcome=outcome, now=self._clock()))
 
-    def _idea(self) -> None:
-        title = self._chance.choice(_IDEAS)
-        if all(task.title != title for task in self._workspace.snapshot().tasks.items):
-            self._change(
-                "tasks.add",
-                lambda snapshot: add_task(snapshot, title, assigned="incident-bot", now=self._clock()),
-            )
+    def _idea(self, title: str) -> None:
+        self._change(
+            "tasks.add",
+            lambda snapshot: add_task(snapshot, title, assigned="incident-bot", now=self._clock()),
+        )
 
-    def _remark(self) -> None:
-        self._journal("Incident", self._chance.choice(_NOTES))
+    def _remark(self, line: str) -> None:
+        self._journal("Incident", line)
 
     def _journal(self, title: str, line: str) -> None:
         self._change("journal.add", lambda snapshot: add_entry(snapshot, title, [line], now=self._clock()))
