@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 from memory.errors import UsageError
 
 from .clock import aware
+from .time_words import DAYS, PLACES, SHORT_MONTHS
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+    from typing import Any, Literal
 
 _MAX_LENGTH = 200
 _MAX_RUNS = 1000
@@ -42,11 +44,9 @@ _FIELDS = (
     ("month", 1, 12),
     ("day of week", 0, 7),
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _NAMES = {
-    "month": {name: number for number, name in enumerate(_MONTHS, 1)},
-    "day of week": {name: number for number, name in enumerate(_DAYS)},
+    "month": {name: number for number, name in enumerate(SHORT_MONTHS, 1)},
+    "day of week": {name: number % 7 for number, name in enumerate(DAYS, 1)},
 }
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = r"(?:(\*|\?)|([0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?)(?:/([0-9]{1,3}))?"
@@ -99,16 +99,24 @@ def missed_twice(expr: str, last: datetime, now: datetime, zone: tzinfo) -> bool
 
 @lru_cache(maxsize=2048)
 def _latest(expr: str, minute: datetime, zone: tzinfo) -> datetime | None:
-    fixed = _is_fixed(expr)
+    runs = _instants(expr, (minute + timedelta(minutes=1)).astimezone(zone), "get_prev")
+    local = next((one for one in runs if one <= minute), None)
+    return None if local is None or minute - local >= _LOOKS_BACK else local
+
+
+def _instants(expr: str, start: datetime, step: Literal["get_next", "get_prev"]) -> Iterator[datetime]:
+    """Yield the runs from a start on, in its zone, as far as the calendar goes."""
+    # Neither the minute nor the hour begins with `*`.
+    fixed = all(not field.startswith("*") for field in expr.split()[:2])
     try:
-        times = _croniter()(expr, (minute + timedelta(minutes=1)).astimezone(zone))
+        times = _croniter()(expr, start)
         while True:
-            instant = times.get_prev(datetime).astimezone(UTC).replace(fold=0)
-            local = instant.astimezone(zone)
-            if instant <= minute and not (fixed and local.fold):
-                return local if minute - instant < _LOOKS_BACK else None
+            local = getattr(times, step)(datetime).astimezone(UTC).replace(fold=0).astimezone(start.tzinfo)
+            # fold: the wall clock shows this time for the second time, so a run at a fixed time has already happened.
+            if not (fixed and local.fold):
+                yield local
     except (ValueError, OverflowError):  # croniter's own errors are ValueErrors
-        return None
+        return
 
 
 @cache
@@ -130,28 +138,18 @@ def _croniter() -> Any:
 
 @lru_cache(maxsize=2048)
 def _runs(expr: str, after: datetime, zone: tzinfo, count: int) -> tuple[datetime, ...]:
-    croniter = _croniter()
-    fixed = _is_fixed(expr)
     runs: list[datetime] = []
     last = after
-    try:
-        times = croniter(expr, after.astimezone(zone))
-        while len(runs) < count:
-            instant = times.get_next(datetime).astimezone(UTC).replace(fold=0)
-            local = instant.astimezone(zone)
-            # fold: the wall clock shows this time for the second time, so a run at a fixed time has already happened.
-            if instant > last and not (fixed and local.fold):
-                runs.append(local)
-            last = max(last, instant)
-    except (ValueError, OverflowError):  # croniter's own errors are ValueErrors
-        if not runs:
-            raise BadCron(f"{expr} has no next run", "cron.never") from None
+    for local in _instants(expr, after.astimezone(zone), "get_next"):
+        instant = local.astimezone(UTC)
+        if instant > last:
+            runs.append(local)
+            last = instant
+        if len(runs) == count:
+            break
+    if not runs:
+        raise BadCron(f"{expr} has no next run", "cron.never")
     return tuple(runs)
-
-
-def _is_fixed(expr: str) -> bool:
-    """Return whether an expression runs at fixed times: neither its minute nor its hour begins with `*`."""
-    return all(not field.startswith("*") for field in expr.split()[:2])
 
 
 @lru_cache(maxsize=512)
@@ -285,11 +283,11 @@ def _describe_days(day: str, month: str, weekday: str) -> str | None:
     if not all(months):
         return None
     if len(months) == 1:
-        return f"{int(day)} {_MONTHS[months[0] - 1].capitalize()}"
+        return f"{int(day)} {SHORT_MONTHS[months[0] - 1].capitalize()}"
     step = months[1] - months[0]
     if months != list(range(months[0], 13, step if step > 0 else 12)) or len(months) * step != 12:
         return None
-    return f"every {step} months on day {int(day)} from {_MONTHS[months[0] - 1].capitalize()},"
+    return f"every {step} months on day {int(day)} from {SHORT_MONTHS[months[0] - 1].capitalize()},"
 
 
 def _describe_weekdays(weekday: str) -> str | None:
@@ -302,8 +300,7 @@ def _describe_weekdays(weekday: str) -> str | None:
         return "weekends"
     if len(numbers) == 7:
         return "daily"
-    # A week begins on Monday.
-    return ", ".join(_DAYS[number].capitalize() for number in sorted(numbers, key=lambda number: (number - 1) % 7))
+    return ", ".join(DAYS[place].capitalize() for place in sorted((number - 1) % 7 for number in numbers))
 
 
 def _describe_places(weekday: str) -> str | None:
@@ -314,9 +311,6 @@ def _describe_places(weekday: str) -> str | None:
         if not place and not part.startswith("l"):
             return None
         name = name if place else name[1:]
-        days.add(_DAYS[int(name) % 7] if name.isdigit() else name)
-        places.append(_PLACES[int(place)] if place else "last")
+        days.add(DAYS[int(name) - 1] if name.isdigit() else name)
+        places.append(PLACES[int(place or 0)])
     return f"{', '.join(places)} {days.pop().capitalize()} of the month" if len(days) == 1 else None
-
-
-_PLACES = ("", "first", "second", "third", "fourth", "fifth")

@@ -12,14 +12,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from .clock import FORM, UNITS, BadMoment, aware, format_exact, read_moment
+from .time_words import COUNTS, MONTHS, WEEKDAYS, month_number, read_clock, weekday_number
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_YEAR_OF_MONTHS = "january february march april may june july august september october november december"
-MONTHS = tuple(_YEAR_OF_MONTHS.split())
-"""The English names of the months, in lower case."""
-_TEN = "one two three four five six seven eight nine ten"
-COUNTS = {word: count for count, word in enumerate(_TEN.split(), 1)}
-"""The numbers from one to ten by their words."""
 _NUMBERS = {"a": 1, "an": 1, **COUNTS, "eleven": 11, "twelve": 12}
 _NAMED = {"today": 0, "tomorrow": 1, "tom": 1, "tom.": 1, "yesterday": -1}
 _TONIGHT = time(20)
@@ -34,7 +28,6 @@ _SHIFT = re.compile(
     r"(?P<unit>[a-z]+)(?P<ago> ago)?(?= |$)",
     re.ASCII,
 )
-_CLOCK = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))? ?(am|pm)?", re.ASCII)
 _CLOCK_FIRST = re.compile(r"(?:at )?([0-9]{1,2}:[0-9]{2}(?: ?[ap]m)?|[0-9]{1,2} ?[ap]m|noon) (.+)", re.ASCII)
 _NUMBER = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.)?"
 _MONTH = r"(?P<month>[a-z]{3,})\.?"
@@ -46,7 +39,9 @@ _DOTTED = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})(\.?) ?([0-9]{4})?(?= |$)", re.
 _SLASHED = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?:/([0-9]{4}))?(?= |$)", re.ASCII)
 _SHORT_YEAR = re.compile(r"[0-9]{1,2}([./])[0-9]{1,2}\1[0-9]{1,3}(?= |$)", re.ASCII)
 _YEAR_FIRST = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?= |$)", re.ASCII)
-_END_OF = re.compile(r"(?:the )?end of (?:the |this )?(next )?([a-z]+)(?= |$)", re.ASCII)
+_PERIOD = re.compile(
+    r"(?P<end>(?:the )?end of (?:the |this )?)?(?:(?P<side>next|last) )?(?P<unit>[a-z]+)(?= |$)", re.ASCII
+)
 
 _FIX = "write it like tomorrow 14:00, fri 9:00, 2 Dec, Dec 5 2pm, +2d, in two weeks, eom or YYYY-MM-DD HH:MM"
 _LEAP = 8
@@ -132,7 +127,7 @@ class _Reader:
         if shift is not None:
             return shift
         # Each returns the day at the beginning of the words and the rest of them, or None.
-        for form in (self._named, self._end, self._next, self._weekday, self._written, self._numbers, self._month):
+        for form in (self._named, self._period, self._weekday, self._written, self._numbers, self._month):
             found = form(words)
             if found is not None:
                 day, rest = found
@@ -170,65 +165,53 @@ class _Reader:
             return self.today, rest or (f"{_TONIGHT:%H:%M}" if self.local.time() < _TONIGHT else "")
         return None
 
-    def _end(self, words: str) -> tuple[date, str] | None:
+    def _period(self, words: str) -> tuple[date, str] | None:
+        """Read `eom`, `end of next week`, `end of May`; `next month`, `next friday`, and the same with `last`."""
         head, _, rest = words.partition(" ")
         if head in _ENDS:
-            return self._end_of(_ENDS[head], 0), rest
-        found = _END_OF.match(words)
-        if found is None:
+            return self._span(_ENDS[head], 0)[1], rest
+        found = _PERIOD.match(words)
+        if found is None or not (found["end"] or found["side"]):
             return None
         rest = words[found.end() :].strip()
-        month = month_number(found[2])
-        if found[2] in ("day", "week", "month", "year"):
-            return self._end_of(found[2], 1 if found[1] else 0), rest
-        if month is None or found[1]:
+        unit, ahead = found["unit"], {"next": 1, "last": -1}.get(found["side"], 0)
+        if unit in ("week", "month", "year") or (unit == "day" and found["end"]):
+            return self._span(unit, ahead)[bool(found["end"])], rest
+        month, weekday = month_number(unit), weekday_number(unit)
+        if found["end"] and not found["side"] and month is not None:
+            return self._year_of(lambda year: date(year, month, last_day(year, month))), rest
+        if found["end"] or weekday is None:
             return None
-        last = self._year_of(lambda year: date(year, month, last_day(year, month)))
-        return last, rest
+        return self._span("week", ahead)[0] + timedelta(days=weekday), rest
 
-    def _end_of(self, period: str, ahead: int) -> date:
-        if period == "day":
-            return self.today + timedelta(days=ahead)
-        if period == "week":
-            return self.today + timedelta(days=6 - self.today.weekday() + 7 * ahead)
-        if period == "month":
-            return _months_on(self.today.replace(day=1), 1 + ahead) - timedelta(days=1)
-        return date(self.today.year + ahead, 12, 31)
-
-    def _next(self, words: str) -> tuple[date, str] | None:
-        """Read `next week`, `next month`, `next year`, `next friday`, and the same with `last`."""
-        side, _, words = words.partition(" ")
-        head, _, rest = words.partition(" ")
-        ahead = {"next": 1, "last": -1}.get(side)
-        if ahead is None:
-            return None
-        monday = self.today - timedelta(days=self.today.weekday()) + timedelta(days=7 * ahead)
-        if head == "week":
-            return monday, rest
-        if head == "month":
-            return _months_on(self.today.replace(day=1), ahead), rest
-        if head == "year":
-            return date(self.today.year + ahead, 1, 1), rest
-        weekday = weekday_number(head)
-        return None if weekday is None else (monday + timedelta(days=weekday), rest)
+    def _span(self, unit: str, ahead: int) -> tuple[date, date]:
+        """Return the first and the last day of this day, week, month or year, or of one `ahead`."""
+        if unit == "day":
+            first, length = self.today + timedelta(days=ahead), 1
+        elif unit == "week":
+            first, length = self.today + timedelta(days=7 * ahead - self.today.weekday()), 7
+        elif unit == "month":
+            first = _months_on(self.today.replace(day=1), ahead)
+            length = last_day(first.year, first.month)
+        else:
+            return date(self.today.year + ahead, 1, 1), date(self.today.year + ahead, 12, 31)
+        return first, first + timedelta(days=length - 1)
 
     def _weekday(self, words: str) -> tuple[date, str] | None:
         head, _, rest = words.partition(" ")
         weekday = weekday_number(head.removesuffix("."))
         if weekday is None:
             return None
-        for form in (self._written, self._numbers):
-            found = form(rest)
-            if found is not None:
-                if found[0].weekday() != weekday:
-                    raise BadMoment(
-                        f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {_WEEKDAYS[found[0].weekday()].title()}",
-                        "leave the weekday out, or fix one of the two",
-                    )
-                return found
-        if self.past:
-            return self.today - timedelta(days=(self.today.weekday() - weekday) % 7), rest
-        return self.today + timedelta(days=(weekday - self.today.weekday() - 1) % 7 + 1), rest
+        found = self._written(rest) or self._numbers(rest)
+        if found is None:
+            behind, ahead = (self.today.weekday() - weekday) % 7, (weekday - self.today.weekday() - 1) % 7 + 1
+            return self.today + timedelta(days=-behind if self.past else ahead), rest
+        if found[0].weekday() != weekday:
+            raise BadMoment(
+                f"{self.text!r}: {found[0].day} {found[0]:%b %Y} is a {WEEKDAYS[found[0].weekday()].title()}",
+                "leave the weekday out, or fix one of the two",
+            )
+        return found
 
     def _written(self, words: str) -> tuple[date, str] | None:
         """Read `2 Dec`, `2nd December 2026`, `Dec 2`, `Dec 2 2026`."""
@@ -320,35 +303,6 @@ class _Reader:
         been = moment.instant <= self.now
         days = 0 if been == self.past else -1 if self.past else 1
         return f"{self.today + timedelta(days=days)} {clock:%H:%M}"
-
-
-def read_clock(words: str) -> time | None:
-    """Return a time of day such as `14:00`, `2pm`, `9` or `noon`; None for other words."""
-    if words == "noon":
-        return time(12)
-    found = _CLOCK.fullmatch(words)
-    if found is None:
-        return None
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if found[3]:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if found[3] == "pm" else 0)
-    return time(hour, minute) if hour < 24 and minute < 60 else None
-
-
-def weekday_number(word: str) -> int | None:
-    """Return 0 (Monday) to 6 for a weekday's name or at least its first three letters."""
-    if len(word) < 3:
-        return None
-    return next((number for number, name in enumerate(_WEEKDAYS) if name.startswith(word)), None)
-
-
-def month_number(word: str) -> int | None:
-    """Return 1 to 12 for a month's name or at least its first three letters; `sept` is one of them."""
-    if len(word) < 3:
-        return None
-    return next((number for number, name in enumerate(MONTHS, 1) if name.startswith(word)), None)
 
 
 def last_day(year: int, month: int) -> int:

@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from memory.base.recurrence_words import read_recurrence
+from memory.base.recurrence import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files.config.edits import config as settings

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar
 
 from memory.base.clock import format_utc, read_duration
 from memory.base.problems import Problem
+from memory.base.time_words import DAYS
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
 from memory.errors import UsageError
@@ -219,7 +220,6 @@ def silenced(
     return ""
 
 
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAILY = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))?\s+)?(\d{1,2}):(\d{2})\s*(?:-|–|to)\s*(\d{1,2}):(\d{2})", re.ASCII)
 _MOST_WINDOWS = 20
 
@@ -269,8 +269,8 @@ def _window(text: str) -> Window:
 def _days(first: str | None, last: str | None) -> frozenset[int]:
     if first is None:
         return frozenset(range(7))
-    begin = _DAYS.index(first)
-    end = begin if last is None else _DAYS.index(last)
+    begin = DAYS.index(first)
+    end = begin if last is None else DAYS.index(last)
     return frozenset((begin + step) % 7 for step in range((end - begin) % 7 + 1))
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memory.base.dates import parse_when, time_bound
 from memory.base.safe_text import clip, visible
+from memory.base.time_words import DAYS
 from memory.base.values import MOST, is_absent, whole
 from memory.errors import UsageError
 
@@ -20,7 +21,6 @@ from .context import Context
 Json = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 _MOST_REFS, _LOOKED_AT = 200, 2000
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Kind:
@@ -128,9 +128,9 @@ class When(Suggested):
         return f"{day} {mark}{rest}" if mark else day
 
 
-DUE = When(("today", "tomorrow", *_WEEKDAYS, "eow", "eom"))
+DUE = When(("today", "tomorrow", *DAYS, "eow", "eom"))
 """When something is due, as a person writes it: `tomorrow 14:00`, `fri`, `2 Dec`, `+2d`, `eom`."""
-RECURRING = Suggested(("daily", "weekdays", "weekly", "monthly", *(f"every {day}" for day in _WEEKDAYS)))
+RECURRING = Suggested(("daily", "weekdays", "weekly", "monthly", *(f"every {day}" for day in DAYS)))
 """When something recurs: in words, or as five cron fields."""
 
 
@@ -140,7 +140,7 @@ class Day(When):
     past = True
 
     def __init__(self) -> None:
-        super().__init__(("today", "yesterday", *_WEEKDAYS))
+        super().__init__(("today", "yesterday", *DAYS))
 
     def written(self, text: str, now: datetime, zone: tzinfo) -> str:
         """Return the day in the form of the files. BadMoment."""

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
-from memory.base.recurrence_words import BadRecurrence, read_recurrence, says_recurrence
+from memory.base.recurrence import BadRecurrence, read_recurrence, says_recurrence
 
 NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
 

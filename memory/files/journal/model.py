@@ -15,6 +15,7 @@ from operator import attrgetter
 from textwrap import dedent
 from typing import Any, NamedTuple
 
+from memory.base.time_words import SHORT_MONTHS
 from memory.base.values import folded
 from memory.document.lines import encode, hidden_lines, split_lines
 from memory.document.model import Document
@@ -39,8 +40,7 @@ from memory.files.refs import FileView, PlacedEntry, groups_of, identity_hex
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = r"(?P<month>(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?"
+_MONTH = rf"(?P<month>(?:{'|'.join(SHORT_MONTHS)})[a-z]*)\.?"
 _DAY_FORMS = (
     r"(?P<y>[0-9]{4})(?P<sign>[-/.])(?P<m>[0-9]{1,2})(?P=sign)(?P<d>[0-9]{1,2})",
     rf"(?i){_MONTH} (?P<d>[0-9]{{1,2}})(?:st|nd|rd|th)?,? (?P<y>[0-9]{{4}})",
@@ -143,7 +143,7 @@ def _dressed_day(title: str) -> str | None:
         if found is None:
             continue
         words = found.groupdict()
-        month = int(words["m"]) if words.get("m") else _MONTHS.index(words["month"][:3].lower()) + 1
+        month = int(words["m"]) if words.get("m") else SHORT_MONTHS.index(words["month"][:3].lower()) + 1
         try:
             return calendar_date(int(words["y"]), month, int(words["d"])).isoformat()
         except ValueError:

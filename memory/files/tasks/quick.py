@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from memory.base.clock import format_local, humanize, read_moment
 from memory.base.dates import parse_when
-from memory.base.recurrence_words import BadRecurrence, Recurrence, read_recurrence, says_recurrence
+from memory.base.recurrence import BadRecurrence, Recurrence, read_recurrence, says_recurrence
 from memory.errors import UsageError
 from memory.files.fields.values import moment_or_none
 

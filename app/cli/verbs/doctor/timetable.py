@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from memory.base.cron import BadCron, check_cron, describe, next_runs
 from memory.base.programs import absolute_folders, find_program
+from memory.base.time_words import DAYS
 from memory.errors import UsageError
 
 DEFAULT = "0 2 * * *"
@@ -27,8 +28,8 @@ _VARIABLES = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "MEMDECK_HOST")
 """The variables besides PATH that decide where memdeck keeps its state and what it calls itself."""
 _STEPS = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60)
 _RUNS = 30  # this many runs of an interval show its shortest gap, such as that of `0,5 * * * *`
-_NAMES = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_DAYS = {str(number): name for number, name in enumerate(_NAMES)} | {name.lower(): name for name in _NAMES}
+_NUMBERS = {str(number): DAYS[number - 1].title() for number in range(8)}
+_DAYS = _NUMBERS | {name: name.title() for name in DAYS}
 """The days of the week as cron writes them, and as systemd does."""
 _PLAIN = re.compile(r"\*(/\d+)?|\d+(-\d+)?(,\d+(-\d+)?)*", re.ASCII)
 """A field of a cron expression that systemd has, too."""
