@@ -2,7 +2,7 @@
 
 Half of its work uses memdeck's own verbs, with an agent as the actor; the other half writes into the files in place,
 like a program that does not know memdeck. It is a separate process: `python -P -m app.demo.agent DIR SEED PACE SHIFT`.
-It ends when its standard input ends, which the application holds open.
+It ends after some minutes, or when its standard input ends, which the application holds open.
 """
 
 from __future__ import annotations
