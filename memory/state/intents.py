@@ -25,12 +25,12 @@ def _intent(form: str, *topics: str, mode: Mode = "answer") -> Intent:
 
 
 RUNTIMES = {
-    r"python|cpython|pypy": "python", r"node(?:\.?js)?": "node", r"jdk|jre|jvm|java": "java", r"msrv|rustc?": "rust",
+    r"python|cpython|pypy": "python", r"node(?:\.?js)?": "node", r"jdks?|jre|jvm|java": "java", r"msrv|rustc?": "rust",
     r"edition": "edition", r"golang|go": "go", r"c\+\+|cpp|cxx": r"c\+\+", r"php": "php", r"ruby": "ruby",
     r"elixir": "elixir", r"swift": "swift", r"\.net|dotnet|target framework": "targets", r"cmake": "cmake",
     r"typescript": "typescript", r"kotlin": "kotlin", r"scala": "scala", r"deno": "deno", r"bun": "bun",
     r"gradle": "gradle", r"maven": "maven", r"bazel": "bazel", r"otp|erlang": "otp", r"perl": "perl",
-    r"c(?= standard)": r"as c\d",
+    r"c(?= standard)": r"\bc(?=\d)",
 }  # fmt: skip
 """The languages and tools of which a version may be needed, each with the word for it in the facts."""
 RUNTIME = rf"(?<!\w)(?:{'|'.join(RUNTIMES)})(?!\w)"
@@ -43,11 +43,12 @@ INTENTS = (
     _intent(r"\bcommits?\b|git log", "commits", mode="changes"),
     _intent(r"\bunreleased\b|next release|not released|\bfocus\b|(?:being )?worked on|work(?:ing)? on|going on",
             "focus", "state", "commits", mode="changes"),
-    _intent(r"\bchange[ds]?\b|what.?s new|what is new|\brecent(?:ly)?\b|\blately\b|\bsince\b",
+    _intent(r"\bwhat\b.*\bchange[ds]?\b|\bchanged\b|\bchanges (?:in|of|between)\b|what.?s new|what is new"
+            r"|\brecent(?:ly)?\b|\blately\b|\bsince\b",
             "commits", "focus", "state", "said", mode="changes"),
     _intent(r"\bdecisions?\b|\bdecided\b", "decision", "state"),
-    _intent(r"\bcoverage\b.*\b(?:threshold|minimum|required|enforced)\b"
-            r"|\b(?:minimum|required|how much|which) (?:test )?coverage\b|\bfail_under\b", "coverage"),
+    _intent(r"\b(?:how (?:high|much)|which|minimum|required|enforced|threshold)\b.*\bcoverage\b"
+            r"|\bcoverage\b.*\b(?:threshold|minimum|required|enforced|reach)", "coverage"),
     _intent(r"(?:tests?|suite|checks|it) (?:pass|green|broken|fail)\w*\b|last (?:run|validation)|validated",
             "validation"),
     _intent(r"\b(?:one|single|individual|specific|particular|just an?|only an?|a) (?:unit )?tests?\b(?! (?:suite|run))"
@@ -61,10 +62,10 @@ INTENTS = (
             "lint", "format", "hooks"),
     _intent(r"\bformat(?:ted|ter|ting)?\b", "format"),
     _intent(r"\binstall (?:the |its |all )?(?:dependencies|requirements|packages)\b|\binstall\w*|\bset(?:ting)? ?up\b"
-            r"|get(?:ting)? started|dev(?:elop\w+)? environment|\bbootstrap\b|\bprepare\b", "set up", "before tests"),
+            r"|get(?:ting)? started|dev(?:elop\w+)? environment|\bbootstrap\b|\bprepare\b", "set up"),
     _intent(r"\bbuil[dt]\w*|\bcompil\w+", "build"),
     _intent(r"\bvalidat(?:e|ion|ing)\b|\bchecks?\b|\bcommands\b", "validate", "test", "lint", "types", "format"),
-    _intent(rf"{RUNTIME}.*{_NEEDS}|{_NEEDS}.*{RUNTIME}|\b(?:which|minimum)\b[^?]{{0,12}}{RUNTIME}\W*\Z"
+    _intent(rf"{RUNTIME}.*{_NEEDS}|{_NEEDS}.*{RUNTIME}|\b(?:which|minimum)\b[^?]{{0,12}}{RUNTIME}"
             r"|\b(?:msrv|jdk|edition|target framework)\b|\bversions?\b.*\b(?:need|requir|support|compatib|minim)\w*"
             r"|\b(?:need|requir|support|minim|oldest)\w*\b.*\bversions?\b", *NEEDED),
     _intent(rf"\A(?!.*{RUNTIME})(?=.*\b(?:versions?|release|tag)\b)"
@@ -86,21 +87,23 @@ INTENTS = (
             r"|organi[sz]ed\b", "parts"),
     _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),
     _intent(r"most of the code\b|largest (?:part|folder)", "area"),
-    _intent(r"\b(?:what|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
+    _intent(r"\b(?:what(?:['’]s| is| are| does)|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
 )  # fmt: skip
 """The intents; the first whose facts have all other words of the question answers it."""
 
 NEUTRAL = frozenset(
     stem(word)
     for word in """
-    project repository repo codebase code thing library package tool command commands script use used using usage run
-    running need needed get has have available currently current contributor locally here please show tell list give
-    suite source sources app application program work works working exactly proper way make find execute start launch
-    check checks checked kind sort name called help explain describe live lives located placed kept stored file files
-    folder folders directory place location defined implemented implementation definition declared latest newest last
-    minimum required requires require supported supports support version versions whole full entire recommended open
-    first main present standard standards edition gem crate jar plugin framework unit workspace release releases tag new
-    language known recorded made done one happens happened long look like want begin know mean means there any
+    project repository repo codebase code thing library package tool command commands script use used using usage
+    run running need needed get has have available currently current contributor locally here please show tell list
+    give suite source sources app application program work works working exactly proper way make find execute start
+    launch check checks checked kind sort name called help explain describe live lives located placed kept stored
+    file files folder folders directory place location defined implemented implementation definition declared latest
+    newest last minimum required requires require supported supports support version versions whole full entire
+    recommended open first main present standard standards edition gem crate jar plugin framework workspace release
+    releases tag new build built building compile high low old oldest lowest many much only all allowed send submit
+    pull request always ever really without before after instead every each auto automatically known recorded made
+    done one happens happened long look like want begin know mean means there any
     """.split()  # noqa: SIM905
 )
 """The stems of words in questions that are about nothing in particular."""

@@ -7,20 +7,22 @@ in the repository. All other questions are answered by the product's one ranking
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
+from math import log
 from typing import NamedTuple
 
-from memory.base.words import content_words, stem, tokens
+from memory.base.words import camel_parts, content_words, is_request, stem, terms, tokens
 from memory.errors import UsageError
 from memory.search.searcher import Text, rank
 
 from . import intents
 from .analysis.documents import some_sentences
 from .analysis.lookups import Lookups
-from .analysis.passages import Fact
-from .analysis.tree import folded_name, stem_of
+from .analysis.passages import Fact, is_for_work
+from .analysis.tree import folded_name, is_document, stem_of
 from .files.model import EVENTS, NO_FOCUS, NOT_SAID, STATE, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
 from .intents import MODES, Intent, Mode, mode_of
@@ -29,19 +31,27 @@ from .projections import SOURCE, code, inline, path_of, render_projections
 QUERY_SCOPES = ("state", "history", "all")
 MOST, MOST_CHECKPOINTS, MOST_EVENTS = 8, 5, 50
 NOT_ENOUGH = "There is not enough evidence to answer this."
-_QUOTED, _LONGEST = 3, 240
-_LEAST = 0.5
-"""The share of the words of a question that an item must have."""
+_QUOTED, _LONGEST = 3, 320
+_LEAST, _SOME = 0.55, 0.3
+"""The share of the words of a question that an item must have, and a part of the map where a place is asked for."""
+_TOLD_BETTER = re.compile(r"From `|CI runs|Before |In `")
+"""The notes on what a document or CI runs, which says it better itself."""
 _NO_WAY = re.compile(r"(?:module|area|entry point|project): |state: (?:Since|Not released yet)")
 """What is no way to do something."""
 _COMMAND = re.compile(r"(?:\A|: )`[^`]+`(?:; `[^`]+`)*\Z|\A`[^`]+`: `")
 _SURE = 0.6
 """The score from which one word of several is enough."""
 _SINGLE = re.compile(r"\b(?:single|one|specific|individual|particular)\b", re.IGNORECASE)
-_OTHER_FORM, _PROSE = 0.45, 0.8
-"""The weight of a command where a thing or a reason is asked for, and of a sentence where a command is."""
+_FITTING, _OTHER_FORM, _PROSE, _ASIDE = 1.25, 0.6, 0.6, 0.75
+"""The weight of a sentence in the form that is asked for, of a command where none is, of a sentence where a command is,
+and of one in a document for users."""
+_LISTED, _LIST = 0.9, re.compile(r": [^:]*; [^:]*; ")
+_REQUEST, _IN_TITLE, _ALIKE = 0.5, 0.6, 0.6
+"""The worth of a word with which people say what to do, of one that only the headings have, and of one for the same."""
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
-_IN_VERSION = re.compile(r"\b(?:in|since|of|with|new|versions?|releases?)\b", re.IGNORECASE)
+_IN_VERSION = re.compile(
+    r"\b(?:since|new|fix(?:es|ed)?|add(?:s|ed)?|removed?|br(?:oke|eaking)|coming|differ\w*)\b", re.IGNORECASE
+)
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5}
 """The weight of the score of an item by its kind; 1 by default."""
 
@@ -131,34 +141,39 @@ class _Question:
         meant = [] if mode == "answer" and self.text.lower().startswith("why") else meant
         found = self._facts(meant, mode)
         needed = intents.NEEDED in [one.topics for one in meant]
-        if needed and not found and self._named_runtimes:
-            return []
         branch = intents.BRANCH.search(self.text)
-        # Where a fact is asked for and nothing else, what only has the same words is no answer.
-        fact = any(not self._rest(one) for one in meant[:1])
-        ranked = [] if fact and not found else self._told()
-        if needed:
-            # Work that mentions a tool says nothing of the version of it.
-            ranked = [one for one in ranked if one[0].topic not in ("state", "focus", "checkpoint", "event")]
-        if not found and mode != "answer":
+        told = self._evidence
+        if needed and not found:
+            # The version stands behind the name; work that mentions it says nothing of that.
+            near = [re.compile(rf"{word}\W*(?:\w+\W+){{0,3}}v?\d", re.IGNORECASE) for word in self._named_runtimes]
+            told = [hit for hit in told if hit[0].kind == "repository" and all(one.search(hit[0].said) for one in near)]
+        if branch:
+            told = [one for one in told if "branch" in one[0].said.lower()]
+        if intents.SINGLE in [one.topics for one in meant[:1]]:
+            told = [one for one in told if _SINGLE.search(f"{one[0].title} {one[0].said}") and _runs(one[0].said)]
+        if mode != "answer":
             topics = dict.fromkeys(topic for one in intents.INTENTS if one.mode == mode for topic in one.topics)
-            found = [one for one in ranked if one[0].topic in topics]
+            found = found or [one for one in told if one[0].topic in topics]
             # What was asked for beside the mode has to be in it; a version that no change log has did not change now.
-            plain = (fact or not meant) and not _VERSION.search(self.text)
-            found += [(one, 1.0, ()) for one in self._on(list(topics))] if plain and not ranked else []
-        if self.scope != "history" and mode in ("answer", "changes") and not self.text.lower().startswith("where"):
-            if not found and not (fact and mode != "answer"):
-                said = self._passages()
-                form = "branch" if branch else _SINGLE if intents.SINGLE in [one.topics for one in meant[:1]] else ""
-                said = [one for one in said if re.search(form, f"{one[0].title} {one[0].said}")]
-                found = said if said and (not ranked or ranked[0][1] < said[0][1]) else found
-            elif found and "usual" in found[0][0].said:
-                # What is only usual loses against what the repository itself calls so.
-                found = [*(one for one in self._passages() if self._is_called(one[0], found[0][0].topic)), *found]
-        if self.scope != "history" and branch and not (found or ranked):
-            found = [(_looked_up(one, "branch"), 1.0, ()) for one in self.lookups.of("branch")]
+            fact = not meant or any(not self._rest(one) for one in meant[:1])
+            plain = fact and not _VERSION.search(self.text)
+            found = found or ([(one, 1.0, ()) for one in self._on(list(topics))] if plain else [])
+        elif found and "usual" in found[0][0].said:
+            # What is only usual loses against what the repository itself calls so.
+            found = [*(one for one in told if self._is_called(one[0], found[0][0].topic)), *found]
+        elif found and self._asks_how and told and found[0][0].topic in _COMMANDS:
+            # So does one that has not all words of the question.
+            words = {stem(one) for one in content_words(self.text) if not self._is_minor(one) and not is_request(one)}
+            all_in = words <= {stem(one) for one in told[0][2]} and _runs(told[0][0].said)
+            found = [
+                *(told[:1] if all_in and not words <= {stem(one) for one in tokens(found[0][0].said)} else []),
+                *found,
+            ]
+        elif not (found or told) and self.scope != "history":
+            found = self._named(near=True) if intents.ABOUT.search(self.text) else []
+            found = found or [(_looked_up(one, "branch"), 1.0, ()) for one in self.lookups.of("branch") if branch]
         known = {hit[0].said for hit in found}
-        return [*found, *(one for one in ranked if one[0].said not in known)][:MOST]
+        return [*found, *(one for one in told if one[0].said not in known)][:MOST]
 
     def _facts(self, meant: Sequence[Intent], mode: Mode) -> list[_Hit]:
         """Return what a name in code means, else what a version changed, else the facts of the first intent that has
@@ -168,14 +183,21 @@ class _Question:
         only = next((place for place, one in enumerate(meant) if not self._rest(one)), len(meant))
         ways: list[Callable[[], list[_Hit]]] = [partial(self._answers, one) for one in meant[: only + 1]]
         version, newest = _VERSION.search(self.text), mode == "changes" and intents.NEWEST.search(self.text)
-        told = mode == "changes" or (mode == "answer" and _IN_VERSION.search(self.text))
+        told = mode == "changes" or (mode == "answer" and _IN_VERSION.search(self.text) and "branch" not in self.text)
         if self.scope != "history" and told and (version or newest):
             found = self.lookups.changes_in(version[1] if version else "")
             ways.insert(0, lambda: [(_looked_up(one, "version"), 1.0, ()) for one in found])
         if mode == "answer" and self.scope != "history":
             about = intents.ABOUT.search(self.text) is not None
             ways = [self._named, *ways] if about and intents.CODE.search(self.text) else ways
-            ways += [self._required] if "version" in self.text.lower() else [self._named] if about else []
+            where = self.text.lower().startswith("where")
+            ways += (
+                [self._required]
+                if "version" in self.text.lower()
+                else [partial(self._named, near=where)]
+                if about
+                else []
+            )
         return next(filter(None, (way() for way in ways)), [])
 
     def _is_called(self, item: QueryItem, topic: str) -> bool:
@@ -185,47 +207,93 @@ class _Question:
         single = topic != "single test" or _SINGLE.search(f"{item.title} {item.said}") is not None
         return item.topic == "command" and single and words <= title and len(title - words) <= len(words)
 
-    def _told(self) -> list[_Hit]:
-        """Return what the state says with most words of the question: facts have their intents, and a list of paths or
-        what a part is tells no way to do something.
-        """
-        rest = self._rest(None)
+    @cached_property
+    def _evidence(self) -> list[_Hit]:
+        """The passages of the repository, and what the state says beside facts, that say most of the question."""
+        text = re.sub(r"\bPRs?\b", "pull request", self.text)
+        version = _VERSION.search(self.text)
+        every = content_words(_VERSION.sub(" ", text) if version else text)
+        # What says little is asked for only where nothing else is.
+        words = [word for word in every if not self._is_minor(word)] or every
         items = [
             one
             for one in self.items
             if one.topic not in _FACTS
             and not _NOTHING_SAID.search(one.said)
             and not (self._asks_how and _NO_WAY.match(f"{one.topic}: {one.said}"))
+            and not _TOLD_BETTER.match(one.said)
         ]
-        shares = [(one, _share(one[0], rest)) for one in self._ranked(items, rest)]
-        places = _MAPPED if self.text.lower().startswith("where") else ()
-        enough = [share > _LEAST or one[1] > _SURE for one, share in shares]
-        return [one for (one, _), sure in zip(shares, enough, strict=True) if sure or one[0].topic in places]
+        if self.scope != "history":
+            items += [
+                _looked_up(one, "command" if _COMMAND.search(one.said) else "passage")
+                for one in self.lookups.passages()
+            ]
+        texts = [
+            Text(f"{one.title} {_words_of(one.file)}", f"{one.said}\n{one.text}", one.created[:10]) for one in items
+        ]
+        hits = rank(" ".join(words), texts, len(texts))
+        counts = Counter(word for hit in hits for word, _ in hit.why)
+        worth = {
+            word: log(1 + len(items) / (1 + counts[word])) * (_REQUEST if is_request(word) else 1) for word in words
+        }
+        telling = [word for word in words if not is_request(word)]
+        rarest = max(telling or words, key=worth.__getitem__, default=None)
+        found, where = list[_Hit](), self.text.lower().startswith("where")
+        for hit in hits:
+            item, have = items[hit.entry.line], dict(hit.why)
+            exact = {stem(one) for one in terms(f"{item.title} {item.said}")}
+            share = sum(
+                worth[word] * (_IN_TITLE if place == "title" else 1) * (1 if stem(word) in exact else _ALIKE)
+                for word, place in have.items()
+                if word in worth
+            )
+            share /= sum(worth.values()) or 1
+            if version and not re.search(version[1].replace(".", "[.]?"), f"{item.title} {item.said}"):
+                continue
+            fits = self._fits(item)
+            own = any("text" in place for place in have.values()) or item.topic == "command" or fits > 1
+            if len(telling) == 1 and rarest in have:
+                # One word alone tells something only where it is that word, and not another one of its stem.
+                own = (
+                    own
+                    and re.search(
+                        re.sub(f"{_ENDING}$", "", telling[0]) + f"{_ENDING}?\\b", f"{item.title} {item.said}", re.I
+                    )
+                    is not None
+                )
+            mapped = where and item.topic in _MAPPED and share >= _SOME
+            if fits and own and (mapped or (rarest in have and share >= _LEAST)):
+                score = (hit.score + 2 * share) / 3 * _WEIGHTS.get(item.kind, 1.0) * fits
+                found.append((item, score, tuple(have)))
+        return sorted(found, key=lambda hit: -hit[1])
 
-    def _passages(self) -> list[_Hit]:
-        """Return the passages that have at least two words of the question, or its one word in their titles."""
-        text = re.sub(r"\bPRs?\b", "pull request", self.text)
-        every = content_words(text)
-        words = {one for one in every if stem(one) not in intents.NEUTRAL} or set(every)
-        passages = [_looked_up(one, "passage") for one in self.lookups.passages()]
-        found = []
-        for item, score, have in self._ranked(passages, words if len(words) > 1 else {*every}):
-            title, own = ({stem(one) for one in tokens(told)} for told in (item.title, item.said))
-            hit, is_command = {stem(one) for one in words}, _COMMAND.search(item.said) is not None
-            enough = len({stem(one) for one in every} & (title | own)) > 1 and len(hit) > 1
-            enough = enough or (len(hit) == 1 and hit <= title and (is_command or hit <= own))
-            score = (score + len(hit & (title | own)) / len(hit)) / 2
-            score *= 1.0 if is_command == self._asks_how else _PROSE if self._asks_how else _OTHER_FORM
-            version = _VERSION.search(self.text)
-            if enough and score >= _LEAST and (version is None or version[1] in f"{item.title} {item.said}"):
-                kind = "command" if is_command else "passage"
-                found.append((item._replace(said=f"{item.said} (`{item.file}`)", topic=kind), score, have))
-        return sorted(found, key=lambda one: -one[1])[:_QUOTED]
+    def _fits(self, item: QueryItem) -> float:
+        """Return how well the form of an item fits that of the question."""
+        is_command = item.topic == "command"
+        weight = 1.0 if item.kind != "repository" or is_for_work(item.file) else _ASIDE
+        weight *= _LISTED if _LIST.search(item.said) or (is_command and not is_document(item.file)) else 1.0
+        if self._asks_how:
+            return weight * (_FITTING if is_command else 1.0 if _runs(item.said) else _PROSE)
+        if is_command and _NO_COMMAND_ASKED.match(self.text):
+            return 0.0
+        said = next((said for asked, said in _FORMS if asked.search(self.text)), None)
+        fits = said is not None and said.search(item.said)
+        is_other = is_command and re.match("how ", self.text, re.IGNORECASE) is None
+        return weight * (_OTHER_FORM if is_other else 1.0) * (_FITTING if fits else 1.0)
+
+    def _is_minor(self, word: str) -> bool:
+        """Return whether a word of the question is about nothing in particular."""
+        return stem(word) in intents.NEUTRAL | self._own
+
+    @cached_property
+    def _own(self) -> set[str]:
+        """The stems of the words of the project's own name."""
+        return {stem(word) for word in (*tokens(self.project), *tokens(self.project.rpartition("/")[2]))}
 
     def _answers(self, intent: Intent) -> list[_Hit]:
         """Return the items on the topics of an intent that have all other words of the question."""
         rest = self._rest(intent)
-        if rest and intent.topics == ("project",):
+        if rest and intent.topics in (("project",), ("program",)):
             return []
         needs = self._named_runtimes if intent.topics == intents.NEEDED else []
         return [
@@ -237,7 +305,8 @@ class _Question:
     @cached_property
     def _asks_how(self) -> bool:
         """Whether the question asks for a way to do something."""
-        return re.search(r"\bhow\b|\bcommand\b", self.text, re.IGNORECASE) is not None
+        form = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b"
+        return re.search(form, self.text, re.IGNORECASE) is not None
 
     @cached_property
     def _named_runtimes(self) -> list[str]:
@@ -259,8 +328,7 @@ class _Question:
             text = intent.form.sub(lambda found: f" {' '.join(found[0].split()[1:-1])} ", text)
         if intent is not None and intent.topics == intents.NEEDED:
             text = re.sub(intents.RUNTIME, " ", text, flags=re.IGNORECASE)
-        own = {stem(word) for word in (*tokens(self.project), *tokens(self.project.rpartition("/")[2]))}
-        return {word for word in content_words(text) if stem(word) not in intents.NEUTRAL | own}
+        return {word for word in content_words(text) if stem(word) not in intents.NEUTRAL | self._own}
 
     def _on(self, topics: Sequence[str]) -> Iterator[QueryItem]:
         """Yield the items on some topics, topic by topic, and then what the repository says on them."""
@@ -269,8 +337,10 @@ class _Question:
             if self.scope != "history":
                 yield from (_looked_up(fact, topic) for fact in self.lookups.of(topic))
 
-    def _named(self) -> list[_Hit]:
-        """Return what the name in the question means: a part of the project map, a declaration, a file or folder."""
+    def _named(self, near: bool = False) -> list[_Hit]:
+        """Return what the name in the question means: a part of the project map, a declaration, a file or folder;
+        with `near` also what has the words of the name in its path.
+        """
         asked = intents.ABOUT.sub(" ", self.text)
         names = [one[1] or one[0] for one in intents.NAME.finditer(asked) if intents.is_name(one[0])]
         every = content_words(intents.KIND.sub(" ", asked))
@@ -280,7 +350,7 @@ class _Question:
         named = {folded_name(one): one for one in (" ".join(words), " ".join(every), *reversed(names))}
         names = list(reversed(named.values()))
         found: dict[str, QueryItem] = {}
-        for look in (self._exactly, self.lookups.near):
+        for look in (self._exactly, *([self.lookups.near] if near else [])):
             for one in (one for name in names if name for one in look(name)):
                 fact = one if isinstance(one, QueryItem) else _looked_up(one, "named")
                 found.setdefault(fact.said, fact)
@@ -306,19 +376,6 @@ class _Question:
         yield from (one for one, _ in mapped)
         yield from facts
 
-    def _ranked(self, items: Sequence[QueryItem], words: Collection[str]) -> list[_Hit]:
-        """Return the items that the product's ranking finds by some words, the best first."""
-        if not words:
-            return []
-        texts = [Text(item.title, f"{item.said}\n{item.text}", item.created[:10]) for item in items]
-        found = []
-        for hit in rank(" ".join(sorted(words)), texts, len(texts)):
-            item = items[hit.entry.line]
-            if hit.is_about and _share(item, {*words}) >= _LEAST:
-                have = tuple(need for need, _ in hit.why)
-                found.append((item, hit.score * _WEIGHTS.get(item.kind, 1.0), have))
-        return sorted(found, key=lambda hit: -hit[1])
-
 
 _NOTHING_SAID = re.compile(r"\A`[^`]*`\.?\Z|Nothing in the repository describes")
 _FACTS = frozenset((
@@ -327,6 +384,24 @@ _FACTS = frozenset((
     "path", "parts", "first files",
 ))  # fmt: skip
 """The topics of facts, which are found only where they are asked for."""
+_ENDING = "(?:ies|ied|ally|ly|ing|ed|es|s|e|y|d)"
+"""The ends of words that do not make it another word."""
+_NO_COMMAND_ASKED = re.compile(r"why|where|what (?:is|are)\b(?!.*\bcommand)", re.IGNORECASE)
+_FORMS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(said, re.IGNORECASE))
+    for asked, said in (
+        (r"\bhow (?:high|many|much|long|often|large|big)\b|\b(?:minimum|threshold|limit)\b",
+         r"(?<![\w.`])\d[\d.]*%?(?![\w.]*\w)"),
+        (r"\bwhat (?:must|should|do|steps)\b.*\b(?:before|when)\b", r";.*;"),
+        (r"\Awhy\b|\breason\b", r"\b(?:because|since|so that|due to|in order to|otherwise|rel(?:y|ies))\b"),
+        (r"\b(?:may|must|should|can|could|do|need) (?:i|we|one|contributors?|it|my)\b|\ballowed\b|\baccept\w*\b"
+         r"|\bbranch\b|\A(?:is|are|does|do|will)\b",
+         r"\b(?:must|should|please|never|don['’]t|not|only|need|requir\w+|avoid|recommend\w*|cannot|against)\b"),
+        (r"\bwh(?:at|ich)\b.*\b(?:need\w*|requir\w*|prerequisites|depend\w*)\b",
+         r"\A(?!.*n['’]t need).*\b(?:need|requir|depend|install|prerequisite)"),
+    )
+)  # fmt: skip
+"""The forms of questions, each with the words by which a sentence answers it."""
 _MAPPED = ("module", "entry point", "program", "area", "path")
 
 
@@ -335,6 +410,17 @@ def _share(item: QueryItem, words: set[str]) -> float:
     wanted = {stem(word) for word in words}
     told = {stem(word) for word in tokens(f"{item.title} {item.said} {item.text}")}
     return len(wanted & told) / len(wanted) if wanted else 1.0
+
+
+def _runs(said: str) -> bool:
+    """Return whether a sentence says something that can be run."""
+    return any(re.search(r"\w[ /]", one) for one in re.findall(r"`([^`]+)`", said))
+
+
+def _words_of(path: str) -> str:
+    """Return the words of a path."""
+    words = re.findall(r"[A-Za-z0-9]+", path)
+    return " ".join(part for word in words for part in (word, *camel_parts(word)))
 
 
 def _looked_up(fact: Fact, topic: str) -> QueryItem:

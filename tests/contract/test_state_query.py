@@ -66,7 +66,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("how do I run just one test", "`uv run pytest tests/test_shop.py -k name`"),
         ("which licence", "The licence is MIT (`LICENSE`)"),
         ("how is it released", "`.github/workflows/publish.yml`"),
-        ("to which branch do I send a PR", "go to the develop branch."),
+        ("to which branch do I send a PR", "go to the develop branch"),
         ("how do I run the integration tests", "`make integration`"),
         ("how are the teas of the catalogue rated", "`make rate`"),
         ("what changed in version 2", "2.0: Carts are kept"),

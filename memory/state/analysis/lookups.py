@@ -281,8 +281,11 @@ class Lookups:
             for line in lines[start + 1 :]:
                 if _RELEASED.match(line) and below:
                     break
-                below += [_CREDIT.sub("", _ITEM.sub("", line)).strip()] if _ITEM.match(line) else []
-            if below:
+                below += (
+                    [_CREDIT.sub("", line).strip()] if line[:1].strip() not in ("", "#") or _ITEM.match(line) else []
+                )
+            items = [_ITEM.sub("", one, count=1) for one in below if _ITEM.match(one)]
+            if below := items or below:
                 title = re.sub(r"[\[\]]", "", lines[start]).strip("#= :")
                 yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
 

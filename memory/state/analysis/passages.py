@@ -9,34 +9,62 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .documents import plain, sentences
+from .documents import cut, plain, sentences
 from .manifests import Project
-from .tree import Tree, is_document
+from .modules import header
+from .tree import Tree, is_document, is_test
 
 
 class Fact(NamedTuple):
-    """What the repository says: the sentence, the file that says it, and words that it is found by."""
+    """What the repository says: the sentence, the file and line (0: the whole file) that say it, and words that it is
+    found by.
+    """
 
     said: str
     file: str
     title: str = ""
+    line: int = 0
 
 
 _NO_DOCUMENT = re.compile(
-    r"(?:^|/)(?:change|history|news|licen|copying|code.of.conduct|security|release.?notes|cmakelists|requirements|robots)",
+    r"(?:^|/)(?:changes?\b|change-?logs?|history|news|licen|copying|notice|third.party|authors|code.of.conduct"
+    r"|release.?notes|cmakelists|requirements|robots|[^/]*[._-](?:[a-z]{2}|zh)[._-]?[A-Za-z]*\.\w+$)"
+    r"|(?:^|/)(?:version(?:ed|s)?[-_]?(?:docs|\d)?[^/]*|v\d[\d.]*|vendor|third_party|node_modules|fixtures|corpus)/",
     re.IGNORECASE,
 )
 _FOR_WORK = re.compile(
     r"(?:^|[/_-])(?:readme|contribut\w*|develop\w*|build\w*|test\w*|hack\w*|releas\w*|sync\w*|install\w*|maintain\w*"
-    r"|pull_request_template|agents|claude|faq|setup|ci)\b",
+    r"|pull_request_template|agents|claude|faq|setup|ci|coding.?style)\b",
     re.IGNORECASE,
 )
-_MOST_DOCUMENTS, _MOST_LINES, _LONGEST = 80, 3000, 320
+_MOST_DOCUMENTS, _MOST_LINES, _LONGEST, _LEAD = 150, 3000, 600, 140
 _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*\{?[ \t]*(\w*)")
+_SHELLS = (
+    "",
+    "sh",
+    "shell",
+    "bash",
+    "zsh",
+    "fish",
+    "console",
+    "text",
+    "txt",
+    "powershell",
+    "ps1",
+    "pwsh",
+    "cmd",
+    "bat",
+)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?")
-_NOISE = re.compile(r"[ \t]*(?:<|\||!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:)")
+_NOISE = re.compile(r"[ \t]*(?:<|!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:|>[ \t]*\[!)")
+_CELL, _LINE = re.compile(r"(?<!\\)\|"), re.compile(r"\|?[ \t:|-]*-[ \t:|-]*")
+"""What divides the cells of a table, and the line below its heads."""
+_LEANS = re.compile(
+    r"(?:this|that|these|those|they|it|its|otherwise|however|therefore|also|but|so|then)\b", re.IGNORECASE
+)
+"""The beginnings of sentences that mean little without the one before them."""
 _STEP = re.compile(r"^[ \t]*-?[ \t]*(name|run|working-directory):[ \t]*(.*)$")
 _EVERYWHERE = re.compile(r"^defaults:\s*\n\s+run:\s*\n\s+working-directory:[ \t]*(\S+)", re.MULTILINE)
 """The folder of all steps of a workflow."""
@@ -45,125 +73,221 @@ _NO_COMMAND = re.compile(
     r"|^(?:import|const|let|var|from|def|class|await|for|if|return|use|require|program|\w+ =)\b"
 )
 """Lines of other code than commands."""
-_TARGET = re.compile(r"^((?:#[^\n]*\n)*)([A-Za-z][\w.-]{1,40}):(?!=)[^\n]*\n((?:\t[^\n]*\n?)+)", re.MULTILINE)
-_TOX = re.compile(r"^\[(?:testenv:|(?:tool\.tox\.)?env\.)([\w.-]+)\]", re.MULTILINE)
+_TARGET = re.compile(r"^((?:#[^\n]*\n)*)([A-Za-z][\w.-]{1,40}):(?!=)([^\n]*)\n((?:\t[^\n]*\n?)*)", re.MULTILINE)
+_TOX = re.compile(r"^\[(?:testenv:|(?:tool\.tox\.)?env\.)([\w.-]+)\]\n(?:description *= *\"?([^\"\n]*))?", re.MULTILINE)
+_SETTINGS = re.compile(r"[^/]+\.(?:toml|ya?ml|cfg|ini)|(?:Rake|Gem|Docker)file|\.github/[^/]+\.ya?ml")
+_SCRIPT = re.compile(r"(?:ci|scripts?|tools?|tasks|bin|dev|hack|script|etc)/[^/]+(?:\.(?:sh|ps1|py|rb|js|ts|pl))?")
 
 
 def passages(tree: Tree, projects: list[Project]) -> Iterator[Fact]:
     """Yield the passages of a repository, those of the documents for its contributors first."""
-    documents = [path for path in tree.files if _is_for_work(path)]
-    for path in sorted(documents, key=lambda path: (path.count("/"), path))[:_MOST_DOCUMENTS]:
+    documents = [path for path in tree.files if _is_read(path)]
+    documents.sort(key=lambda path: (not is_for_work(path), path.count("/"), path))
+    for path in documents[:_MOST_DOCUMENTS]:
         yield from _of_document(tree.text(path), path)
     for path in tree.files:
         if path.startswith(".github/workflows/"):
             yield from _of_workflow(tree.text(path), path)
-        elif path.rpartition("/")[2].lower() in ("makefile", "gnumakefile", "justfile") and path.count("/") < 2:
-            program = "just" if path.lower().endswith("justfile") else "make"
-            for comment, name, body in _TARGET.findall(tree.text(path)):
-                runs = body.strip().split("\n")[0].strip().lstrip("@-")
-                yield Fact(f"`{program} {name}`: `{runs[:120]}`", path, f"{name} {comment.replace('#', ' ')}")
+        elif _SETTINGS.fullmatch(path):
+            yield from _of_comments(tree.text(path).split("\n")[:_MOST_LINES], path)
+        elif _SCRIPT.fullmatch(path) and "." in path:
+            told = header(tree, path)
+            yield Fact(f"`{path}`: {told}" if told else f"`{path}`", path, re.sub(r"\W|_", " ", path))
+        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile", "justfile") and path.count("/") < 2:
+            yield from _of_targets(tree.text(path), path)
         elif path in ("tox.ini", "pyproject.toml", "tox.toml"):
-            yield from (
-                Fact(f"`tox run -e {name}`", path, f"tox build run {name}") for name in _TOX.findall(tree.text(path))
-            )
+            for found in _TOX.finditer(text := tree.text(path)):
+                name, about = found[1], found[2] or ""
+                yield Fact(f"`tox run -e {name}`", path, f"tox build run {name} {about}", _line(text, found.start()))
     for project in projects:
-        run = project.ecosystem.run.get(project.manager, "")
+        run, path = project.ecosystem.run.get(project.manager, ""), project.manifests[0]
         for name, words in project.scripts.items():
-            yield Fact(f"`{run} {name}`: `{words[:120]}`", project.manifests[0], re.sub(r"\W", " ", name))
+            at = tree.text(path).find(f'"{name}":')
+            line = _line(tree.text(path), at) if at >= 0 else 0
+            yield Fact(f"`{run} {name}`: `{words[:120]}`", path, re.sub(r"\W", " ", name), line)
 
 
-def _is_for_work(path: str) -> bool:
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
+
+
+def _is_read(path: str) -> bool:
     name = path.rpartition("/")[2]
-    if not (is_document(path) or name.upper() == name) or _NO_DOCUMENT.search(path) or path.count("/") > 3:
-        return False
-    return "/" not in path or _FOR_WORK.search(name) is not None
+    is_text = is_document(path) or (name.upper() == name and "." not in name)
+    return (
+        is_text
+        and path.count("/") < 5
+        and not _NO_DOCUMENT.search(path)
+        and (not is_test(path) or _FOR_WORK.search(name) is not None)
+    )
+
+
+def is_for_work(path: str) -> bool:
+    """Return whether a document is one for contributors, by its name and place."""
+    name = path.rpartition("/")[2]
+    return "/" not in path or (_FOR_WORK.search(name) is not None and not name.lower().startswith("readme"))
+
+
+class _Block(NamedTuple):
+    """A block of a document: a paragraph, an item, a row or code; with the titles above it and its first line."""
+
+    kind: str
+    title: str
+    line: int
+    lines: list[str]
+
+
+def _blocks(lines: list[str]) -> Iterator[_Block]:
+    titles: dict[int, str] = {}
+    open_: _Block | None = None
+    fenced = False
+    for number, line in enumerate([*lines, ""], 1):
+        title = " ".join(titles.values())
+        fence = _FENCE.match(line)
+        if fence and not fenced:
+            yield from [open_] if open_ else []
+            fenced, open_ = True, _Block("code" if fence[1].lower() in _SHELLS else "other", title, number + 1, [])
+            continue
+        if fenced and open_ is not None:
+            fenced = fence is None
+            open_.lines.extend([line] if fenced else [])
+            if not fenced:
+                yield open_
+                open_ = None
+            continue
+        below = lines[number] if number < len(lines) else ""
+        heading = _HEADING.match(line)
+        ruled = line.strip() and len(line) < 80 and _RULER.match(below) and open_ is None and not line.startswith("|")
+        kind = "item" if _ITEM.match(line) else "row" if line.startswith("|") else "paragraph"
+        if re.match(r"(?: {4}|\t)\S", line) and (open_ is None or open_.kind == "code"):
+            kind = "code"
+        if heading or ruled or not line.strip() or _RULER.match(line) or _NOISE.match(line) or kind == "row":
+            yield from [open_] if open_ else []
+            open_ = None
+            if heading or ruled:
+                level = len(heading[1]) if heading else 1 + "=-~^".find(below[0]) % 5
+                titles = {one: words for one, words in titles.items() if one < level}
+                titles[level] = plain(heading[2] if heading else line)
+                yield _Block("heading", title, number, [titles[level]])
+            elif kind == "row" and not _LINE.fullmatch(line) and not _LINE.fullmatch(below):
+                yield _Block("row", title, number, [line])
+        elif open_ is None or kind == "item" or (kind == "code") != (open_.kind == "code"):
+            yield from [open_] if open_ else []
+            open_ = _Block(kind, title, number, [line])
+        else:
+            open_.lines.append(line)
 
 
 def _of_document(text: str, path: str) -> Iterator[Fact]:
-    """Yield the sentences of a document, and its blocks of commands with the line before each."""
-    titles: dict[int, str] = {}
-    said: list[str] = []
-    block: list[str] | None = None
-    lines = text.split("\n")[:_MOST_LINES]
-    lead = ""
-    for number, line in enumerate([*lines, ""]):
-        title = " ".join(titles.values())
-        if _FENCE.match(line):
-            if block is not None:
-                yield from _of_block(block, path, f"{title} {lead}")
-            block = [] if block is None else None
+    """Yield the sentences, the items with the line that leads to them, the rows, and the commands of a document."""
+    lead = above = heading = ""
+    items: list[tuple[str, _Block]] = []
+    for block in _blocks(text.split("\n")[:_MOST_LINES]):
+        if block.kind == "item":
+            said = plain(" ".join([_ITEM.sub("", block.lines[0], count=1), *map(str.strip, block.lines[1:])]))
+            yield from _of_prose(said, lead, block, path)
+            items.append((said.rstrip(".;"), block))
+            above = said
             continue
-        if block is not None:
-            block.append(line)
+        if block.kind == "code":
+            yield from _of_code(block, above, path)
             continue
-        indented = (
-            re.match(r"(?: {4}|\t)\S", line) and not said and not _ITEM.match(lines[number - 1] if number else "")
-        )
-        if indented:
-            yield from _of_block([line], path, f"{title} {lead}")
-            continue
-        if line.startswith("|") and len(cells := [plain(cell).strip() for cell in line.strip("| ").split("|")]) > 1:
-            if max(len(cell.split()) for cell in cells) > 3:
-                yield Fact(": ".join(filter(None, cells))[:_LONGEST], path, f"{title} {cells[0]}")
-            continue
-        below = lines[number + 1] if number + 1 < len(lines) else ""
-        heading = _HEADING.match(line)
-        if heading or (line.strip() and len(line) < 80 and _RULER.match(below) and not said):
-            level = len(heading[1]) if heading else 1 + "=-~^".find(below[0]) % 5
-            titles = {one: words for one, words in titles.items() if one < level}
-            titles[level] = plain(heading[2] if heading else line)
-        elif line.strip() and not _RULER.match(line) and not _NOISE.match(line) and not _ITEM.match(line):
-            said.append(line.strip())
-            continue
-        if said:
-            lead = " ".join(said)[-_LONGEST:]
-            yield from _of_paragraph(" ".join(said), path, title)
-            said = []
-        if _ITEM.match(line):
-            said = [_ITEM.sub("", line)]
+        if about := lead.rstrip(":") if lead.endswith(":") else heading:
+            yield from _of_list(about, items, path)
+        items = []
+        if block.kind == "heading":
+            lead, above, heading = "", "", block.lines[0]
+        elif block.kind == "row":
+            cells = [plain(cell).strip() for cell in _CELL.split(block.lines[0].strip("| "))]
+            if len(cells) > 1 and max(len(cell.split()) for cell in cells) > 1:
+                yield Fact(cut(": ".join(filter(None, cells)), _LONGEST), path, f"{block.title} {cells[0]}", block.line)
+        elif block.kind == "paragraph":
+            above = plain(" ".join(line.strip().removeprefix("> ") for line in block.lines))
+            yield from _of_prose(above, "", block, path)
+            lead = next(iter(sentences(above)[-1:]), "")
 
 
-def _of_paragraph(text: str, path: str, title: str) -> Iterator[Fact]:
-    """Yield the sentences of a paragraph."""
-    for one in sentences(plain(text)):
+def _of_list(about: str, items: list[tuple[str, _Block]], path: str) -> Iterator[Fact]:
+    """Yield a short list as a whole, after what leads to it."""
+    if 1 < len(items) < 9 and sum(len(said) for said, _ in items) < _LONGEST:
+        block = items[0][1]
+        yield Fact(f"{about}: {'; '.join(said for said, _ in items)}", path, block.title, block.line)
+
+
+def _of_prose(text: str, lead: str, block: _Block, path: str) -> Iterator[Fact]:
+    """Yield the sentences of a paragraph or an item, each with those that lean on it; the first of an item with the
+    sentence that leads to it.
+    """
+    told: list[str] = []
+    for one in sentences(text):
+        if told and (len(told[-1].split()) < 4 or _LEANS.match(one)):
+            told[-1] += f" {one}"
+        else:
+            told.append(one)
+    if told and lead.endswith(":"):
+        told[0] = f"{lead} {told[0]}"
+    for one in told:
         if len(one.split()) > 3 and len(one) <= _LONGEST and not one.endswith(("?", ":")):
-            yield Fact(one, path, title)
+            yield Fact(one, path, block.title, block.line)
 
 
-def _of_block(lines: list[str], path: str, title: str) -> Iterator[Fact]:
+def _of_code(block: _Block, above: str, path: str) -> Iterator[Fact]:
     """Yield the commands of a block, those that follow each other together, after the comment above them."""
     commands: list[str] = []
-    comment = ""
-    for line in [*lines, ""]:
+    lead = next(iter(sentences(above)[-1:]), "")
+    comment, first = lead if len(lead) <= _LEAD else "", 0
+    for number, line in enumerate([*block.lines, ""], block.line):
         bare = re.sub(r"^[ \t]*[$>%][ \t]+", "", line).strip()
+        if commands and commands[-1].endswith("\\"):
+            commands[-1] = commands[-1].rstrip(" \\") + f" {bare}"
+            continue
         if bare and not bare.startswith(("#", "//")):
             commands.append(bare)
+            first = first or number
             continue
         if commands and sum(map(len, commands)) < _LONGEST and not any(map(_NO_COMMAND.search, commands)):
             shown = "; ".join(f"`{one}`" for one in commands[:4])
-            yield Fact(f"{comment}: {shown}" if comment else shown, path, f"{title} {comment}")
-        commands, comment = [], bare.lstrip("#/ ").rstrip(".:") or ""
+            about = comment.rstrip(".:")
+            yield Fact(f"{about}: {shown}" if about else shown, path, f"{block.title} {above[-_LONGEST:]}", first)
+        elif len(commands) == 1 and lead.endswith(":") and "`" not in commands[0]:
+            yield Fact(f"{lead} “{cut(commands[0], _LEAD)}”", path, block.title, first)
+        if commands or bare:
+            commands, comment, first = [], bare.lstrip("#/ "), 0
+
+
+def _of_targets(text: str, path: str) -> Iterator[Fact]:
+    program = "just" if path.lower().endswith("justfile") else "make"
+    program += f" -C {path.rpartition('/')[0]}" if "/" in path and program == "make" else ""
+    for found in _TARGET.finditer(text):
+        first, comment = found[4].strip().split("\n")[0].strip().lstrip("@-"), found[1].replace("#", " ")
+        parts, _, about = found[3].partition("#")
+        if runs := first or parts.strip():
+            title = f"{found[2]} {comment} {about}"
+            yield Fact(f"`{program} {found[2]}`: `{runs[:120]}`", path, title, _line(text, found.start(2)))
+
+
+def _of_comments(lines: list[str], path: str) -> Iterator[Fact]:
+    """Yield the sentences of the comments in a file of settings, with the line below each as its title."""
+    comment: list[str] = []
+    for number, line in enumerate([*lines, ""], 1):
+        if (bare := line.strip()).startswith("#"):
+            comment.append(bare.lstrip("# "))
+            continue
+        for one in sentences(" ".join(comment)):
+            if len(one.split()) > 3 and len(one) <= _LONGEST and one.count(" - ") < 2:
+                yield Fact(one, path, bare.lstrip("- ")[:80], number - len(comment))
+        comment = []
 
 
 def _of_workflow(text: str, path: str) -> Iterator[Fact]:
-    """Yield the steps of a workflow with their names and folders, and its comments."""
+    """Yield the comments of a workflow, and its steps with their names and folders."""
     name = where = ""
     default = next(iter(_EVERYWHERE.findall(text)), "")
-    comment: list[str] = []
     lines = text.split("\n")[:_MOST_LINES]
-    for number, line in enumerate([*lines, ""]):
-        bare = line.strip()
-        if bare.startswith("#"):
-            comment.append(bare.lstrip("# "))
-            continue
-        if comment:
-            about = bare.lstrip("- ")[:80]
-            yield from (
-                Fact(one, path, f"{name} {about}") for one in sentences(" ".join(comment)) if len(one.split()) > 3
-            )
-            comment = []
+    yield from _of_comments(lines, path)
+    for number, line in enumerate(lines):
         found = _STEP.match(line)
-        if bare.startswith("- "):
+        if line.strip().startswith("- "):
             name = where = ""
         if found is None:
             continue
@@ -174,11 +298,22 @@ def _of_workflow(text: str, path: str) -> Iterator[Fact]:
             where = value
         else:
             block = [value] if value not in ("|", ">", "|-", ">-") else _below(lines, number)
-            shown = "; ".join(f"`{one}`" for one in block[:3] if one)
+            shown = "; ".join(f"`{_filled(one, text)}`" for one in block[:3] if one)
             near = "\n".join(lines[max(0, number - 3) : number + 4])
             inside = where or next(iter(re.findall(r"working-directory:[ \t]*(\S+)", near)), default)
             if shown:
-                yield Fact(f"In `{inside.rstrip('/')}`: {shown}" if inside else shown, path, f"{name} {inside}")
+                told = f"In `{inside.rstrip('/')}`: {shown}" if inside else shown
+                yield Fact(told, path, f"{name} {inside}", number + 1)
+
+
+def _filled(command: str, text: str) -> str:
+    """Return a command with the first value that a matrix has for each of its names."""
+
+    def value(found: re.Match[str]) -> str:
+        known = re.search(rf"^[ \t-]*{found[1]}:[ \t]*\[?[ \t]*['\"]?([\w./-]+)", text, re.MULTILINE)
+        return known[1] if known else found[0]
+
+    return re.sub(r"\$\{\{ *matrix\.(\w+) *\}\}", value, command)
 
 
 def _below(lines: list[str], number: int) -> list[str]:
@@ -188,4 +323,4 @@ def _below(lines: list[str], number: int) -> list[str]:
         if line.strip() and len(line) - len(line.lstrip()) <= depth:
             break
         found += [line.strip()] if line.strip() and not line.strip().startswith("#") else []
-    return found
+    return re.sub(r" \\\n", " ", "\n".join(found)).split("\n")
