@@ -50,7 +50,7 @@ class Picture:
     """Without colours, as with `NO_COLOR`."""
 
 
-CONFLICT = ("e", *("down",) * 4, "end", *"-team", *("down",) * 2, "end", "!", "@agent", "ctrl+s")
+CONFLICT = ("j", "j", "e", *("down",) * 4, "end", *"-team", *("down",) * 2, "end", "!", "@agent", "ctrl+s")
 """A form is saved after an agent wrote to the same fields."""
 
 PICTURES = (
@@ -67,7 +67,7 @@ PICTURES = (
     Picture("waiting", "tasks", keys=("@propose", "9")),
     Picture("prompt", "prompt", keys=("j", "j"), beside=True),
     Picture("fleet", "tasks", keys=("@neighbours", "~", "j", "j", "j")),
-    Picture("history", "tasks", keys=("H", "j"), story=True),
+    Picture("history", "tasks", keys=("j", "j", "H", "j"), story=True),
     Picture("conflict", "tasks", keys=CONFLICT, story=True),
     Picture("maintain", "tasks", keys=("M",)),
     Picture("palette", "tasks", keys=("colon", "a", "r", "c")),

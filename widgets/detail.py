@@ -20,7 +20,7 @@ from widgets.chrome.keys import GoPrefix, go_binding
 
 from .text.drawing import Drawing, Scrolling
 from .text.markdown import Flow, plain_text, render_markdown
-from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line, line_text, line_width, pad_line, wrap_line
+from .text.styled_text import EMPTY, Line, Piece, Tone, clip_line, line_text, line_width, pad_line, wrap_line
 
 
 def _binding(key: str, action: str, words: str, name: str, tooltip: str) -> Binding:
@@ -141,10 +141,6 @@ LONGEST = 20_000
 """The most characters of one text that are laid out: more is not read here, and layout takes time."""
 
 
-LEAST_LINK = 14
-"""The least cells of a link's words beside its date; shorter words need only their own."""
-
-
 class Title(NamedTuple):
     """The name of the whole entry."""
 
@@ -191,7 +187,7 @@ class Link(NamedTuple):
     target: Hashable
     tone: Tone = "link"
     when: str = ""
-    """Its date, which keeps its cells where the text has to be cut."""
+    """Its date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,10 +271,13 @@ class Detail(LineView):
         column = min(max(labels, default=0), LABEL_WIDTH, max(0, width * 2 // 5))
         rows: list[Line] = []
         self._link_rows = {}
+        number = 0
         for part in self._lines:
+            found = self._rows_of(part, column, width)
             if isinstance(part, Link):
-                self._link_rows[len(rows)] = len(self._link_rows)
-            rows.extend(self._rows_of(part, column, width))
+                self._link_rows.update(dict.fromkeys(range(len(rows), len(rows) + len(found)), number))
+                number += 1
+            rows.extend(found)
         return rows
 
     def _rows_of(self, part: DetailLine, column: int, width: int) -> Sequence[Line]:
@@ -304,12 +303,13 @@ class Detail(LineView):
             case Lines(lines, hang):
                 return [row for content in lines for row in wrap_line(content, width, indent=hang or 0)]
             case Link(label, text, _, tone, when):
-                inner = max(0, width - column - 2)
-                date = (Piece(f"  {when}", "muted"),) if when else ()
-                room = inner - line_width(date)
-                if room < min(LEAST_LINK, cell_width(visible(text))):
-                    date, room = (), inner
-                return [line(self._label(label, column), clip_line((Piece(text, tone),), room), date)]
+                room, date = max(1, width - column - 2), (Piece(f"  {when}" if when else "", "muted"),)
+                found = [*wrap_line((Piece(text, tone),), room)]
+                if line_width(found[-1] + date) <= room:
+                    found[-1] += date
+                else:
+                    found.append((Piece(when, "muted"),))
+                return [self._label("" if place else label, column) + row for place, row in enumerate(found)]
             case Spacer():
                 return [EMPTY]
 
@@ -318,9 +318,9 @@ class Detail(LineView):
         return (*pad_line((Piece(text, "muted"),), column), Piece("  "))
 
     def rows_of_focus(self) -> range:
-        """Return the row of the marked link."""
-        row = next((row for row, number in self._link_rows.items() if number == self._current), -1)
-        return range(row, row + 1) if row >= 0 else range(0)
+        """Return the rows of the marked link."""
+        rows = [row for row, number in self._link_rows.items() if number == self._current]
+        return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def marked_lines(self) -> tuple[range, str]:
         """Mark the link that Enter follows."""

@@ -51,8 +51,11 @@ class CuratedLook(NamedTuple):
         return overview(self.curated, now)
 
 
-_PARTS = {"user": "rules", "feedback": "rules", "project": "decisions"}
-"""The part of a prompt for each type of memory."""
+_PARTS = {
+    "user": ("rules", "about the user"), "feedback": ("rules", "how to work"),
+    "project": ("decisions", "about the project"), "reference": ("rest", "where to look"),
+}  # fmt: skip
+"""The part of a prompt for each type of memory, and why it is sent."""
 
 
 class CuratedItem(NamedTuple):
@@ -278,8 +281,8 @@ class CuratedMemory(System):
             for one in self.curated.memories(self.curated.visible()):
                 if one.is_dream:
                     continue
-                part, kind = _PARTS.get(one.header.type, "rest"), one.header.type
-                yield Contribution(self.name, derived_ref(record_of(one)), one.header.name, one.body, kind, 1.0, part)
+                part, why = _PARTS.get(one.header.type, ("rest", one.header.type))
+                yield Contribution(self.name, derived_ref(record_of(one)), one.header.name, one.body, why, 1.0, part)
             return
         answer, settings = find_about(self.curated, message, self.curated.visible(), now=now), self.curated.settings
         for found in () if answer is None else answer.ranked[: settings["recall.top_k"]]:

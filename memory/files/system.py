@@ -35,7 +35,7 @@ from .monitors.model import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
 from .tasks.model import Task
-from .tasks.order import sort_key
+from .tasks.order import URGENCY, sort_key
 
 if TYPE_CHECKING:
     from memory.maintenance.report import Report
@@ -227,9 +227,8 @@ def _tasks(found: Brief) -> Iterator[Contribution]:
 def _later(found: Brief) -> list[Task]:
     """Return the first pending tasks that are due later than in a week or have no due date, by priority and date."""
     soon = {task.at for task in (*found.overdue, *found.due_today, *found.due_week)}
-    by_priority, by_due = (sort_key(name, found.snapshot.zone) for name in ("priority", "due"))
     pending = (task for task in found.snapshot.tasks.in_section("pending") if task.at not in soon)
-    return nsmallest(_MOST_OPEN, pending, key=lambda task: (by_priority(task), by_due(task)))
+    return nsmallest(_MOST_OPEN, pending, key=sort_key(URGENCY, found.now, found.snapshot.zone))
 
 
 def _is_routine(title: str) -> bool:

@@ -114,6 +114,13 @@ class PaneList(LineList):
             lines[height - 1 :] = [clip_line(line(lines[height - 1], Piece(" …", "muted")), width - 2 * INDENT)]
         return lines
 
+    def action_mark(self) -> None:
+        """Select or unselect the row under the cursor, if it is an entry, and move on."""
+        if isinstance(self.cursor, RowKey) and not self._pane.may_change(self.cursor.item):
+            self.action_move(1)
+        else:
+            super().action_mark()
+
     def move_to(self, position: int, *, direction: int = 1) -> None:
         """Move the cursor for the person; the entry follows directly, without a `Highlighted` message."""
         if self.rows:

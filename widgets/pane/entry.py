@@ -208,6 +208,10 @@ class PaneOverrides(Widget):
         """The form of an entry."""
         return None
 
+    def may_change(self, item: Any) -> bool:  # noqa: ARG002
+        """Whether an item is an entry that can be selected and edited; quick, for each key."""
+        return True
+
     def removed_by(self, item: Any) -> Mapping[str, str] | None:
         """The values with which `removes` removes an item; None: it cannot be removed."""
         return {"ref": str(item.ref)}

@@ -68,6 +68,8 @@ TYPED = ("may be repeated", "- reads", "@FILE", "--set")
 """What only concerns the command line in the help of a parameter."""
 OPTIONS = {"none": "add all", "line_hash": "new lines only", "section_replace": "replace sections", "noop": "no change"}
 """The words for values of choices, in the same way."""
+TYPES = {"user": "about you", "feedback": "how to work", "project": "project", "reference": "where to look"}
+"""What a memory that agents learned is about, by its type."""
 
 
 class Near(NamedTuple):
@@ -111,15 +113,15 @@ def _field(one: Parameter, value: str, near: Near | None, texts: dict[str, str])
         return recurrence_field(one.name, label, value, due, near.now, near.snapshot.zone, **common)
     options: tuple[str, ...] = ()
     if isinstance(one.kind, Choice):
-        offered = tuple(OPTIONS.get(word, word) for word in one.kind.words)
+        offered = tuple(_words(one.name, word) for word in one.kind.words)
         options = offered if one.required or value or one.default else ("", *offered)
     suggested: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     if isinstance(one.kind, Suggested):
         suggested = tuple(one.kind.words)
     elif near is not None and isinstance(one.kind, Used):
         suggested = partial(_completions, one.kind, near.snapshot)
-    default = "" if one.default in (None, (), False) else OPTIONS.get(str(one.default), str(one.default))
-    value = value or (NO if kind == "bool" else default)
+    default = NO if kind == "bool" else "" if one.default in (None, ()) else str(one.default)
+    value = _words(one.name, value or default)
     return FieldSpec(one.name, label, kind, value, options=options, suggestions=suggested, **common)
 
 
@@ -180,9 +182,19 @@ def values_of(operation: Operation, texts: Mapping[str, str], names: Sequence[st
         elif one.many and text:
             given[one.sent_as] = [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
         elif text:
-            coded = one.kind.words if isinstance(one.kind, Choice) else ()
-            given[one.sent_as] = next((word for word in coded if OPTIONS.get(word) == text), text)
+            given[one.sent_as] = coded(one.name, text) if isinstance(one.kind, Choice) else text
     return operation.read(given)
+
+
+def _words(name: str, value: str) -> str:
+    """Return the words for a value of a parameter."""
+    return (TYPES if name == "type" else OPTIONS).get(value, value)
+
+
+def coded(name: str, words: str) -> str:
+    """Return the value of a parameter that has these words."""
+    known = TYPES if name == "type" else OPTIONS
+    return next((value for value, said in known.items() if said == words), words)
 
 
 def join_lines(lines: Iterable[str]) -> str:

@@ -194,9 +194,13 @@ class RecordPane(Pane):
         """Return the value that `name:value` is compared with."""
         return str(item.values.get(name, ""))
 
+    def may_change(self, item: Any) -> bool:
+        """Return whether a row is an entry; a group is none."""
+        return not item.group
+
     def removed_by(self, item: Any) -> Mapping[str, str] | None:
-        """Return the ref of an entry; a group cannot be removed."""
-        return None if item.group else super().removed_by(item)
+        """Return the ref of an entry; what is none cannot be removed."""
+        return super().removed_by(item) if self.may_change(item) else None
 
     def sort_key(self, item: Any, name: str) -> Any:
         """Return the sort key of an order after the first: a value of the record, else its title, without case."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
@@ -13,7 +13,6 @@ from textual.message import Message
 
 from memory.base.clock import Moment
 from memory.base.problems import Problem
-from memory.base.safe_text import cell_width
 from memory.files.fields.values import moment_or_none
 from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
@@ -24,7 +23,7 @@ from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import Notice, WaitingAsk
 from memory.system import BriefLine
-from widgets.list.rows import Heading
+from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
@@ -39,6 +38,9 @@ SHOWN = {"news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
 """How many rows of a group are shown, `USUAL` for others; one more row says how many are left and leads to them."""
 
 USUAL = 6
+
+QUIET = ("journal", "muted", "beside", "run", "week", "upkeep")
+"""The groups that need nothing."""
 
 MORE = "more"
 """The group of the rows that say how many more rows there are."""
@@ -57,21 +59,11 @@ DOORS: dict[str, tuple[str, str, str]] = {
 }
 """Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
 
-NARROWEST, WIDEST = 14, 24
-"""The cells of the column of times and places; in "Other memory", which has names of folders, it may be wider."""
-
-
-@cache
-def _columns(width: int) -> Columns:
-    """Return the columns of a row: when or where in `width` cells, and title with the note after it."""
-    return Columns(Column("when", width, importance=9), Column("title", minimum=18), gap=2)
-
-
-TASK_ROW = Columns(
-    Column("when", NARROWEST, importance=9), Column("priority", 6, importance=1), Column("title", minimum=36), gap=2
-)
+WHEN = Column("when", 14, importance=9)
+ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
+TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
 MORE_ROW = Columns(Column("title"))
-"""The columns of a task, which has a priority, and of the row that says how many more there are."""
+"""The columns of a row, of a task, which has a priority, and of the row that says how many more there are."""
 
 RUN_PLACES = {
     "heartbeat": ("config.md", "expression"),
@@ -136,9 +128,10 @@ class BriefPane(RecordPane):
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield the groups that are not empty, those that need attention first, each with its first rows."""
-        for part, title, things, record in self._groups(snapshot, now):
-            if not things:
-                continue
+        groups = [group for group in self._groups(snapshot, now) if group[2]]
+        if groups and not self.filter and all(part in QUIET for part, *_ in groups):
+            yield Note("All is quiet: nothing needs you now.")
+        for part, title, things, record in groups:
             count = len(things)
             hint = "  B restore, x dismiss" if part == "lost" else ""
             yield Heading(title, "" if part in ("upkeep", "beside", "waiting") else f"{count}{hint}")
@@ -171,17 +164,15 @@ class BriefPane(RecordPane):
         yield "alert", "FAILING", found.failing, partial(_monitor, "alert", now=now, zone=zone)
         yield "unmeasured", "STALE", found.stale, partial(_monitor, "unmeasured", now=now, zone=zone)
         yield "waiting", "NEEDS APPROVAL", list(filter(None, [more.notice.waiting])), _waiting
-        yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", zone)), task("overdue")
-        yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", zone)), task("today")
+        yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", now, zone)), task("overdue")
+        yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", now, zone)), task("today")
         yield "problem", "PROBLEMS", problems["error"], _problem
         yield "news", "SINCE YOUR LAST VISIT", more.news, partial(_news, now=now, zone=zone)
         yield "progress", "IN PROGRESS", [one for one in found.in_progress if one not in old], task("progress")
         yield "stale", f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE", old, task("stale")
         yield "journal", "JOURNAL", found.last_entries, partial(_entry, now=now, zone=zone)
         yield "muted", "MUTED", more.notice.muted, partial(_muted, now=now, zone=zone)
-        width = max((cell_width(one.title) for one in more.others), default=0)
-        columns = _columns(min(WIDEST, max(NARROWEST, width)))
-        yield "beside", "OTHER MEMORY", more.others, partial(_beside, columns=columns)
+        yield "beside", "OTHER MEMORY", more.others, _beside
         yield "run", "NEXT RUNS", found.next_runs, partial(_run, now=now, zone=zone)
         yield "week", "THIS WEEK", found.due_week, task("week")
         yield "warning", "WARNINGS", problems["warning"], _problem
@@ -302,7 +293,7 @@ def _row(
     """Return a row; its ref is unique in the pane, because an entry may be in two groups."""
     entry = getattr(thing, "entry", None)
     ref = ":".join((part, file, target, "" if "#" in target else title))
-    given = {"columns": _columns(NARROWEST), "cells": {"when": Piece(when, mark)}, **more}
+    given = {"columns": ROW, "cells": {"when": Piece(when, mark)}, **more}
     return Record(ref, title, about=about, sign=sign, values={"part": part, "file": file, "target": target},
                   mark=about if entry is None else entry.raw.rstrip(), thing=thing, **given)  # fmt: skip
 
@@ -360,9 +351,10 @@ def _muted(pair: tuple[Any, datetime], *, now: datetime, zone: tzinfo) -> Record
     return _row("muted", monitor, monitor.name, "monitors.md", monitor.ref, f"until {until(end, now, zone)}")
 
 
-def _beside(one: BriefLine, *, columns: Columns) -> Record:
+def _beside(one: BriefLine) -> Record:
     tone: Tone = "warn" if one.due else "muted"
-    return _row("beside", one, one.words, one.system, one.target, one.title, one.due, tone, columns=columns)
+    words = one.words if one.title == one.system else f"{one.title}: {one.words}"
+    return _row("beside", one, words, one.system, one.target, one.system, one.due, tone)
 
 
 def _run(run: NextRun, *, now: datetime, zone: tzinfo) -> Record:

@@ -18,7 +18,7 @@ from widgets.list.rows import Heading, Note
 from widgets.pane.base import FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns, Content, Piece, Tone, line
+from widgets.text.styled_text import Column, Columns, Content, Line, Piece, Tone, line
 from widgets.text.words import dated, short_moment
 
 COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
@@ -26,9 +26,11 @@ COUNTED = ("overdue", "failing", "stale", "waiting", "problems")
 SYSTEMS = {"files": "memory files", "state": "project state", "clients": "memories of clients"}
 """The names of memory systems that differ from their words."""
 ROW = Columns(
-    Column("sign", 1, importance=9), Column("title", 20, importance=9), Column("needs", minimum=24),
+    Column("sign", 1, importance=9), Column("title", 18, importance=9), Column("needs", minimum=24),
     Column("when", 8, "right", importance=3),
 )  # fmt: skip
+NARROW = 48
+"""The cells below which there are no columns."""
 
 
 class Source(Protocol):
@@ -89,6 +91,14 @@ class FleetPane(RecordPane):
             for one in ones:
                 here = self.source is not None and self.source.is_open(one)
                 yield _record(one, here=here, hosts=hosts, now=now, zone=snapshot.zone)
+
+    def draw_row(self, item: Record, width: int) -> Line:
+        """Draw the columns, or in little room the name and what needs attention."""
+        return super().draw_row(item if width >= NARROW else replace(item, columns=None, when=""), width)
+
+    def cells(self, item: Record) -> Mapping[str, Content]:
+        """Return the cells of the columns."""
+        return super().cells(item) if item.columns else {}
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many workspaces are not read yet, or that they cannot be read."""
@@ -170,7 +180,7 @@ def _record(one: WorkspaceOverview, *, here: bool, hosts: bool, now: datetime, z
     cells: dict[str, Content] = {
         "title": line(Piece(name, "accent" if here else tone), Piece("  open" if here else "", "muted")),
         "needs": line(
-            Piece(needs or ("" if one.looked else "not read yet"), "alert" if sign and not broken else "muted"),
+            Piece(needs, "alert" if sign and not broken else "muted"),
             Piece(f"{'  ' if needs else ''}next: {one.next}" if one.next else "", "muted"),
         ),
         "when": Piece("" if at is None else short_moment(at, now, zone), "muted"),

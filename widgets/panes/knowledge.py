@@ -88,7 +88,7 @@ class KnowledgePane(RecordPane):
     def detail(self, item: Record) -> Sequence[DetailLine]:
         """Return the words in full, then date and reason; for a group how many there are."""
         if item.group:
-            words = f"{plural(int(item.about), 'entry')}. {{entry.add|a}} adds one here."
+            words = f"{plural(int(item.about), 'entry')}. {{entry.add|a}} adds one here." if self._count else self.empty
             return self.lines({"": Prose(with_keys(words, self.app), tone="muted")})
         fact: KnowledgeItem = item.thing
         return self.lines({

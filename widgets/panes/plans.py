@@ -195,11 +195,11 @@ def task_of(item: Record) -> PlanTask | None:
 def plan_told(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mapping[str, Any]:
     """Return state and progress of a plan, its dates, one bar per phase, and its problems."""
     state = line(_sign(plan.status, glyphs), " ", Piece(plan.status or "no status", state_of(plan.status)[1]))
-    bars = () if plan.progress is None else (progress_line(plan.progress, glyphs, 12),)
     shares = [(phase_name(one.name), progress_of(one.tasks) or 0) for one in plan.phases]
     problems = [one for one in plan.problems if one.level != "note"]
     # Shares count by the estimated minutes of tasks, not by their number.
-    weighted = ", by estimated time" if any(task.minutes for task in plan.tasks) else ""
+    weighted = Piece(" of the estimated time" if any(task.minutes for task in plan.tasks) else "", "muted")
+    bars = () if plan.progress is None else (line(*progress_line(plan.progress, glyphs, 8), weighted),)
     stated = "" if plan.stated_progress in (None, plan.progress) else f"{plan.stated_progress}% in the file"
     return {
         "state": Lines((state, *bars)),
@@ -209,7 +209,7 @@ def plan_told(plan: Plan, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Mappin
         "completed": dated(plan.completed, now, zone),
         "plan": plan.plan_id,
         "stated": stated,
-        f"phases{weighted}": [Labelled(name, progress_line(share, glyphs, 12)) for name, share in shares],
+        "phases": [Labelled(name, progress_line(share, glyphs, 12)) for name, share in shares],
         "problems": [Prose(f"{glyphs.alert} line {one.line + 1}: {one.message}", tone="warn") for one in problems],
     }
 

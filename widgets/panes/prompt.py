@@ -16,7 +16,7 @@ from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece
 
 ROW = Columns(
-    Column("sign", 1, importance=9), Column("title", minimum=40), Column("reason", 30), Column("when", 6, "right", 3)
+    Column("sign", 1, importance=9), Column("title", minimum=28), Column("reason", 30), Column("when", 6, "right", 3)
 )  # fmt: skip
 
 
@@ -84,8 +84,8 @@ class PromptPane(RecordPane):
         yield from self._sent(prompt.blocks)
         for title, note, blocks in groups:
             if blocks:
-                yield Heading(title, f"{len(blocks)}  {note}", "tokens")
-                yield from (_record(block, why=note) for block in blocks)
+                yield Heading(title.upper(), f"{len(blocks)}  {note}", "tokens")
+                yield from (_record(block, left_out=note) for block in blocks)
 
     def _sent(self, blocks: Sequence[PromptBlock]) -> Iterator[Any]:
         """Yield what is sent, under the headings that the agent gets."""
@@ -94,7 +94,7 @@ class PromptPane(RecordPane):
             if block.included:
                 sections.setdefault(block.section, []).append(block)
         for title, some in sections.items():
-            yield Heading(title, f"{len(some)}", "tokens")
+            yield Heading(title.upper(), f"{len(some)}", "tokens")
             yield from map(_record, some)
 
     def _balance(self, choices: Mapping[str | None, str]) -> Iterator[Any]:
@@ -107,7 +107,7 @@ class PromptPane(RecordPane):
             ("Sent before", "by tokens spent", [one for one in rows if one not in unused]),
         ):
             if ones:
-                yield Heading(title, note, "tokens")
+                yield Heading(title.upper(), note, "tokens")
             for one in ones:
                 kind, choice = one.ref.partition("#")[0], choices.get(one.ref, "")
                 system, text = "files" if kind in FILE_KINDS else kind, f"- {one.ref} {one.values['line']}"
@@ -131,8 +131,8 @@ class PromptPane(RecordPane):
         block: PromptBlock = item.thing
         return {
             "": block.text.removeprefix(f"- {block.ref} "),
-            "sent": "yes" if block.included else Piece("no", "alert"),
-            "why": item.values["reason"],
+            "sent": f"yes: {block.reason}" if block.included else Piece(f"no: {item.values['reason']}", "warn"),
+            "kind": "" if block.included else block.reason,
             "tokens": block.tokens,
             "chosen": DONE.get(block.choice, ""),
             **self._before(block),
@@ -152,12 +152,13 @@ class PromptPane(RecordPane):
         return {"ref": item.ref} if item.thing.ref else None
 
 
-def _record(block: PromptBlock, tokens: int | None = None, about: str = "", why: str = "") -> Record:
+def _record(block: PromptBlock, tokens: int | None = None, about: str = "", left_out: str = "") -> Record:
     ref, kind = block.ref or "", (block.ref or "").partition("#")[0]
-    values = {"system": block.system, "ref": ref, "place": ref, "reason": why or block.reason}
+    values = {"system": block.system, "ref": ref, "place": ref, "reason": left_out or block.reason}
     place = f"{kind}.md" if kind in FILE_KINDS else kind
     sign = {"pin": "mark", "mute": "cross"}.get(block.choice, "")
-    cells: dict[str, Content] = {} if about else {"reason": Piece(values["reason"], "muted")}
+    # The heading says why blocks are left out.
+    cells: dict[str, Content] = {} if about or left_out else {"reason": Piece(block.reason, "muted")}
     return Record(block.ref or block.text, block.title, about=about, when=f"{tokens or block.tokens}", sign=sign,
                   tone="plain" if block.included else "muted", values=values, words=block.text, mark=block,
                   thing=block, columns=ROW, cells=cells,

@@ -167,13 +167,14 @@ def _leave(now: Situation) -> bool:
 
 def _editing(now: Situation) -> bool:
     assert now.pane is not None
-    return now.item is not None and _offers(type(now.pane), "editing")
+    return now.item is not None and _offers(type(now.pane), "editing") and now.pane.may_change(now.item)
 
 
 def _removing(now: Situation) -> bool:
     if now.item is None or now.pane is None or not now.may_change:
         return False
-    return _offers(type(now.pane), "removing") or _stands_for_other(now)
+    removes = _offers(type(now.pane), "removing") and now.pane.may_change(now.item)
+    return removes or _stands_for_other(now)
 
 
 def _stands_for_other(now: Situation) -> bool:

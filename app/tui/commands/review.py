@@ -76,7 +76,7 @@ def _take_back(app: Spine, decided: Sequence[Proposal | ConsentRecord]) -> None:
 
 
 def accept(app: Spine) -> None:
-    """Accept the proposal, review the command, or restore what was removed."""
+    """Accept the proposal, approve the command, or restore what was removed."""
     others = [one for one in _things(app) if not isinstance(one, Proposal)]
     gone = [one for one in others if isinstance(one, OutsideRemoval | ClientDeletion)]
     # Each is a change of its own.

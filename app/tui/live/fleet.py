@@ -67,10 +67,11 @@ class AllWorkspaces(Part):
             for _ in fleet.refresh(now, self.goes_on):
                 pass
         try:
-            # Sample workspaces are in temporary folders, which the system removes.
+            # Of the sample workspaces in temporary folders only the open one is of interest.
             found = [
-                one for one in fleet.known(now) if one.error is None or not one.path.name.startswith("memdeck-demo-")
-            ]
+                one for one in fleet.known(now)
+                if self.is_open(one) or not one.path.name.startswith("memdeck-demo-")
+            ]  # fmt: skip
             here = [one for one in found if self.is_open(one)]
             if not isinstance(fleet, EmbeddedFleet) or self.app.state.shows_one_pane or any(one.looked for one in here):
                 return found

@@ -94,7 +94,7 @@ def listed(snapshot: Snapshot, sections: Sequence[str]) -> Iterator[Task]:
     "(2026-12).",
 )
 @option("--match", metavar="TEXT", help="Only tasks that contain this text, in any case.")
-@option("--sort", type=Choice(SORTS[1:]), help="Sort inside each section (default: the order of the file).")
+@option("--sort", type=Choice(SORTS[:-1]), help="Sort inside each section (default: the order of the file).")
 def list_tasks(
     context: Context,
     section: str | None,
@@ -126,7 +126,7 @@ def list_tasks(
         found = filter(due_when(due, now, snapshot.zone), found)
     shown = list(found)
     if sort:
-        key = sort_key(sort, snapshot.zone)
+        key = sort_key(sort, now, snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
     return listing(
         "tasks",

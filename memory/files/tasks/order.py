@@ -16,9 +16,9 @@ from memory.files.fields.values import moment_or_none
 from memory.files.tasks.model import Task, TaskList
 from memory.files.tasks.reading import PRIORITIES
 
-UNSORTED = "unsorted"
-SORTS = (UNSORTED, "due", "priority", "title", "assigned", "created", "started", "progress", "tags")
-"""What tasks can be sorted by; the first is the order of the file."""
+URGENCY, UNSORTED = "urgency", "unsorted"
+SORTS = (URGENCY, "due", "priority", "title", "assigned", "created", "started", "progress", "tags", UNSORTED)
+"""What tasks can be sorted by, the usual order first; the last is the order of the file."""
 GROUP_WORDS = {"tag": "first tag"}
 """What groups are called that are not called by their name: a task is under one of its tags only."""
 GROUPS = ("section", "due", "priority", "assigned", "tag", "plan", "none")
@@ -33,21 +33,34 @@ _DUE = {
     None: "NO DATE",
     "done": "COMPLETED",
 }
+_RANKS: Mapping[str | None, int] = {"overdue": 0, "today": 1}
+"""Which due dates are more urgent than any priority."""
 _SECTIONS = {("pending",): "PENDING", ("in-progress",): "IN PROGRESS", ("completed",): "COMPLETED"}
 _PART = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 
 
-def sort_key(name: str, zone: tzinfo) -> Callable[[Task], tuple[bool, Any]]:
+def sort_key(name: str, now: datetime, zone: tzinfo) -> Callable[[Task], tuple[bool, Any]]:
     """Return the key that sorts tasks by one of `SORTS`, what comes first first: whether a task has no such value, and
     the value; tasks without one come last. Raises KeyError for another name.
+
+    By urgency, overdue tasks come first, then those due today, then the others; each of these by priority, then by
+    date. Completed tasks are last, the newest first.
     """
 
     def when(text: str | None) -> tuple[bool, float]:
         moment = moment_or_none(text, zone)
         return moment is None, moment.due_at(zone).timestamp() if moment else 0.0
 
+    def urgency(task: Task) -> tuple[bool, Any]:
+        if task.section in ("completed", "archived"):
+            lacks, at = when(task.completed)
+            return False, (3, lacks, -at)
+        rank = _RANKS.get(task.due_state(now, zone), 2)
+        return False, (rank, PRIORITIES.index(task.priority) if task.priority else 3, when(task.due))
+
     return {
-        UNSORTED: lambda task: (False, 0),  # noqa: ARG005
+        URGENCY: urgency,
+        UNSORTED: lambda task: (False, task.at),
         "due": lambda task: when(task.due),
         "priority": lambda task: (task.priority is None, PRIORITIES.index(task.priority) if task.priority else 0),
         "title": lambda task: (False, task.title.casefold()),

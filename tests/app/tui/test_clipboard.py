@@ -79,7 +79,7 @@ async def test_y_copies_through_terminal_and_desktop(workspace: Workspace, tmp_p
         written: list[str] = []
         assert app._driver is not None
         app._driver.write = written.append  # type: ignore[method-assign]
-        await press(pilot, "Y")
+        await press(pilot, "j", "Y")
         sent = [text for text in written if text.startswith("\x1b]52;c;")]
         assert len(sent) == 1
         copied = base64.b64decode(sent[0].removeprefix("\x1b]52;c;").removesuffix("\a")).decode("utf-8")

@@ -138,7 +138,7 @@ async def test_chosen_keys_work_and_old_ones_do_not(workspace: Workspace) -> Non
         theme = application.theme
         await press(pilot, "f9", "j", "enter")
         assert application.theme != theme
-        await press(pilot, "d")
+        await press(pilot, "j", "d")
         assert pending[0] in titles(workspace, "in-progress")
     application = make_app(workspace, keymap=parse('task.start = "f5"'))
     async with running(application) as pilot:

@@ -16,7 +16,7 @@ from widgets.dialogs.pick import Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
-FIRST = "Deploy v2.1 to staging"
+FIRST = "Generate weekly report"
 RUNNING = "Monitor API latency"
 ASSIGNED = ("e", "down", "down", "down", "down")
 
@@ -89,13 +89,13 @@ async def test_the_editor_merges_and_asks(workspace: Workspace, tmp_path: Path) 
     script.chmod(0o755)
     app = make_app(workspace, environ={"EDITOR": str(script), "PATH": "/usr/bin:/bin"})
     async with running(app) as pilot:
-        await press(pilot, "E")
+        await press(pilot, "j", "E")
         assert isinstance(app.screen, ThreeWay)
         text = screen_text(app)
         for words in ("assigned", "heartbeat", "mine", "theirs"):
             assert words in text
         await press(pilot, "m", "enter")
-        task = task_of(workspace, FIRST)
+        task = task_of(workspace, "Deploy v2.1 to staging")
         assert task.assigned == "mine"
         assert task.notes.startswith("First run")
 

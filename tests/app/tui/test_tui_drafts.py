@@ -18,7 +18,7 @@ from tests.widgets.harness import screen_text
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
-FIRST = "Deploy v2.1 to staging"
+FIRST = "Generate weekly report"
 
 
 def drafts_of(workspace: Workspace) -> Drafts:

@@ -12,7 +12,7 @@ from widgets.dialogs.pick import Confirm, Pick
 from widgets.dialogs.three_way import ThreeWay
 from widgets.input.form import Form
 
-FIRST = "Deploy v2.1 to staging"
+FIRST = "Generate weekly report"
 
 
 async def test_a_task_is_added_with_dates_as_people_say_them(workspace: Workspace) -> None:

@@ -47,7 +47,7 @@ async def test_blocks_are_pinned_and_muted_by_keys(workspace: Workspace) -> None
         await press(pilot, "k", "m")
         assert look(app).muted[0].ref == first.ref
         assert first.text not in look(app).text
-        assert "Muted" in screen_text(app)
+        assert "MUTED" in screen_text(app)
         await press(pilot, "m")
         assert look(app) == before
 
@@ -89,7 +89,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
         first = look(app).blocks[0]
         await press(pilot, "b")
         assert "tokens spent" in screen_text(app)
-        assert "Sent before" in screen_text(app)
+        assert "SENT BEFORE" in screen_text(app)
         pane = app.pane
         assert pane is not None
         item = pane.selected()[0].thing

@@ -41,8 +41,8 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
     app = make_app(workspace, pane="tasks")
     async with running(app) as pilot:
         await press(pilot, "b")
-        assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
-        await press(pilot, "shift+right")
+        assert lanes(app) == [["Generate", "Deploy", "Update"], ["Monitor"], ["Set"]]
+        await press(pilot, "j", "shift+right")
         assert [len(cards) for cards in lanes(app)] == [2, 2, 1]
         assert tasks_pane(app).current().title.startswith("Deploy")
         assert tasks_pane(app).current().section == "in-progress"
@@ -54,7 +54,7 @@ async def test_cards_are_moved_by_key(workspace: Workspace) -> None:
         await press(pilot, "shift+left")
         assert tasks_pane(app).current().section == "completed"
         await press(pilot, "u", "u")
-        assert lanes(app) == [["Deploy", "Generate", "Update"], ["Monitor"], ["Set"]]
+        assert lanes(app) == [["Generate", "Deploy", "Update"], ["Monitor"], ["Set"]]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -80,9 +80,9 @@ async def test_grouping_and_sorting_by_menu(workspace: Workspace) -> None:
         await press(pilot, "z", "j", "j", "enter")
         assert headings(app) == ["HIGH", "NORMAL", "LOW"]
         await press(pilot, "z", "G", "enter")
-        assert tasks_pane(app).sort == "tags"
-        await press(pilot, "S", "home", "enter")
         assert tasks_pane(app).sort == "unsorted"
+        await press(pilot, "S", "home", "enter")
+        assert tasks_pane(app).sort == "urgency"
         assert "grouped by priority" in screen_text(app)
         await press(pilot, "z", "escape")
         assert headings(app) == ["HIGH", "NORMAL", "LOW"]

@@ -110,7 +110,7 @@ async def test_what_needs_approval_is_denied_without_a_question_and_waits_again(
     app = make_app(workspace, pane="waiting")
     async with running(app) as pilot:
         before = waiting(app)
-        assert "a review" in screen_text(app)
+        assert "a approve" in screen_text(app)
         await press(pilot, "r")
         assert waiting(app) == before[1:]
         await press(pilot, "u")

@@ -30,7 +30,8 @@ async def test_wide_terminals_show_who_and_tags_behind_whole_titles(tmp_path: Pa
         lines = [line[region.x : region.right] for line in screen_text(app).splitlines()]
         rows = [line for line in lines if line[1:].startswith(" LOW ")]
         assert len(rows) == 3
-        for number, row in enumerate(rows, 1):
+        # The late one first, then by date.
+        for number, row in zip((3, 2, 1), rows, strict=True):
             assert (f"@person{number}  #one #two" in row) is more
         assert any(LONG in row for row in rows)
 

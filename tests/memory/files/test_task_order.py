@@ -47,7 +47,7 @@ MANY = """\
 """
 
 ORDERS = {
-    "unsorted": "bacde",
+    "urgency": "bcade",
     "due": "bcade",
     "priority": "adebc",
     "title": "abcde",
@@ -56,13 +56,14 @@ ORDERS = {
     "started": "dbace",
     "progress": "dbace",
     "tags": "cbade",
+    "unsorted": "bacde",
 }
 
 
 def test_every_sort_has_its_order() -> None:
     """Each name sorts as a person expects; what has no value comes last."""
     tasks = tasks_of(MANY)
-    found = {name: "".join(task.title for task in sorted(tasks, key=sort_key(name, UTC))) for name in SORTS}
+    found = {name: "".join(task.title for task in sorted(tasks, key=sort_key(name, NOW, UTC))) for name in SORTS}
     assert found == ORDERS
 
 

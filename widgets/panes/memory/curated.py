@@ -16,7 +16,7 @@ from widgets.chrome.keys import with_keys
 from widgets.detail import Link, Prose
 from widgets.list.rows import Heading
 from widgets.pane.base import Badge, Build, FormPlan
-from widgets.pane.operation_form import fields_of, form_of, operation_of
+from widgets.pane.operation_form import TYPES, coded, fields_of, form_of, operation_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Piece
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 OPS = {"add": "new", "update": "changed", "delete": "forgotten", "noop": "known already", "reject": "refused"}
 """What became of a write, in words."""
-TYPES = {"user": "about you", "feedback": "how to work", "project": "the project", "reference": "where to look"}
-"""What a memory is about, by its type."""
 READERS = {"workspace": "FOR ALL AGENTS HERE", "agent": "ONLY FOR {}", "global": "FOR ALL WORKSPACES"}
 """Who finds the memories of a scope."""
 ORIGINS = {"cli": "the command line", "tool": "an agent", "extractor": "a session", "dreaming": "dreaming"}
@@ -49,7 +47,7 @@ class CuratedPane(RecordPane):
     pane_id: ClassVar[str] = "curated"
     title: ClassVar[str] = "Curated"
     files: ClassVar[tuple[str, ...]] = (".agh/workspace.toml",)
-    purpose: ClassVar[str] = "What agents have learned, one searchable note each."
+    purpose: ClassVar[str] = "What agents learned; a search finds it."
     empty: ClassVar[str] = (
         "What agents have learned, one note each: for all workspaces, for this one, or for one agent. Agents can "
         "search them. Each write is checked for copies and harmful text; you can undo it.\n\n"
@@ -97,6 +95,10 @@ class CuratedPane(RecordPane):
         """Return how many memories there are; files that are not memories, or an error, need attention."""
         look = snapshot.of("curated", CuratedLook) or CuratedLook((), ())
         return Badge(len(look.memories) or None, bool(look.invalid) or look.error is not None)
+
+    def may_change(self, item: Record) -> bool:
+        """Only memories can be changed."""
+        return item.part == "memories"
 
     def counts(self, item: Record) -> bool:
         """Count memories that nothing overrides."""
@@ -146,14 +148,12 @@ class CuratedPane(RecordPane):
 
     def editing(self, item: Record, now: datetime) -> FormPlan | None:  # noqa: ARG002
         """Return the form of a memory; changing its type moves its file."""
-        if item.part != "memories":
-            return None
         from memory.curated.system import CuratedMemory
 
         memory: Memory = item.thing[0]
 
         def build(changed: dict[str, str], _values: dict[str, str], _now: datetime) -> Build:
-            given = {**_selector(memory), **{name: text.strip() for name, text in changed.items()}}
+            given = {**_selector(memory), **{name: coded(name, text.strip()) for name, text in changed.items()}}
             # It is checked that the file is still the one that the form began with.
             return act("curated", CuratedMemory, lambda system, actor, now: system.propose(
                 "edit", given, memory.hash, actor=actor, now=now))  # fmt: skip
@@ -166,7 +166,7 @@ class CuratedPane(RecordPane):
 
     def removed_by(self, item: Record) -> Mapping[str, str] | None:
         """Return where a memory is; forgetting it is one decision."""
-        return _selector(item.thing[0]) if item.part == "memories" else None
+        return _selector(item.thing[0]) if self.may_change(item) else None
 
 
 def _selector(memory: Memory) -> dict[str, str]:

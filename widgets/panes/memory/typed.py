@@ -27,8 +27,10 @@ from widgets.text.styled_text import Piece, Tone
 if TYPE_CHECKING:
     from memory.typed.pruning import AgentStatus, MemoryFile
 
-KEPT = {"core": "told at the start", "procedural": "kept for 90 days", "episodic": "kept for 7 days"}
-"""What happens to the files of a type."""
+KEPT = {
+    "core": "always told", "procedural": "how-tos, deleted after 90 days", "episodic": "events, deleted after 7 days",
+}  # fmt: skip
+"""What the files of a type are, and what happens to them."""
 ASKED = ("path", "text", "dedupe", "agent")
 """The parameters that the form asks for."""
 NEARLY = 0.8
@@ -42,10 +44,9 @@ class TypedPane(RecordPane):
 
     pane_id: ClassVar[str] = "typed"
     title: ClassVar[str] = "Typed"
-    purpose: ClassVar[str] = "Each agent's own files. Old ones are deleted."
+    purpose: ClassVar[str] = "Agents' own files: core is always told, others expire."
     empty: ClassVar[str] = (
-        "The files of agents: core files are told at the start of each session, procedural ones are kept for 90 days, "
-        "episodic ones for 7.\n\n"
+        "Each agent's own files: core files are always told, how-tos are deleted after 90 days, events after 7.\n\n"
         "No agent of this workspace has any yet. A folder becomes an agent with a file `Aidefile` in it, which may be "
         "empty, or with its name and path in ~/.aide/config.toml."
     )
@@ -70,9 +71,11 @@ class TypedPane(RecordPane):
                     yield Heading(kind.upper(), f"{len(files):,}  {KEPT[kind]}", "age")
                     yield from (_record(status, file) for file in files)
 
-    def counts(self, item: Record) -> bool:
-        """Count files."""
+    def may_change(self, item: Record) -> bool:
+        """Return whether it is a file."""
         return item.thing is not None
+
+    counts = may_change
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:
         """Return how much of its tokens the only agent uses, else how many files there are."""

@@ -79,14 +79,15 @@ class CardList(PaneList):
     def _more(self, task: Task, width: int) -> Line:
         """Return what else there is room for, the most important first."""
         when = due_words(task, self._pane.now, self._pane.zone, self.glyphs)
+        roomy = self.card_lines == CARD_LINES
         parts: list[Line] = [line(when)] if when.text else []
         if task.section == "in-progress" and task.progress is not None:
-            parts.append(progress_line(task.progress, self.glyphs, 4))
+            parts.append(progress_line(task.progress, self.glyphs, 4) if roomy else line(f"{task.progress}%"))
         if task.priority:
             parts.append(line(Piece(task.priority, "muted")))
         if task.assigned:
             parts.append(line(Piece(task.assigned, "muted")))
-        gap = Piece(f" {self.glyphs.dot} ", "muted")
+        gap = Piece(f" {self.glyphs.dot} " if roomy else " ", "muted")
         while len(parts) > 1 and sum(map(line_width, parts)) + len(gap.text) * (len(parts) - 1) > width:
             parts.pop()
         return line(*(one for index, part in enumerate(parts) for one in ((gap, *part) if index else part)))

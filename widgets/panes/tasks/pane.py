@@ -17,7 +17,6 @@ from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_as
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
-from widgets.pane.arrangement import REVERSED
 from widgets.pane.base import Badge, Build, Contents, FormPlan, Pane
 from widgets.pane.rows import LineRow, RowKey, unread_rows
 from widgets.text.styled_text import Line
@@ -34,15 +33,12 @@ if TYPE_CHECKING:
 VIEWS = ("list", "board", "calendar")
 """The ways to show tasks."""
 
-ORDERS = (SORTS[0], SORTS[0] + REVERSED)
-"""The names of file order, as the title shows them."""
-
 WRONG_HEADING = "not a task section: treated as pending"
 """The note of a heading that is not a section of tasks."""
 
 
 class TasksPane(Pane):
-    """Tasks by section in file order, or grouped and sorted as the person chose; other views are made on first use."""
+    """Tasks by section and urgency, or grouped and sorted as the person chose; other views are made on first use."""
 
     DEFAULT_CSS: ClassVar[str] = """
     TasksPane {
@@ -103,13 +99,13 @@ class TasksPane(Pane):
     def rows(self, snapshot: Snapshot, now: datetime) -> Sequence[Any]:
         """A heading per group, then its tasks."""
         rows: list[Any] = []
+        key = sort_key(self.sorts[0], now, snapshot.zone)
         for title, tasks in grouped(snapshot.tasks, self.group, now, snapshot.zone):
             if rows:
                 rows.append(Note(number=len(rows)))
             wrong = self.group == GROUPS[0] and tasks[0].heading is not None
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
-            # Of many thousands of tasks few are shown: only those are made.
-            rows.extend(tasks)
+            rows += sorted(tasks, key=key)
         return [*rows, *unread_rows("tasks.md", snapshot, "not read as part of a task", first=len(rows))]
 
     def mark(self, item: Task) -> Hashable:
@@ -123,9 +119,9 @@ class TasksPane(Pane):
             return False
         return item.identity == digits and not item.is_run if len(digits) == SHORT else item.ref == ref
 
-    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:  # noqa: ARG002
+    def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
         """The key of one of `sorts`."""
-        return sort_key(name, zone)
+        return sort_key(name, now, zone)
 
     def arranged(self) -> Sequence[str]:
         """The view and group if they are not the usual ones, and the sort except in a calendar."""
@@ -136,7 +132,7 @@ class TasksPane(Pane):
             )
         if self.view_name != "calendar":
             # Always shown: people stop trusting a list that looks sorted by date but is not.
-            parts.append(self.sort if self.sort in ORDERS else f"sorted by {self.sort}")
+            parts.append(self.sort if self.sort.startswith(SORTS[-1]) else f"sorted by {self.sort}")
         return parts
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
