@@ -59,7 +59,7 @@ class SystemName(NamedTuple):
     stores of the system that are outside the workspace, each with its own change log. `is_file` says that the mark is a
     file; that of a `listed` system always is. `beside` is a folder by which a workspace has the system also without its
     mark; it makes no workspace of a folder. `entries` is a mapping as `module:attribute` from its kinds to the objects
-    by which agents find and change their entries (see `memory.search.entries.EntryKind`); the others they only read.
+    by which agents find and change their entries (see `memory.systems.entry_kinds`); the others they only read.
     `asks` says that its files are mostly outside of workspaces: its `present` tells whether a workspace has it, and its
     mark makes no workspace of a folder.
     """

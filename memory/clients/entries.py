@@ -16,7 +16,9 @@ from memory.clients.folders import (
 from memory.clients.memories import KEYS, TYPES, ClientMemory
 from memory.clients.system import ClientMemories
 from memory.errors import UsageError
-from memory.search.entries import (
+from memory.search.records import Record
+from memory.systems import system_of
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -28,8 +30,6 @@ from memory.search.entries import (
     text_of,
     unescaped,
 )
-from memory.search.records import Record
-from memory.systems import system_of
 
 _FIELDS = ("client", "agent", "type", "description")
 

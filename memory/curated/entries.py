@@ -8,7 +8,9 @@ from typing import Any
 from memory.curated.model import Json, Memory
 from memory.curated.system import CuratedItem, CuratedMemory, record_of
 from memory.errors import NotFoundError, RefusedError
-from memory.search.entries import (
+from memory.search.records import Record, derived_ref
+from memory.systems import system_of
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -21,8 +23,6 @@ from memory.search.entries import (
     texts_of,
     unescaped,
 )
-from memory.search.records import Record, derived_ref
-from memory.systems import system_of
 
 _SET = ("title", "description", "type", "superseded_by")
 _ADD = ("description", "reason", "type", "scope", "agent_name")

@@ -9,7 +9,9 @@ from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.facts import Fact, FactStore
 from memory.facts.model import SHOWN, ref_of
 from memory.facts.system import Facts
-from memory.search.entries import (
+from memory.search.records import Record
+from memory.systems import system_of
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -21,8 +23,6 @@ from memory.search.entries import (
     refuse_unknown,
     text_of,
 )
-from memory.search.records import Record
-from memory.systems import system_of
 
 
 class FactEntries:

@@ -29,7 +29,17 @@ from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation
-from memory.search.entries import (
+from memory.search.records import (
+    Record,
+    contact_record,
+    journal_record,
+    knowledge_record,
+    monitor_record,
+    plan_record,
+    setting_record,
+    task_record,
+)
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -43,16 +53,6 @@ from memory.search.entries import (
     sent_source,
     text_of,
     texts_of,
-)
-from memory.search.records import (
-    Record,
-    contact_record,
-    journal_record,
-    knowledge_record,
-    monitor_record,
-    plan_record,
-    setting_record,
-    task_record,
 )
 from memory.systems.placing import SECTIONS as PLAIN_SECTIONS
 from memory.workspace import Outcome

@@ -8,7 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.search.entries import (
+from memory.search.records import Record
+from memory.state.bundles import edit, key_of
+from memory.state.files.model import NOT_SAID
+from memory.state.system import ProjectState
+from memory.systems import system_of
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -20,11 +25,6 @@ from memory.search.entries import (
     refuse_unknown,
     text_of,
 )
-from memory.search.records import Record
-from memory.state.bundles import edit, key_of
-from memory.state.files.model import NOT_SAID
-from memory.state.system import ProjectState
-from memory.systems import system_of
 
 _NUMBERED = re.compile(r"state#(gotcha|next-step)-(\d{1,6})")
 _WHOLE = ("project", "project-map", "current-focus")

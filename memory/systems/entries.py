@@ -27,7 +27,12 @@ from memory.proof.findings import findings_of
 from memory.registry import kinds as all_kinds
 from memory.registry import registered
 from memory.review.inbox import Inbox
-from memory.search.entries import (
+from memory.search.hits import Hit
+from memory.search.query import read_day, read_query
+from memory.search.records import FoundEntry, Record, derived_ref, path_of
+from memory.search.searcher import Searcher
+from memory.storage.changes import AGENT
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -38,11 +43,6 @@ from memory.search.entries import (
     passes,
     stale,
 )
-from memory.search.hits import Hit
-from memory.search.query import read_day, read_query
-from memory.search.records import FoundEntry, Record, derived_ref, path_of
-from memory.search.searcher import Searcher
-from memory.storage.changes import AGENT
 from memory.workspace import Workspace
 
 from . import records_of_all, searcher_of

@@ -9,7 +9,9 @@ from memory.document import Section, parse
 from memory.document.lines import decode, encode
 from memory.errors import AmbiguousError, NotFoundError, RefusedError, UsageError
 from memory.files.edit import one_line
-from memory.search.entries import (
+from memory.search.records import Record, derived_ref
+from memory.systems import system_of
+from memory.systems.entry_kinds import (
     Changes,
     Check,
     EntryCall,
@@ -22,8 +24,6 @@ from memory.search.entries import (
     text_of,
     unescaped,
 )
-from memory.search.records import Record, derived_ref
-from memory.systems import system_of
 from memory.typed import ops
 from memory.typed.exchange import agent_for
 from memory.typed.ops import block_of, in_place_of, section_of, with_blocks

@@ -13,8 +13,7 @@ from memory.base.safe_text import visible
 from memory.base.values import folded
 from memory.errors import ConflictError, UsageError
 from memory.files.refs import identity_hex
-
-from .records import Record, derived_ref, path_of
+from memory.search.records import Record, derived_ref, path_of
 
 if TYPE_CHECKING:
     from memory.workspace import Workspace
