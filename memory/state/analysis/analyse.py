@@ -12,7 +12,7 @@ from memory.base.safe_text import one_line, plural
 from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS, is_entry_file
 
 from .ci import ci_files
-from .commands import ONE_TEST, SET_UP, commands_of, how_to_work, in_ci
+from .commands import commands_of, how_to_work, in_ci
 from .documents import (
     capital,
     cut,
@@ -25,6 +25,7 @@ from .documents import (
     some_sentences,
     without_praise,
 )
+from .kinds import ONE_TEST, SET_UP
 from .manifests import main_package, projects_of, whole_name
 from .modules import is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased

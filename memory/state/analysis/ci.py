@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from memory.base.safe_text import one_line
 from memory.document.guarded_yaml import FrontRefused, read_yaml
 
 from .manifests import glob
@@ -15,13 +16,22 @@ from .tree import Tree, language_of
 
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
 _NO_WORK = re.compile(
-    r"(?:release|publish|deploy|codeql|labeler|stale|docs|website|bench|codspeed|pypi|fuzz|nightly|scorecard|backport"
-    r"|lock)[^/]*\Z",
+    r"(?:release|publish|deploy|codeql|label|stale|docs|website|bench|codspeed|pypi|fuzz|nightly|scorecard|backport"
+    r"|lock|downstream|external|autofix|pages|sync|update)[^/]*\Z",
     re.IGNORECASE,
 )
-_MAIN = re.compile(r"/(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu|regress)\b[^/]*\Z", re.IGNORECASE)
+_MAIN = re.compile(
+    r"\A(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu|regress)\b|[-_](?:ci|tests?)\.",
+    re.IGNORECASE,
+)
 _OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanitizers?)(?:\b|_)", re.IGNORECASE)
-"""The names of workflows for systems that most do not work on."""
+"""The names of workflows and jobs for systems that most do not work on."""
+_SPECIAL = re.compile(
+    r"lowest|minimal|oldest|nightly|msrv|wheels?\b|downstream|external|release|bench|fuzz|sanit|miri|cross|wasm|\barm"
+    r"|musl|legacy|valgrind|experimental|\b(?:i386|32|no|without)\b",
+    re.IGNORECASE,
+)
+"""The names of jobs that test under special conditions."""
 _TESTS = re.compile(
     r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
     r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc|rake|gradlew|mvnw?|dotnet)\b"
@@ -48,32 +58,47 @@ _MOVED = (
 )
 """The beginnings of commands in a folder, each with that at the root."""
 _ENV = re.compile(r"\$\{\{ *(?:env|matrix)\.([\w-]+) *\}\}|\$\{?([A-Z]\w*)\}?")
+_WORKSPACE = re.compile(r"\$\{\{ *(?:github\.workspace|runner\.workspace) *\}\}(/?)|\$GITHUB_WORKSPACE\b(/?)")
+_EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
+_UNKNOWN = "\ufffc"
+"""What is in the place of an expression that is not known."""
 _BRANCHES = re.compile(r"^[ \t]*(?:if|case) (?:[^\n]*\n){0,60}?[^\n]*\b(?:fi|esac)\b[^\n]*", re.MULTILINE)
 _FILTER = re.compile(r"(?!!)(?=.{1,200}\Z)[^*]*(?:\*+[^*]*){0,3}")
 """A filter of paths that is compared in little time, and lets files in."""
 _MOST_PATHS = 200
-_WORKSPACE = re.compile(r"\$\{\{ *github\.workspace *\}\}(/?)")
+_ANCHOR = re.compile(r"(?<=[:-] )[&*][A-Za-z_][\w-]*(?=[ \t]*$)", re.MULTILINE)
+_ON_LINUX = re.compile(r".*(?:runner\.os == 'Linux'|ubuntu|runner\.os != '(?:Windows|macOS)')", re.DOTALL)
 _ON = re.compile(r".*\d|(?:ubuntu|windows|macos|alpine|stable|beta|nightly|latest|lts|current|gcc|clang|[jo]ruby|pypy)",
                  re.IGNORECASE)  # fmt: skip
 """A system, or a version of a tool."""
+_COMMENT = re.compile(r"((?:^[ \t]*(?://|#)[^\n]*\n)+)[ \t]*(\S[^\n]*)?", re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*(?://+|#+)[ \t]?(?:-? *[a-z][\w-]*: [^\n]*)?|https?://\S+", re.MULTILINE)
+"""The sign before a line of a comment, with a setting that is switched off, and addresses."""
 
 
 class Line(NamedTuple):
-    """A command: its folder ("" is the root), whether it is told as it is written, and whether it runs each time."""
+    """A command: its folder ("" is the root), whether it is told as it is written, whether it runs each time on Linux,
+    and the name of its step.
+    """
 
     text: str
     folder: str = ""
     whole: bool = True
     always: bool = True
+    step: str = ""
 
 
 class Job(NamedTuple):
-    """A script, or a job: its file, its commands in order, what it is run on, and the services that it needs."""
+    """A script, or a job: its file, its commands in order, what it is run on, and the services that it needs.
+
+    A job is `special` if it is for a system that most do not work on, or tests under special conditions.
+    """
 
     path: str
     lines: list[Line]
     runs_on: Mapping[str, list[str]] = MappingProxyType({})
     services: Sequence[str] = ()
+    special: bool = False
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
@@ -85,8 +110,16 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
     workflows = [path for path in workflows if _is_started(tree, path)] or workflows
     tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
-    work = [path for path in workflows if tests[path] or _MAIN.search(path)]
-    work.sort(key=lambda path: (not tests[path], bool(_OTHER.search(path)), not _MAIN.search(path), -tests[path], path))
+    work = [path for path in workflows if tests[path] or _MAIN.search(path.rpartition("/")[2])]
+    work.sort(
+        key=lambda path: (
+            not tests[path],
+            bool(_OTHER.search(path)),
+            not _MAIN.search(path.rpartition("/")[2]),
+            -tests[path],
+            path,
+        )
+    )
     found = [(path, "GitHub Actions") for path in work]
     # Beside workflows the settings of another service are usually left over.
     found += [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]
@@ -108,6 +141,12 @@ def _tests(job: Job) -> int:
     return sum(_TESTS.search(line.text) is not None for line in job.lines)
 
 
+def jobs(tree: Tree) -> list[Job]:
+    """Return the jobs of continuous integration, the special ones last."""
+    found = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
+    return sorted(found, key=lambda job: job.special)
+
+
 def jobs_of(tree: Tree, path: str) -> list[Job]:
     """Return the jobs in a file of settings; none where it cannot be read."""
     return _jobs(path, tree.text(path))
@@ -118,25 +157,29 @@ def _jobs(path: str, text: str) -> list[Job]:
     settings = _settings(text)
     if not _WORKFLOW.fullmatch(path):
         return [Job(path, [line for script in _scripts(settings) for line in lines_of(script)])]
-    return [_job(path, one, settings) for one in _table(settings.get("jobs")).values() if isinstance(one, dict)]
+    found = _table(settings.get("jobs")).items()
+    return [_job(path, name, one, settings) for name, one in found if isinstance(one, dict)]
 
 
 @lru_cache(maxsize=64)
 def _settings(text: str) -> dict[str, Any]:
     try:
-        return {one.key: one.value for one in read_yaml(text.removeprefix("---\n"))[0]}
+        return {one.key: one.value for one in read_yaml(_ANCHOR.sub("", text.removeprefix("---\n")))[0]}
     except FrontRefused:
         return {}
 
 
-def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
+def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
     matrix = _table(_table(job.get("strategy")).get("matrix"))
+    rows = [one for value in matrix.values() for one in map(_table, _list(value)) if one]
     runs_on: dict[str, list[str]] = {}
-    for table in (matrix, *(one for value in matrix.values() for one in map(_table, _list(value)))):
-        for key, value in table.items():
-            if not key.isupper():
-                _add(runs_on, key, value)
+    for key, value in (item for table in (matrix, *rows) for item in table.items()):
+        if not key.isupper():
+            _add(runs_on, key, value)
+    # A value that differs is that of the first row on Linux, where each run has a row.
+    own = next((row for row in rows if "ubuntu" in " ".join(map(str, row.values()))), {}) if len(matrix) == 1 else {}
     known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
+    known |= {key: value for key, value in own.items() if isinstance(value, str)}
     _add(runs_on, "os", job.get("runs-on"))
     lines: list[Line] = []
     steps = [*map(_table, _list(job.get("steps")))]
@@ -153,12 +196,17 @@ def _job(path: str, job: dict[str, Any], settings: dict[str, Any]) -> Job:
         for scope in (settings, job, step):
             folder = str(_table(_table(scope.get("defaults")).get("run")).get("working-directory", folder))
             env |= {key: value for key, value in _table(scope.get("env")).items() if isinstance(value, str)}
-        folder = str(step.get("working-directory", folder))
-        for line in lines_of(str(step.get("run") or ""), folder):
-            text, whole = _filled(line.text, env)
-            lines += [Line(text, line.folder, whole, "if" not in step)] if text else []
+        folder = _filled(str(step.get("working-directory", folder)), env)
+        for line in lines_of(_filled(str(step.get("run") or ""), env), folder):
+            text = _known(line.text)
+            always = "if" not in step or _ON_LINUX.match(str(step["if"])) is not None
+            if text and _UNKNOWN not in line.folder:
+                lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name))))
     named = {key: values for key, values in runs_on.items() if any(map(_ON.match, values))}
-    return Job(path, lines, named, [f"`{name}`" for name in _table(job.get("services"))])
+    systems = [*runs_on.get("os", []), *re.findall("ubuntu|linux", str(job.get("runs-on")))]
+    elsewhere = (bool(systems) and all(map(_OTHER.search, systems))) or _OTHER.search(name) is not None
+    special = elsewhere or _SPECIAL.search(_EXPRESSION.sub("", f"{name} {job.get('name', '')}")) is not None
+    return Job(path, lines, named, [f"`{one}`" for one in _table(job.get("services"))], special)
 
 
 def _add(runs_on: dict[str, list[str]], key: str, value: object) -> None:
@@ -195,7 +243,9 @@ def lines_of(text: str, folder: str = "") -> Iterator[Line]:
     """
     folder, cloned = folder.strip(" ./"), False
     for line in _BRANCHES.sub("", re.sub(r"\\\n[ \t]*", " ", text)).split("\n"):
-        line = re.sub(r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*", "", line).strip(" -\t"))
+        line = re.sub(
+            r"\A([\"'])(.*)\1\Z", r"\2", re.sub(r"(?:\A|\s+)#(?=\s).*|(?<=\S) +(?= )", "", line).strip(" -\t")
+        )
         for part in filter(None, re.split(r"\s*(?:&&|;)\s*", line.removeprefix("$ ").removeprefix("> "))):
             if folder and (built := re.fullmatch(r"cmake((?: -\S+)*) \.\.", part)):
                 part = f"cmake ..{built[1]}"
@@ -212,14 +262,21 @@ def lines_of(text: str, folder: str = "") -> Iterator[Line]:
                 yield Line(part, folder)
 
 
-def _filled(line: str, env: dict[str, str]) -> tuple[str, bool]:
-    """Return a line of a workflow with the values that it sets, without options that are not known, and whether it is
-    whole; "" where a part of a word is not known.
-    """
-    line = _WORKSPACE.sub(lambda one: "" if one[1] else ".", line)
-    line = _ENV.sub(lambda name: env.get(name[1] or name[2], name[0]), line)
-    bare = re.sub(r" (?!-[BSC]\b|--test-dir)--?[\w-]+[= ]?\S*\$\{\{.*?\}\}\S*(?=\s|\Z)", "", line)
-    if re.search(r"\S\$\{\{|\}\}[^\s]", bare):
-        return "", False
-    bare = re.sub(r"\s*\$\{\{.*?\}\}", "", bare)
-    return bare.strip(), bare == line
+def _filled(text: str, env: dict[str, str]) -> str:
+    """Return a script of a workflow with the values that it sets, and marks in the place of other expressions."""
+    text = _WORKSPACE.sub(lambda one: "" if one[1] or one[2] else ".", text)
+    return _EXPRESSION.sub(_UNKNOWN, _ENV.sub(lambda name: env.get(name[1] or name[2], name[0]), text))
+
+
+def _known(line: str) -> str:
+    """Return a command without the options that are not known; "" where a part of a word is not known."""
+    line = re.sub(rf"(ctest\b.*) -C {_UNKNOWN}", r"\1", line)
+    bare = re.sub(rf" (?!-[BSC]\b|--test-dir)--?[\w-]+[= ]?[^\s{_UNKNOWN}]*{_UNKNOWN}\S*(?=\s|\Z)", "", line)
+    bare = re.sub(rf"\s+{_UNKNOWN}(?=\s|\Z)", "", bare)
+    return "" if _UNKNOWN in bare else bare.strip()
+
+
+def comments_of(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the comments of settings as lines of text, each with the line below it ("" for that at the top)."""
+    for comment, below in _COMMENT.findall(text):
+        yield one_line(_MARK.sub("", comment)), "" if text.startswith(comment) else below.partition(" #")[0]

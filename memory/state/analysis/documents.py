@@ -48,8 +48,15 @@ class ListItem(NamedTuple):
     ticked: bool | None
 
 
+class Code(NamedTuple):
+    """A block of code: the language that it is marked with ("indented" without a fence), and its text."""
+
+    language: str
+    text: str
+
+
 class Section(NamedTuple):
-    """A section: its title, its level (0 is before the first heading), and its paragraphs and top list items in order.
+    """A section: its title, its level (0 is before the first heading), its paragraphs, list items and code in order.
 
     `above` holds the titles of the enclosing sections, the outermost first.
     """
@@ -57,7 +64,7 @@ class Section(NamedTuple):
     title: str
     level: int
     above: tuple[str, ...]
-    blocks: list[str | ListItem]
+    blocks: list[str | ListItem | Code]
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -85,6 +92,8 @@ def _markdown() -> MarkdownIt:
 
 def as_markdown(text: str, path: str) -> str:
     """Return a document with its headings, and its links and code, in the form of Markdown."""
+    if path and "." not in path.rpartition("/")[2]:
+        return re.sub(r"^\* (\w[^\n]{0,60})\n(?=\n\S)", r"# \1\n", text, flags=re.MULTILINE)
     if path.endswith((".rdoc", ".adoc")):
         return re.sub(r"^=+(?= )", lambda found: "#" * len(found[0]), text, flags=re.MULTILINE)
     if path.endswith(".rst"):
@@ -96,22 +105,25 @@ def as_markdown(text: str, path: str) -> str:
     return text
 
 
-def sections_of(text: str, path: str = "") -> list[Section]:
-    """Return the sections of a document, without code, HTML, tables, badges and alerts."""
-    text = FRONT.sub("", text[:_MOST_CHARACTERS])
+def sections_of(text: str, path: str = "", most: int = _MOST_CHARACTERS) -> list[Section]:
+    """Return the sections of the first `most` characters of a document, without HTML, tables, badges and alerts."""
+    text = FRONT.sub("", text[:most])
     text = _MYST.sub(lambda one: f"#{one[1]}" if one[1] else "", "\n".join(map(_bounded, text.split("\n"))))
     text = as_markdown(re.sub(r"^CHANGES (?:FROM|IN) ", r"# \g<0>", text, flags=re.MULTILINE), path)
     found = [Section("", 0, (), [])]
     around: dict[int, str] = {}
     depth, titled = 0, False
     tokens = _markdown().parse(text)
-    for before, token in pairwise(tokens):
+    for before, token in pairwise((*tokens[:1], *tokens)):
         depth += token.nesting if token.type.startswith("list_item") else 0
         titled = titled and depth > 0
         last = found[-1].blocks[-1] if found[-1].blocks else None
         if token.type == "fence" and isinstance(last, str) and last.endswith("following header."):
             begin = re.split(r"[.\n`]", token.content)[0]
             found[-1].blocks[-1] = f"{last[:-1]}: `{begin}…`."
+        if token.type in ("fence", "code_block"):
+            kind = token.info.partition(" ")[0].lower() if token.type == "fence" else "indented"
+            found[-1].blocks.append(Code(kind, token.content))
         if token.type != "inline":
             continue
         said = _said(token)
