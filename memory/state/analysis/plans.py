@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memory.base.safe_text import one_line
 from memory.state.files.model import NOT_SAID
 
-from .ci import ci_files
+from .ci import ci_files, comments_of
 from .documents import (
     FRONT,
+    Code,
     ListItem,
     Section,
     capital,
@@ -48,13 +48,31 @@ _FILE_OF_TRAPS = _file(_TRAP_FILE, r"\.\w+")
 _FOR_USERS = _file("readme|faq|architecture|design", r"\.\w+")
 _FOR_CONTRIBUTORS = _words(r"contribut\w+|develop\w+|hacking|pull requests?|building|tests|testing")
 _HARD = re.compile(
-    r"\b(?:must|(?<!that )(?<!which )(?:cannot|can['’]t)|should(?: not|n['’]t)|needs? to (?:be|sign)"
-    r"|not (?:be )?accept(?:ed)?|likely to be accepted|only (?:accept|configuration|work|support|build)\w*"
-    r"|not (?:yet )?support\w*|pinned|(?:created|generated) (?:with|by)|please (?:add|update)"
-    r"|if you (?:do not|don['’]t)|(?:against|to|from|off) (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b"
-    r"|(?:\A|[.,;:] |\b(?:please|and|so|but) )(?:do not|don['’]t|always|never|ensure (?:each|all|every))\b",
+    r"\b(?:must|should(?: not|n['’]t)|not (?:be )?accept(?:ed)?|likely to be accepted|only accept\w*"
+    r"|please (?:add|update)"
+    r"|needs? to (?:be (?:provided|added|updated|included|registered|signed|disclosed)|sign)"
+    r"|(?:pull requests?|PRs?|patch\w*|changes|branch|target|rebase|submit\w*|send)\b.{0,80}?\b(?:against|to|from|off)"
+    r" (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b"
+    r"|(?:\A|[.,;:] |\b(?:please|and|so|but) )(?:do not|don['’]t|always|never|only|ensure (?:each|all|every))\b"
+    r"|(?<=[.] )If you (?:do not|don['’]t), |\A`[^`]+` is (?:created|generated) (?:with|by)\b",
     re.IGNORECASE,
 )
+"""What a rule for contributors demands."""
+_WARNS = re.compile(
+    r"\b(?:must|never|pinned)\b|(?:\A|[.,;:] )(?:do not|don['’]t)\b"
+    r"|\b(?:cannot|can['’]t)\b.*\b(?:because|since|due to|until)\b",
+    re.IGNORECASE,
+)
+"""What a comment warns of."""
+_MADE = re.compile(
+    r"\W*(?:this file (?:is|was) )?(?:auto(?:matically)?[ -]?)?(?:created|generated) (?:with|by|from)\b", re.I
+)
+"""A comment about a file that a tool makes."""
+_OF_CI = re.compile(
+    r"\b(?:matrix|steps?|jobs?|runners?|workflows?|actions?|cach\w+|tokens?|forks?|secrets?|permissions?|github)\b",
+    re.I,
+)
+"""What comments in settings of CI say of CI itself."""
 _DUTY = re.compile(r"\W*(?:you )?(?:must(?: not)?|never|do not|don['’]ts?|always)\W*", re.IGNORECASE)
 """The title of a list of duties."""
 _TOPICS = tuple(map(_words, (
@@ -79,15 +97,20 @@ _OTHER_WORK = _words(
 )
 """The titles of sections about something else than a change."""
 _LEANS = re.compile(
-    r"(?:if (?:you|we|they) (?:do(?:n['’]t| not)|can['’]t)|if possible|otherwise|however|again|instead|for example"
-    r"|in particular|therefore|but|and|so|also|it|its|this|that|these|those|they|yes|should|must)\b",
+    r"\W*(?:if (?:you|we|they) (?:do(?:n['’]t| not)|can['’]t)|if possible|otherwise|however|again|instead"
+    r"|for (?:example|more)|in (?:particular|all other|this|that|which)|as a (?:consequence|result)|therefore"
+    r"|thus|hence|but|and|so|also|it|its|this|that|these|those|they|yes|(?-i:should|must)|must be|doing|newer"
+    r"|note that|corollary|the (?:above|response|former|latter))\b"
+    r"|(?:\w+\W+){1,7}?(?:this|these|those|such)\b"
+    r"(?! (?:projects?|repo\w*|library|package|file|code\w*|crate|gem|module))",
     re.IGNORECASE,
 )
 """The beginnings of sentences that mean nothing without the one before them."""
 _PLAN_TITLE = _words(r"todos?|to-do|roadmap|planned|future work|upcoming")
+_NEXT = _words(r"now|next|planned|to-?dos?|upcoming|in progress|open|tasks?|short[- ]term|v?\d+\.\d+\S*")
 _CLOSED = _words(
     r"done|completed?|finished|shipped|released|archived?|history|rejected|not planned|won'?t|non-?goals?|ideas?"
-    r"|out of scope"
+    r"|out of scope|later|someday|maybe|long[- ]term|how to|influenc\w+|contribut\w+"
 )
 _TRAPS = _words(
     r"gotchas?|pitfalls?|known (?:issues|problems|bugs|limitations)|caveats?|traps?|common mistakes"
@@ -116,11 +139,7 @@ _POINTS = re.compile(r"\b(?:following|below)\b[^`:]*\.\Z")
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
 _SETTINGS = re.compile(r"(?:makefile|justfile|pyproject\.toml|tox\.ini|setup\.cfg|cargo\.toml|rakefile|cmakelists\.txt"
                        r"|noxfile\.py|build\.gradle(?:\.kts)?|gemfile|meson\.build)", re.IGNORECASE)  # fmt: skip
-_COMMENT = re.compile(r"((?:^[ \t]*(?://|#)[^\n]*\n)+)[ \t]*(\S[^\n]*)?", re.MULTILINE)
-"""A comment, and the line below it."""
-_MARK = re.compile(r"^[ \t]*(?://+|#+)[ \t]?(?:-? *[a-z][\w-]*: [^\n]*)?|https?://\S+", re.MULTILINE)
-"""The sign before a line of a comment, with a setting that is switched off, and addresses."""
-_FEWEST = 4
+_FEWEST, _SIGNED = 4, 1
 
 
 class Unreleased(NamedTuple):
@@ -188,13 +207,20 @@ def next_steps(tree: Tree) -> list[dict[str, str]]:
             _step(path, section.title, item.text, item.ticked is False)
             for path, section in found
             for item in section.items
-            # What a list below prose tells is about that prose.
-            if item.ticked is False or (item.ticked is None and (section.level < 2 or not section.paragraphs))
-            if item.ticked is False or not any(map(_CLOSED.search, section.titles))
+            if item.ticked is False or (item.ticked is None and _is_plan(path, section))
         ]
         if steps := [step for step in steps if len(re.findall(r"\w+", step["title"])) > 1]:
             return steps[:MOST_STEPS]
     return []
+
+
+def _is_plan(path: str, section: Section) -> bool:
+    """Return whether the items of a section are to be done next."""
+    if any(map(_CLOSED.search, section.titles)):
+        return False
+    # What a list below prose tells is about that prose, and a roadmap has sections of other kinds.
+    lists = section.level < 2 or ("roadmap" not in path.lower() and not section.paragraphs)
+    return lists or _NEXT.search(section.title) is not None
 
 
 def _step(path: str, section: str, text: str, boxed: bool) -> dict[str, str]:
@@ -212,10 +238,18 @@ def _title(text: str) -> tuple[str, str]:
     """Return a short title and the rest of a text: the title ends at a colon, a dash or a sentence, or is cut."""
     lead = _LEAD.match(text)
     whole = lead is not None and len(lead[1].split()) > 1 and re.search(r"\b(?:e\.g|i\.e)\Z", lead[1]) is None
-    if lead is not None and (whole or lead[1][0] in "`*") and lead[1].count("`") % 2 == 0:
+    closed = lead is not None and lead[1].count("`") % 2 == 0 and lead[1].count("(") == lead[1].count(")")
+    if lead is not None and closed and (whole or lead[1][0] in "`*"):
         return lead[1].strip(), text[lead.end() :].strip()
     first, *rest = sentences(text) or [text]
-    return (first.rstrip("."), " ".join(rest)) if len(first) <= _TITLE else (cut(first, _TITLE), text)
+    return (first.rstrip("."), " ".join(rest)) if len(first) <= _TITLE else (_short(first), text)
+
+
+def _short(text: str) -> str:
+    """Return a text that is short enough for a title, cut before a bracket that would stay open."""
+    title = cut(text, _TITLE)
+    opened = title.count("(") > title.count(")")
+    return f"{title[: title.rfind('(')].rstrip(' ,;:–—-')}…" if opened and not title.startswith("(") else title
 
 
 def gotchas(tree: Tree) -> list[dict[str, str]]:
@@ -229,25 +263,36 @@ def gotchas(tree: Tree) -> list[dict[str, str]]:
         traps, for_users = _FILE_OF_TRAPS.fullmatch(name), _FOR_USERS.fullmatch(name)
         for section in sections:
             titles = " / ".join(section.titles)
-            trap = traps or _TRAPS.search(titles)
-            rules = not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles))
             where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
-            for text in filter(None, _statements(section)) if trap or rules else ():
-                found.setdefault(text, (len(_TOPICS) if trap else _rank(text), where))
+            if traps or _TRAPS.search(titles):
+                texts = [*section.paragraphs, *(item.text for item in section.items)]
+                found |= {text: (len(_TOPICS), where) for text in map(_trap, texts) if text}
+            elif not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles)):
+                for text in _statements(section):
+                    found.setdefault(text, (_rank(text), where))
     for text, where in _comments(tree):
-        found.setdefault(text, (_rank(text), where))
+        found.setdefault(text, (max(_rank(text, _WARNS), 0), where))
     ranked = sorted((rank, place, text) for place, (text, (rank, _)) in enumerate(found.items()) if rank >= 0)
-    chosen: list[str] = []
-    for _, _, text in ranked:
-        if not any(is_said(text, one) for one in chosen):
-            chosen.append(text)
-    return [_gotcha(text, found[text][1]) for text in chosen[:MOST_GOTCHAS]]
+    chosen: dict[str, int] = {}
+    for rank, _, text in ranked:
+        # One sentence is enough to say that something is to be signed.
+        if not (rank == _SIGNED and rank in chosen.values()) and not any(is_said(text, one) for one in chosen):
+            chosen[text] = rank
+    return [_gotcha(text, found[text][1]) for text in list(chosen)[:MOST_GOTCHAS]]
 
 
-def _rank(text: str) -> int:
+def _trap(text: str) -> str:
+    """Return the paragraph or item below a heading of traps; "" for one that means nothing alone."""
+    told = some_sentences(text, _TEXT)
+    leans = _LEANS.match(told) or _NO_RULE.search(told) or told.lower().startswith("please")
+    return "" if leans or told.endswith((":", "…")) or len(told.split()) < _FEWEST else capital(told)
+
+
+def _rank(text: str, demands: re.Pattern[str] = _HARD) -> int:
     """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
     plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and not text.endswith(("?", ":"))
-    if not plainly or _HARD.search(text) is None or _NO_RULE.search(text) or _DEFINES.match(text):
+    plainly = plainly and bool(text) and text.count("(") == text.count(")") and not _LEANS.match(text)
+    if not plainly or demands.search(text) is None or _NO_RULE.search(text) or _DEFINES.match(text):
         return -1
     other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
     return next((place for place, topic in enumerate(_TOPICS) if topic.search(text)), other)
@@ -266,6 +311,8 @@ def _statements(section: Section) -> Iterator[str]:
             if not lead or len(sentences(block.text)) > 1:
                 yield capital(some_sentences(block.text, _TEXT))
         else:
+            if isinstance(block, Code):
+                continue
             if items:
                 yield cut(f"{lead}: {'; '.join(items)}", _TEXT)
             told = [one for one in sentences(block) if _POINTS.search(one) is None]
@@ -282,20 +329,25 @@ def _grouped(told: list[str]) -> Iterator[str]:
 
 
 def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield what comments in settings of CI and of the build say, each with its place."""
+    """Yield what comments in settings of CI and of the build warn of, and that a file is generated; with the place."""
     settings = (path for path in tree.folders[""] if _SETTINGS.fullmatch(path))
     for path in (*(path for path, _ in ci_files(tree)), *settings):
-        for comment, below in _COMMENT.findall(tree.text(path)):
-            shown = cut(below.partition(" #")[0].replace("`", ""), 60)
-            where = f"`{path}`" if tree.text(path).startswith(comment) or not shown else f"`{path}`, above `{shown}`"
-            for text in _grouped(sentences(one_line(_MARK.sub("", comment)))):
-                if len(text.split()) >= _FEWEST and not re.search(r"[{};]|@\w|\w=|= ", text):
-                    yield capital(ended(text)), f"Written in {where}."
+        for comment, below in comments_of(tree.text(path)):
+            shown = cut(below.replace("`", ""), 60)
+            where = f"Written in `{path}`, above `{shown}`." if shown else f"Written in `{path}`."
+            for text in _grouped(sentences(comment)):
+                code = len(text.split()) < _FEWEST or re.search(r"[{};]|@\w|\w=|= |\b(?:TODO|FIXME|XXX)\b", text)
+                code = code or _OF_CI.search(text)
+                if _MADE.match(text) and not code:
+                    part = "is" if not shown else "has a part that is"
+                    yield f"`{path}` {part} generated: {ended(text)}", where
+                elif not code and _rank(text, _WARNS) >= 0:
+                    yield capital(ended(text)), where
 
 
 def _gotcha(text: str, where: str) -> dict[str, str]:
     """Return the entry of a text, whose title is the sentence that demands something."""
-    rule = next((one for one in sentences(text) if _HARD.search(one) and not _LEANS.match(one)), text)
-    title = cut(capital(rule.rstrip(".")), _TITLE)
+    rule = next((one for one in sentences(text) if _HARD.search(one) and not _LEANS.match(one)), sentences(text)[0])
+    title = _short(capital(rule.rstrip(".")))
     said = NOT_SAID if title == text.rstrip(".") else ended(text)
     return {"title": title, "symptom": NOT_SAID, "cause": where, "correctPath": said}
