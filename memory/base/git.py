@@ -95,15 +95,10 @@ def is_ignored(root: str | os.PathLike[str], path: str) -> bool:
     return done is not None and done.returncode == 0
 
 
-def most_changed(root: str | os.PathLike[str], days: int = 90) -> list[str]:
-    """Return the files that most commits of the last days before the last commit changed, the most frequent first."""
-    last = (_git(root, *_LOG, "--max-count=1", "--format=%ct") or "").strip()
-    if not last.isdigit():
-        return []
-    within = (f"--since=@{int(last) - days * 86_400}", f"--max-count={_MOST_COMMITS}", "--no-merges")
-    said = _git(root, *_LOG, *within, "--format=", "--name-only", "-z")
-    counts = Counter(filter(None, (said or "").replace("\n", "\0").split("\0")))
-    return sorted((path for path in counts if counts[path] > 2), key=lambda path: (-counts[path], path))
+def most_changed(root: str | os.PathLike[str]) -> Counter[str]:
+    """Return how many of the last commits, without merges, changed each file."""
+    within = (f"--max-count={_MOST_COMMITS}", "--no-merges", "--format=", "--name-only", "-z")
+    return Counter(filter(None, (_git(root, *_LOG, *within) or "").replace("\n", "\0").split("\0")))
 
 
 def moves_of(root: str | os.PathLike[str]) -> list[tuple[int, str | None]]:

@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.document.model import BOM
 from memory.errors import RefusedError
-from memory.state.files.model import KEYS, MARKERS, NO_FOCUS, NOT_SAID, PROJECTIONS, SEVERAL, UNDESCRIBED
+from memory.state.files.model import KEYS, MARKERS, NO_FOCUS, NOT_SAID, PROJECTIONS, SEVERAL
 from memory.storage.safe_open import Stored
 
 _SPAN = re.compile(r"(?<![`\\])`([^`]+)`(?!`)")
@@ -84,6 +84,7 @@ _MARKED = {"Gotchas": "GOTCHA: title: cause", "Next steps": "NEXT: title: where 
 SOURCE = re.compile(r"(?:Written|Listed) in `|Noted in ")
 """The beginning of a text that only says where something is from."""
 _NOTES = {
+    "Modules": re.compile("At the root: "),
     "Commands": re.compile(r"(?:Set up|Test|Single test|Lint|Types|Format|Build|Before a commit): `"),
     "How to work on it": re.compile("From `|Before `|(?:Before the tests )?CI runs |In `"),
     "Engineering facts": re.compile(
@@ -198,7 +199,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     for path in (one for one in first if not _DOCUMENT.search(one)):
         said = (roles.get(path, {}).get("role"), modules.get(path, {}).get("responsibility"))
         begin.append(_line(path, " ".join(filter(None, said))))
-    areas = [_line(one["path"], one["note"].replace(UNDESCRIBED, "")) for one in parts["denseSourceAreas"]]
+    areas = [_line(one["path"], one["note"]) for one in parts["denseSourceAreas"]]
     told = [_module(one) for path, one in modules.items() if path not in first]
     told += [_line(path, one["role"]) for path, one in roles.items() if path not in {*first, *modules}]
     files = [line for line in told if re.match(r"`[^`]*\.\w+`", line)]
@@ -212,7 +213,7 @@ def _project_map(bundle: Bundle) -> list[str]:
     return [
         "# Project map", "", inline(project["summary"]), "", *_section("Engineering facts", facts),
         *_section("First files to read", begin),
-        *_section("Modules", [*(one for one in told if one not in files), *areas, *files]),
+        *_section("Modules", [*notes["Modules"], *(one for one in told if one not in files), *areas, *files]),
         *_section("Commands", commands),
         *_section("How to work on it", [*(_line(path, "") for path in first if _DOCUMENT.search(path)),
                                         *notes["How to work on it"]]), *_section("Notes", notes["Notes"]),

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from memory.base.git import Commit, Since, is_foreign, is_ignored, most_changed, since_tag
+from memory.base.git import Commit, Since, is_foreign, is_ignored, since_tag
 from memory.base.safe_text import one_line, plural
 from memory.state.files.model import ENTRY_FILES, FOLDER, NO_FOCUS, PROJECTIONS, is_entry_file
 
@@ -27,7 +27,7 @@ from .documents import (
 )
 from .kinds import ONE_TEST, SET_UP
 from .manifests import main_package, projects_of, whole_name
-from .modules import is_in, main_folder, parts_of
+from .modules import content_of, is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of, stem_of
 from .uses import weights
@@ -141,6 +141,11 @@ class _Repository:
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
         first = self._first_files(entrypoints)
         parts = parts_of(tree, self.projects, summary, first, self.weight)
+        told = {one["path"] for one in (*parts.modules, *entrypoints)}
+        reasons = [(path, self._why_first(path)) for path in first if path in self.weight and path not in told]
+        parts.modules.extend(
+            {"name": path.rpartition("/")[2], "path": path, "responsibility": why} for path, why in reasons if why
+        )
         return {
             "project": {
                 "name": self.name,
@@ -205,12 +210,12 @@ class _Repository:
 
     def _entrypoints(self) -> list[dict[str, str]]:
         """Return path and role of the entry points: those of the main package, and the programs of the others."""
-        roles: dict[str, str] = {}
+        tree, roles = self.tree, dict[str, str]()
         packages = [one for project in self.projects for one in project.packages if not _OF_TESTS.search(one.folder)]
         for package in sorted(packages, key=lambda one: one is not self.main):
             programs = {one: role for one, role in package.entries.items() if role.startswith(("The com", "The pro"))}
             for path, role in (programs | package.entries if package is self.main else programs).items():
-                stub = path.endswith(("__init__.py", "__main__.py")) and self.weight.get(path, 0) < _STUB
+                stub = path.endswith(("__init__.py", "__main__.py")) and tree.files[path] < _STUB
                 if role not in roles.values() and "fixture" not in path and not stub:
                     roles.setdefault(path, role)
         return [{"path": path, "role": ended(role)} for path, role in list(roles.items())[:_MOST_ENTRYPOINTS]]
@@ -223,7 +228,9 @@ class _Repository:
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
     def _notes(self) -> list[str]:
-        found = [version for project in self.projects for version in project.versions]
+        found = [version for project in self.projects for version in project.versions] + self._contradictions()
+        if not main_folder(self.tree, self.main, self.projects) and (inside := content_of(self.tree, "", self.weight)):
+            found.append(f"At the root: {inside}")
         if len(self.projects) > 1:
             found.append(f"Uses {' and '.join(project.language for project in self.projects)}.")
         told = how_to_work(self.tree)
@@ -239,33 +246,52 @@ class _Repository:
         services = ", ".join(dict.fromkeys(service for _, service in ci_files(self.tree)))
         return [*found, f"Continuous integration is {services}: {', '.join(paths[:4])}."] if paths else found
 
+    def _contradictions(self) -> list[str]:
+        """Return where a document names another major version of the Go module than its manifest."""
+        found = re.search(r"^module[ \t]+(\S+?)/v(\d+)[ \t]*$", self.tree.text("go.mod"), re.MULTILINE)
+        if found is None:
+            return []
+        module, major = found.groups()
+        said: dict[str, list[str]] = {
+            path: re.findall(rf"{re.escape(module)}/v(\d+)", self.tree.text(path))
+            for path in (*self.guides, *filter(None, [self.readme]))
+        }
+        return [
+            f"`{path}` names `{module}/v{named[0]}`, but `go.mod` says `{module}/v{major}`: the document is outdated."
+            for path, named in said.items() if named and major not in named
+        ]  # fmt: skip
+
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
-        """Return what to read first: the guides, entry points, what most builds on, and what changed most of late."""
-        tree, main, weight = self.tree, self.main, self.weight
-        packages = [one.folder for project in self.projects for one in project.packages if one.folder]
-        ranked = sorted(weight, key=lambda path: (-weight[path], path))
-        own = [path for path in ranked if not self.folder or is_in(path, [self.folder])]
-        own = [path for path in own if self.folder or not is_in(path, packages)] or ranked
+        """Return what to read first: the guides, the entry points, and the weightiest sources of the main package."""
+        tree, main = self.tree, self.main
+        others = [one.folder for project in self.projects for one in project.packages if one is not main and one.folder]
+        own = [path for path in self.weight if is_in(path, [self.folder]) or not (self.folder or is_in(path, others))]
+        own = own or list(self.weight)
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the main one is none to begin with.
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries
         found = Counter(map(language_of, own))
-        work = [path for path in own if found[language_of(path)] * _FEW >= len(own) and path not in entries]
-        work = self._spread([path for path in work if weight[path] >= _LITTLE * weight[work[0]]])
-        paths = [*self.guides, *entries[:2], *work[: _MOST_OWN - len(entries[:2])]]
-        often = (path for path in most_changed(tree.root) if path in own and not path.endswith("__init__.py"))
-        paths += [path for path in often if found[language_of(path)] * _FEW >= len(own) and path not in paths][:1]
-        if not own:
-            paths += [path for path in tree.files if is_document(path)]
+        work = [path for path in own if found[language_of(path)] * _FEW >= len(own)]
+        named = [path for path in work if stem_of(path).lower() == self.name.lower().rpartition("/")[2]]
+        paths = [
+            *self.guides,
+            *entries[:2],
+            *[path for path in work if path not in entries][: _MOST_OWN - len(entries[:2])],
+        ]
+        paths += [*named[:1], *([] if own else filter(is_document, tree.files))]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]
 
-    def _spread(self, paths: list[str]) -> list[str]:
-        """Return one file of each part of the main source folder, where there are many parts, before the others."""
-        folder = main_folder(self.tree, self.main, self.projects)
-        part = {path: path.removeprefix(folder).strip("/").partition("/")[0] for path in paths}
-        first = {part[path]: path for path in reversed(paths)}
-        many = len(first) >= _SHORT and not any(re.search(r"\.|Main\Z", name) for name in list(first)[:_SHORT])
-        return sorted(paths, key=lambda path: first[part[path]] != path) if many else paths
+    def _why_first(self, path: str) -> str:
+        """Return what is certain of a file that says nothing of itself: how many use it, how often it changed; "" where
+        neither is much.
+        """
+        users, _, changes = self.weight.get(path, (0, 0, 0))
+        often = sorted((one.changes for one in self.weight.values()), reverse=True)[:_MOST_OWN]
+        place = often.index(changes) if changes and changes in often else _MOST_OWN
+        said = [f"{users} files use what it declares"] if users >= _FEW else []
+        said += ["changes most often of all sources"] if place == 0 else []
+        said += [f"one of the {_MOST_OWN} sources that change most often"] if 0 < place < _MOST_OWN else []
+        return ended(capital("; ".join(said))) if said else ""
 
     def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:
         """Return the section `currentFocus`: nothing in it changes with each commit."""

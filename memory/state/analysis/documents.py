@@ -33,6 +33,8 @@ _RST_HEADING = re.compile(
     r"^(?:([=~^\"'`#*+:.-])\1{2,}[ \t]*\n)?[ \t]*(\S[^\n]*)\n([=~^\"'`#*+:.-])\3{2,}[ \t]*$", re.MULTILINE
 )
 FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_IN_HTML = re.compile(r"^[ \t]*<p\b[^<>\n]{0,80}>\s*([^<>\s][^<>]{20,300})</p>[ \t]*$", re.MULTILINE)
+"""A paragraph of nothing but text in HTML."""
 _MYST = re.compile(r"(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`(?=(\d*))[^`\n]*`|\{[a-z:]{2,20}\}(?=`)")
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
@@ -107,7 +109,7 @@ def as_markdown(text: str, path: str) -> str:
 
 def sections_of(text: str, path: str = "", most: int = _MOST_CHARACTERS) -> list[Section]:
     """Return the sections of the first `most` characters of a document, without HTML, tables, badges and alerts."""
-    text = FRONT.sub("", text[:most])
+    text = _IN_HTML.sub(r"\n\n\1\n\n", FRONT.sub("", text[:most]))
     text = _MYST.sub(lambda one: f"#{one[1]}" if one[1] else "", "\n".join(map(_bounded, text.split("\n"))))
     text = as_markdown(re.sub(r"^CHANGES (?:FROM|IN) ", r"# \g<0>", text, flags=re.MULTILINE), path)
     found = [Section("", 0, (), [])]
@@ -168,36 +170,27 @@ _DEFINES = re.compile(
     re.IGNORECASE,
 )
 _SAYS_WHAT = r"(?:is (?:an?|the)|are|provides|lets|allows|helps|implements)\b"
-_NO_OPENING = re.compile(
-    r"(?:\.\.\.|…|see\b|note\b|this (?:branch|readme|document|version|page)\b|requires?\b|you (?:need|must|can)\b"
-    r"|there (?:is|are)\b|our \w+ ha[sd]\b"
-    r"|install|available|docs\b|thank|welcome|please|if you|when |however|read (?:the|this|more)|for (?:more"
-    r"|the|guides)\b"
-    r"|documentation"
-    r"|we(?:'re)? |sponsor|\W*this is a work in"
-    r"|an? .* implies|while |click (?:here|on)\b|check |follow |join |looking for|warning|english\b"
-    r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)",
-    re.IGNORECASE,
-)
+_PASSED_OVER = {
+    "title": r"\A(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?"
+             r"|.*\b(?:versions?|releases?|migrat\w+|upgrad\w+|changes|changelog|what's new|AI|LLMs?)\b)",
+    "sentence": r"\A(?:\.\.\.|…|[<\"“(]|`[^`]* [^`]*`|\W*this is a work in|see\b|note\b|requires?\b|install|available"
+                r"|docs\b|you (?:need|must|can)\b|our \w+ ha[sd]\b|there (?:is|are)\b|thank|welcome|please|if you|when "
+                r"|while |however|for (?:more|the|guides)\b|read (?:the|this|more)|documentation|we(?:'re)? |sponsor"
+                r"|check |an? .* implies|click (?:here|on)\b|follow |join |looking for|warning|english\b"
+                r"|\w+ (?:is|are) (?:now )?(?:deprecated|available)|(?:this|it) is a (?:continuation|rewrite) of\b)"
+                r"|://|[!?]\Z|\bplease (?:refer|see|visit|check)\b|\brefer to\b|\bdon['’]t miss\b"
+                r"|\bthis (?:branch|documentation|document|guide|readme|version|page|section|tutorial)\b"
+                r"|\bis available (?:on|at|from)\b|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
+    "addition": r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|sponsors?|inspired|joy"
+                r"|named after|awesome|aims?|check out|please|we|our)\b|[ (]@\w|:\Z",
+}  # fmt: skip
+"""What is passed over where the opening of a document is read: the titles of sections about use or changes, sentences
+about anything else, and further sentences that praise, thank or tell the history.
+"""
 
 
-_PRAISE = re.compile(
-    r"\b(?:you'll|you're|well-exercised|(?:it )?started|original(?:ly)?|written by|sponsors?|inspired|named after|joy"
-    r"|awesome|aims?|check out|please)\b|[ (]@\w|\b(?:we|our)\b",
-    re.IGNORECASE,
-)
-"""The words of sentences that praise, thank or tell the history."""
-_OF_USE = re.compile(r"(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?"
-    r"|.*\b(?:versions?|releases?|migrat\w+|upgrad\w+|changes|changelog|what's new))\b",
-                     re.IGNORECASE)  # fmt: skip
-"""The titles of sections that tell how something is used, or what changed in it."""
-_OF_ITSELF = re.compile(
-    r"\A\(|\bplease (?:refer|see|visit|check)\b|\brefer to\b|\bdon['’]t miss\b|\bthis (?:documentation|document"
-    r"|guide|readme|page|section|tutorial)\b"
-    r"|\bis available (?:on|at|from)\b|[!?]\Z|\b(?:provides?|supports?|includes?|offers?|following(?: \w+)?):\Z",
-    re.IGNORECASE,
-)
-"""Sentences about the document, those that only call out, and those that a list completes."""
+def _passed_over(kind: str, text: str) -> bool:
+    return re.search(_PASSED_OVER[kind], text, re.IGNORECASE) is not None
 
 
 def opening_of(
@@ -205,36 +198,29 @@ def opening_of(
 ) -> str:
     """Return the one or two sentences that say what something is, of at most `most` characters; "" without any.
 
-    One that begins with one of the `names` counts first. With `strict` they have the form of a definition. Questions,
-    requirements, praise and history are passed over, and so is a paragraph that only repeats what is `known`.
+    One that begins with one of the `names` counts first. With `strict` they have the form of a definition. A paragraph
+    that only repeats what is `known` is passed over.
     """
     named = re.compile(
         rf"\A\W*(?:{'|'.join(map(re.escape, names))})\b\W{{0,3}}(?:\([^()]*\)|, [^.,]{{0,40}},)? ?{_SAYS_WHAT}",
         re.IGNORECASE,
     )
-    forms: tuple[tuple[int, re.Pattern[str] | None], ...]
-    forms = ((3, named), (2, _DEFINES), (4, _DEFINES if strict else None))
-    for place, form in forms if names else forms[1:]:
-        near = [section for section in sections[:place] if not any(map(_OF_USE.match, section.titles))]
+    forms = [(3, named)] if names else []
+    for place, form in (*forms, (2, _DEFINES), (4, _DEFINES if strict else re.compile(r"[^:]\Z"))):
+        near = [
+            section for section in sections[:place] if not any(_passed_over("title", one) for one in section.titles)
+        ]
         for paragraph in [one for section in near for one in section.paragraphs[:5]]:
-            told = [one for one in sentences(paragraph) if not _OF_ITSELF.search(one)]
-            while told and not _says_something(told[0]):
+            told = [one for one in sentences(paragraph) if not _passed_over("sentence", one)]
+            while told and not _is_prose(told[0]):
                 told.pop(0)
-            if paragraph.rstrip(".") == known:
-                continue
-            if told and (form.search(told[0]) if form is not None else not told[0].endswith(":")):
-                told[1:] = [one for one in told[1:2] if not one.endswith(":")]
-                return some_sentences(without_praise(" ".join(told)), most).rstrip(":")
+            if told and paragraph.rstrip(".") != known and form.search(told[0]):
+                return some_sentences(without_praise(" ".join(told[:2])), most).rstrip(":")
     return ""
 
 
-def _says_something(sentence: str) -> bool:
-    letters = len(re.findall(r"[^\W\d_]", sentence))
-    if len(sentence.split()) < 4 or letters * 2 < len(sentence) or sentence.endswith(("?", "!")):
-        return False
-    if sentence.startswith(("<", '"', "“")) or re.match(r"`[^`]* [^`]*`", sentence):
-        return False
-    return _NO_OPENING.match(sentence) is None and "://" not in sentence
+def _is_prose(sentence: str) -> bool:
+    return len(sentence.split()) >= 4 and len(re.findall(r"[^\W\d_]", sentence)) * 2 >= len(sentence)
 
 
 def documents(tree: Tree, names: re.Pattern[str], more: Sequence[str] = ()) -> Iterator[tuple[str, list[Section]]]:
@@ -258,42 +244,30 @@ _ITEM = re.compile(rf"(?:{_NAME.pattern})(?: \([^()]*\))? *(?:[–—:]|-+ )\s*(
 _BRANCH = re.compile(r"[\s│├└─|`+\\-]*([\w.@-][\w./@-]*)\s+(?:#|//|←|<-|[–—]|--?)\s+(.{8,160})")
 """A line of a drawn tree of files, with a comment."""
 _RULER = re.compile(r"[|:\s-]*-[|:\s-]*")
-_NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]",
+_TARGET = re.compile(r"\A\s*\[[^\]]*\]\((?!\w+:|#)([^()#?\s]+)\)\s*\Z")
+"""A cell that is a link to a file or folder."""
+_NO_SAYING = re.compile(r"(?:run|use|see|please|install|make sure|if|add|update|e\.g)\b|.*https?:|[^\w`]|.*:\Z",
                         re.IGNORECASE)  # fmt: skip
 
 
-class Sayings:
-    """What the documents of a repository say of its folders and files: in lists, tables and drawn trees."""
+def sayings(tree: Tree) -> dict[str, str]:
+    """Return what the documents say of the files and folders that they name by a path, in lists, tables, drawn trees.
 
-    def __init__(self, tree: Tree) -> None:
-        """Read the documents."""
-        self._tree = tree
-        self._said: dict[str, str] = {}
-        for path, sections in documents(tree, _SAYS):
-            items = (_ITEM.match(item.text) for section in sections for item in section.items)
-            for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
-                told = first_sentence(plain(said), 200)
-                says = (
-                    len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told) and not told.endswith(":")
-                )
-                # In a README a bare word is rather one of its language.
-                if says and (re.search(r"[./]", name) or "readme" not in path.lower()):
-                    self._said.setdefault(_key(name), told)
-
-    def of(self, path: str) -> str:
-        """Return what is said of a folder by its path or name, or of a file by its path, name, or a type in it."""
-        name = path.rpartition("/")[2]
-        keys = [_key(path[at:]) for at in range(len(path)) if not at or path[at - 1] == "/"]
-        stem, text = _key(name.partition(".")[0]), self._tree.text(path)
-        if text:
-            begun = [one for one in self._said if len(stem) > 3 and one.startswith(stem)]
-            keys += [one for one in begun if re.search(rf"\b(?:class|struct|type) {one}\b", text, re.IGNORECASE)]
-        return next((self._said[one] for one in keys if one in self._said), "")
-
-
-def _key(name: str) -> str:
-    """Return a path or name in the form in which it is compared: `src/mem_map/` and `src/MemMap` are one."""
-    return re.sub(r"[^\w/]|_", "", name.removeprefix("./")).strip("/").lower()
+    A path that several files have in part names none of them. In a README a bare word is rather one of its language.
+    """
+    found: dict[str, str] = {}
+    paths = (*tree.files, *tree.folders)
+    for path, sections in documents(tree, _SAYS):
+        items = (_ITEM.match(item.text) for section in sections for item in section.items)
+        for name, said in (*(item.groups() for item in items if item), *_drawn(tree.text(path))):
+            told = first_sentence(plain(said), 200)
+            says = len(re.findall(r"[^\W\d]{3,}", told)) > 1 and not _NO_SAYING.match(told)
+            if says and (re.search(r"[./]", name) or "readme" not in path.lower()):
+                bare = name.removeprefix("./").rstrip("/")
+                named = [bare] if tree.has(bare) or bare in tree.folders else []
+                named = named or [one for one in paths if one.endswith(f"/{bare}")]
+                found |= {one: found.get(one, told) for one in named if len(named) == 1}
+    return found
 
 
 def _drawn(text: str) -> Iterator[tuple[str, str]]:
@@ -308,16 +282,16 @@ def _drawn(text: str) -> Iterator[tuple[str, str]]:
             if re.search(r"[│├└]", line) or re.search(r"[./]", found[1]):
                 yield found[1], found[2]
         elif bare.startswith("|") and len(bare) < _MOST_LINE and not _RULER.fullmatch(after):
-            cells = [plain(cell) for cell in bare.strip("|").split("|")]
-            named = [found[1] for cell in cells[:2] if (found := _NAME.fullmatch(cell))]
-            if named and len(cells) > 1:
-                yield named[-1], max(cells[1:], key=lambda cell: len(cell.split()))
+            cells = bare.strip("|").split("|")
+            named = [_TARGET.match(cell) or _NAME.fullmatch(plain(cell)) for cell in cells[:2]]
+            if names := [one[1] for one in named if one]:
+                yield names[-1], max(map(plain, cells[1:] or [""]), key=lambda cell: len(cell.split()))
 
 
 def without_praise(text: str) -> str:
     """Return a text without the later sentences that praise, thank or tell the history."""
     first, *rest = sentences(text) or [""]
-    return " ".join([first, *(one for one in rest if not _PRAISE.search(one))])
+    return " ".join([first, *(one for one in rest if not _passed_over("addition", one))])
 
 
 def is_said(text: str, told: str) -> bool:

@@ -15,10 +15,10 @@ from memory.base.safe_text import plural
 from memory.base.words import camel_parts, content_words, stem
 from memory.state.projections import code
 
+from .declarations import Declared, comment_of, declared_in, header
 from .documents import cut, ended, first_sentence, listed, plain
 from .ecosystems import Place
 from .manifests import Project, main_package, projects_of
-from .modules import described, header
 from .passages import Fact, passages
 from .tree import Tree, folded_name, is_document, is_generated, is_test, language_of, stem_of
 
@@ -93,35 +93,13 @@ _ON_TAGS = re.compile(
 _REQUESTED = re.compile(r"^ +pull_request:\s*\n\s+branches:\s*(\[[^\]]*\]|(?:- .+\s*)+)", re.MULTILINE)
 """The branches to which the pull requests go that a workflow checks."""
 _RELEASE_SCRIPT = re.compile(r"release|publish")
-_LINTER = re.compile(r"(?:npx |bunx )?(?:xo|eslint|standard|biome|oxlint|tslint|jshint|rubocop|phpcs|flake8|ruff)\b")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
-_DECLARED_NAME = re.compile(r"\b(?:func|fn|fun|function|def|class|struct|interface|trait|type|enum)[ \t]+(\w{6,60})")
 _CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
-_KINDS = (
-    "class", "struct", "interface", "trait", "enum class", "enum", "record", "protocol", "object", "defmodule",
-    "defprotocol", "module", "type", "namespace", "def", "fn", "func", "fun", "function", "macro_rules!", "defmacro",
-    "const", "static", "val", "var", "let", "#define",
-)  # fmt: skip
-"""The words that declare something, those of types first."""
-_FIRST_OF_NO_TYPE = _KINDS.index("def")
-_DECLARES = (
-    rf"^(?!\s*import)[^\n;\"'#/*=]{{0,80}}?(?<!\w)(?P<kind>{'|'.join(map(re.escape, _KINDS))})[ \t]+"
-    r"(?:\([^()\n]{0,80}\)[ \t]*)?(?:[A-Z_]{3,}[ \t]+)?(?P<name>(?:\w+(?:::|\.))*NAME)(?!\w|\.\w|::)"
-    # What ends there only says that it exists elsewhere.
-    r"(?![ \t]*;)[^\n]*"
-)
-_DECLARES_TYPED = (
-    r"^[ \t]{0,4}(?!return|else|new |throw|[\w ]*=)(?:[\w:<>,~\[\]]+[ \t*&]+)+?(?P<name>NAME)[ \t]*\([^;\n]*$"
-)
-"""The forms of a declaration of NAME: by a word, and by the type of what it returns."""
-_TYPED = frozenset({"C", "C++", "Objective-C", "Java", "C#"})
-_MOST_TEXT, _MOST_LINES = 200_000, 400
-_DOCSTRING = re.compile(r"[^\n]*\n\s*(?:@moduledoc\s+)?[rR]?(?:~[sS])?\"\"\"(.{1,4000}?)(?:\"\"\"|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"//|/?\*|#(?!\[|!)|--")
+_MOST_TEXT = 200_000
 
 
 class Lookups:
@@ -235,14 +213,6 @@ class Lookups:
         for name, path in found.items() if len(found) == 1 and "*" not in "".join(found) else ():
             yield Fact(f"CI checks pull requests to the branch `{name}` (`{path}`).", path)
 
-    def _lint(self) -> Iterator[Fact]:
-        for project in self.projects:
-            for name, words in project.scripts.items():
-                found = next(filter(_LINTER.match, words.split(" && ")), "")
-                if found and not re.search(r"--(?:fix|write)|-[aA]\b", words):
-                    run = f"{project.ecosystem.run.get(project.manager, '')} {name}"
-                    yield Fact(f"`{run}` lints with `{found}` (`{project.manifests[0]}`).", project.manifests[0])
-
     def _tests(self) -> Iterator[Fact]:
         tests = [path for path in self.tree.files if is_test(path) and language_of(path)]
         folders = Counter(
@@ -290,13 +260,13 @@ class Lookups:
                 yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
 
     def declaring(self, words: Iterable[str]) -> Iterator[Fact]:
-        """Yield the declarations whose names have at least two of some words, those with most first."""
+        """Yield the declaration whose name has most of some words, at least two."""
         wanted = {stem(one) for one in words}
         found = []
         for path in self.tree.sources():
-            for name in set(_DECLARED_NAME.findall(self.tree.text(path)[:_MOST_TEXT])):
-                parts = {stem(part) for part in (*camel_parts(name), *name.lower().split("_"))}
-                found += [(-len(wanted & parts), len(name), name)] if len(wanted & parts) > 1 else []
+            for name in {one.name for one in declared_in(self.tree.text(path), language_of(path))}:
+                have = len(wanted & {stem(part) for part in (*camel_parts(name), *name.lower().split("_"))})
+                found += [(-have, len(name), name)] if have > 1 else []
         for _, _, name in sorted(found)[:1]:
             yield from (fact for _, fact in self._declared(name)[:1])
 
@@ -344,37 +314,25 @@ class Lookups:
         last = re.split(r"[.:/#]+", name.strip(".:/#()"))[-1]
         if not re.fullmatch(r"\w[\w ]{1,80}", last):
             return []
-        words = "_?".join(last.split())
-        flags = re.MULTILINE | (re.IGNORECASE if last == last.lower() else 0)
-        form, typed = (re.compile(one.replace("NAME", words), flags) for one in (_DECLARES, _DECLARES_TYPED))
-        found: list[tuple[tuple[bool, bool, int, bool, int], Fact]] = []
+        same = re.compile(rf"(?:.*(?:\.|::))?{'_?'.join(last.split())}", re.IGNORECASE if last == last.lower() else 0)
+        found: list[tuple[tuple[bool, bool, int, bool, int], Declared, Fact]] = []
         for path in self.tree.sources():
-            text = self.tree.text(path)[:_MOST_TEXT]
+            text = self.tree.text(path)
             if last.partition(" ")[0].lower() not in text.lower():
                 continue
-            for one in (*form.finditer(text), *(typed.finditer(text) if language_of(path) in _TYPED else ())):
-                kind = one["kind"] if "kind" in one.groupdict() else ""
-                place = _KINDS.index(kind) if kind in _KINDS else len(_KINDS)
-                said = _comment_of(text, one) or (header(self.tree, path) if kind.startswith(("def", "mod")) else "")
-                rank = (folded_name(one["name"]) != folded_name(name), one["name"] != name, place, not said, len(path))
-                whole = f"{kind} {one['name']}" if said and kind else one[0].strip().partition("{")[0].rstrip(" :=")
-                line = text.count("\n", 0, one.start()) + 1
+            for one in (one for one in declared_in(text, language_of(path)) if same.fullmatch(one.name)):
+                said = comment_of(text, one, 2) or (
+                    header(self.tree, path) if one.kind.startswith(("def", "mod")) else ""
+                )
+                rank = (folded_name(one.name) != folded_name(name), one.name != name, one.order, not said, len(path))
+                whole = (
+                    f"{one.kind} {one.name}" if said and one.kind else one.line.strip().partition("{")[0].rstrip(" :=")
+                )
+                line = text.count("\n", 0, one.start) + 1
                 told = f"`{path}`, line {line}, declares {code(cut(whole, 100))}" + (f": {said}" if said else "")
-                found.append((rank, Fact(ended(told), path, name)))
-        return [(rank[2] < _FIRST_OF_NO_TYPE, fact) for rank, fact in sorted(found, key=lambda one: one[0])[:3]]
-
-
-def _comment_of(text: str, found: re.Match[str]) -> str:
-    """Return the first sentence of the comment above a declaration, or of the docstring in it."""
-    above: list[str] = []
-    for line in reversed(text[: found.start()].rstrip(" \t").split("\n")[-_MOST_LINES:-1]):
-        bare = line.strip()
-        if _COMMENT.match(bare):
-            above.insert(0, bare)
-        elif not bare.startswith(("@", "#[", "[", "template")):
-            break
-    inside = _DOCSTRING.match(text, found.start())
-    return described("\n".join(above), 2) or (described(inside[1], 2) if inside is not None else "")
+                found.append((rank, one, Fact(ended(told), path, name)))
+        found.sort(key=lambda each: each[0])
+        return [(one.is_type, fact) for _, one, fact in found[:3]]
 
 
 def _stems(path: str) -> set[str]:

@@ -18,8 +18,9 @@ from typing import Any
 from memory.base.safe_text import one_line
 from memory.state.files.model import SEVERAL
 
+from .documents import listed
 from .ecosystems import ECOSYSTEMS, Ecosystem, Place
-from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, language_of
+from .tree import SOURCE_FOLDERS, Tree, is_aside, is_generated, is_test, language_of
 
 _NOT_OF_PROJECT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(parent|dependencies|dependencyManagement|build|profiles|reporting|licenses|developers"
@@ -144,22 +145,34 @@ def _look(tree: Tree, ecosystem: Ecosystem) -> Project | None:
         found.packages += [Package(f"{around}/{one}", one) for one in names if tree.sources(f"{around}/{one}")]
     if any(package.folder for package in found.packages):
         found.workspace = found.workspace or SEVERAL
+    tests = [path for path in tree.files if path.endswith("proj") and is_test(path) and ecosystem.nested]
     for place, sentence in ecosystem.versions:
-        paths = [path for folder in folders[:3] for path in by_folder[folder]]
-        if isinstance(place, re.Pattern):
-            # What it is built with may be in any part of a manifest.
-            value = next((one_line(one) for path in paths for one in place.findall(tree.text(path))), "")
-        else:
-            value = found.first(paths, place)
         start = sentence.partition("{")[0]
-        if value and len(value) < 60 and "{" not in value and not any(one.startswith(start) for one in found.versions):
-            found.versions.append(sentence.format(value))
+        if not any(one.startswith(start) for one in found.versions):
+            found.versions += _versions(
+                found, place, sentence, [*(one for each in folders for one in by_folder[each]), *tests]
+            )
     for table in (found.value(path, place) for place in ecosystem.scripts for path in by_folder.get("", [])):
         for name, value in (table if isinstance(table, dict) else {}).items():
             steps = value if isinstance(value, list) else [value]  # Composer runs the steps of a list in turn.
             if text := " && ".join(one_line(one) for one in steps if isinstance(one, str)):
                 found.scripts[name] = text
     return found
+
+
+def _versions(project: Project, place: Place, sentence: str, paths: list[str]) -> list[str]:
+    """Return the sentence with the version at a place of some manifests; with several, each with its folders."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        # What it is built with may be in any part of a manifest.
+        whole = place.findall(project.tree.text(path)) if isinstance(place, re.Pattern) else project.texts(path, place)
+        value = next(map(one_line, whole), "").partition(" #")[0].strip("\"' ")
+        if value and len(value) < 60 and "{" not in value:
+            found.setdefault(value, []).append(f"`{path.rpartition('/')[0] or '.'}`")
+    if len(found) < 2:
+        return [sentence.format(value) for value in found]
+    told = [f"{value} ({listed(list(dict.fromkeys(where)), _FEW)})" for value, where in found.items()]
+    return [sentence.format(listed(told, _FEW))]
 
 
 def _members(project: Project, folders: list[str]) -> list[str]:
@@ -210,6 +223,8 @@ def _add(project: Project, folder: str, paths: list[str]) -> None:
     for (pattern, role), start in product(ecosystem.entries, ("", "src/", "source/")):
         for path in _files(tree, folder, top + start + pattern.format(main=main, **values)):
             inner, _, file = path.rpartition("/")
+            if path.endswith(".go") and "program" in role and not re.search(r"^package main\b", tree.text(path), re.M):
+                continue
             said = role.format(stem=file.partition(".")[0], folder=inner.rpartition("/")[2], **values)
             if said not in package.entries.values():
                 package.entries.setdefault(path, said)

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .declarations import header
 from .documents import cut, plain, sentences
 from .manifests import Project
-from .modules import header
 from .tree import Tree, is_document, is_test
 
 

@@ -195,13 +195,16 @@ NOT_OWN = (
     ".*/", "!.github/", "!.circleci/", "!.buildkite/", "!.ci/", "!.changeset/", "node_modules/", "bower_components/",
     "vendor/", "third_party/", "third-party/", "thirdparty/", "build/", "!/src/build/", "dist/", "target/", "obj/",
     "_build/", "cmake-build-*/", "venv/", "virtualenv/", "site-packages/", "__pycache__/", "eggs/", "htmlcov/",
-    "coverage/", "Pods/", "Carthage/", "DerivedData/", "elm-stuff/", "*.egg-info/", "*.dist-info/", "*.xcodeproj/",
+    "vendored/", "_vendor/", "bundled/", "coverage/", "Pods/", "Carthage/", "DerivedData/",
+    "elm-stuff/", "*.egg-info/", "*.dist-info/", "*.xcodeproj/",
     "priv/static/", "/docs/agent-memory/", "/.git",
 )  # fmt: skip
 """The lines of a .gitignore that leave out hidden, built and downloaded files, and those that memdeck writes."""
 
+DATA = re.compile(r"(?:\A|/)_*(?:fixtures?|testdata|test_files|snapshots|mocks)_*(?:/|\Z)", re.IGNORECASE)
+"""The folders with data of tests."""
 _TEST = re.compile(
-    r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|testdata|testsuite|test_files|regress(?:ion)?s?"
+    r"\Atesting/|\At/|(?:\A|/)(?i:_*(?:tests?|test-d|e2e|fixtures|mocks)_*|specs?|test[-_]helpers?|testdata|testsuite|test_files|regress(?:ion)?s?"
     r"|[^/]*[._-]tests?)/|/[a-z]+\w*Test/|(?:\A|/)[A-Z]\w*Tests/"
     r"|(?:\A|/)(?:(?:test_|conftest)[^/]*\.py|(?:[^/]*_)?tests?\.\w+|test[_-]helpers?\.\w+|[^/]*[._-](?:test|spec|test-d)\.\w+"
     r"|[^/]*(?:Test|Tests|IT)\.(?:java|kt|scala|cs|swift|groovy|php)|test_[^/]*\.(?:c|cc|cpp|rb))\Z"

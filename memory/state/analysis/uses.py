@@ -1,54 +1,60 @@
-"""Tells which source files of a repository others build on: by the names that one file alone declares."""
+"""Tells how much it helps to know each source: how many files use it, how much it decides, how often it changes."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
+from memory.base.git import most_changed
+
+from .declarations import declared_in
 from .tree import Tree, is_test, language_of
 
-_MOST_FILES, _OTHERS = 3000, 0.75
-_WORD = re.compile(r"(?:[A-Z]\w*\.)+[A-Z]\w+|[A-Za-z_]\w{3,60}")
+_MOST_FILES = 3000
+_WORD = re.compile(r"[A-Za-z_]\w{3,60}")
 _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"\".*?\"\"\"", re.DOTALL | re.MULTILINE)
 """Comments on lines of their own, and docstrings: what they contain is no use."""
-_TYPE = re.compile(
-    r"^(?:[a-z]+(?:\([a-z]+\))? )*?(?:class|interface|trait|struct|enum(?: class)?|record|object|protocol"
-    r"|actor|module|package|type|defmodule|defprotocol|union|namespace)[ \t]+(?:\w+::)*([A-Z][\w.]{3,60})"
-    r"(?![\w.]|::|[ \t]*[;*]|[ \t]+\w+[ \t]*[;=,\[])",
-    re.MULTILINE,
+_DECIDES = re.compile(
+    r"\b(?:if|elif|elsif|for|foreach|while|loop|match|switch|case|when|return|yield|await|raise|throw|try|catch|rescue"
+    r"|unless|defer|guard)\b|=>|\|>"
 )
-_FUNCTION = re.compile(
-    r"^(?:(?:export|default|pub(?:\([a-z]+\))?|public|internal|async|unsafe|static|inline|open|local) )*"
-    r"(?:(?:func|fun|fn|function\*?|def|macro_rules!) ([A-Za-z_]\w{3,60})(?![\w.])"
-    r"|val ([A-Za-z_]\w{3,60})(?= ?[=:])"
-    r"|(?<=export )const ([A-Za-z_]\w{3,60})|const ([A-Za-z_]\w{3,60})(?= = (?:async )?(?:function\b|class\b|\()))"
-    r"|^(?:(?!static |return |else )[a-z_][\w \t*]*?[ \t*])?((?:[A-Za-z]+_|[a-z]+[A-Z0-9]|_)\w{3,60})\((?!.*;[ \t]*$)",
-    re.MULTILINE,
-)
-"""Declarations of functions and values that are not inside of anything; the last form is that of C."""
+"""What tables, constants and headers do not have: a file with little of it tells little of how the work is done."""
+_LINES = 20
+"""How many lines of code weigh as much as one decision."""
 _GONE = re.compile(r"\bdeprecated\b|\bthe author of this software is\b|\bvendored\b|\bsingle-header\b", re.IGNORECASE)
 """What the beginning of a file says that is old, or from elsewhere."""
 _OLD = re.compile(r"(?:\A|/)(?:legacy|deprecated|compat\w*|polyfills?)(?=[/._-])", re.IGNORECASE)
-
-
-_NESTED = {"C#", "F#", "Ruby", "Elixir", "Visual Basic"}
-"""The languages in which types are usually inside of a namespace or module."""
 _BY_PATH = {"Go", "JavaScript", "TypeScript", "Python", "Rust", "Dart", "Vue", "Svelte"}
 """The languages in which a name of another folder is used only with the path of that."""
 
 
-def weights(tree: Tree) -> dict[str, float]:
-    """Return how much it helps to know each source: the more files use its names, and the more code it has, the more.
+class Weight(NamedTuple):
+    """How many files use the names that a source alone declares, how much it decides, how many commits change it."""
 
-    A use is a name that one source alone declares, in another source or test. What is old has no weight.
-    """
+    users: int
+    decides: float
+    changes: int
+
+    @property
+    def value(self) -> float:
+        """How much it helps to know the file."""
+        return (1 + self.users) * self.decides * (1 + self.changes)
+
+
+def weights(tree: Tree) -> dict[str, Weight]:
+    """Return the weight of each source file that is neither old nor from elsewhere, the heaviest first."""
     sources = tree.sources()[:_MOST_FILES]
     tests = [path for path in tree.files if is_test(path) and language_of(path) is not None][:_MOST_FILES]
     texts = {path: _NO_CODE.sub("", tree.text(path)) for path in [*sources, *tests]}
     declaring: dict[str, list[str]] = {}
     for path in sources:
-        for name in _names(texts[path], nested=language_of(path) in _NESTED):
+        language = language_of(path)
+        outer = (one for one in declared_in(texts[path], language) if one.is_outer(language))
+        for name in {
+            re.split(r"\.|::", one.name)[-1] for one in outer if one.kind or re.search("_|[a-z][A-Z]", one.name)
+        }:
             declaring.setdefault(name, []).append(path)
-    of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1}
+    of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1 and len(name) > 3}
     users: dict[str, set[str]] = {path: set() for path in sources}
     for user, text in texts.items():
         used = set(_WORD.findall(text))
@@ -57,12 +63,8 @@ def weights(tree: Tree) -> dict[str, float]:
             near = user.rpartition("/")[0] == folder or language_of(path) not in _BY_PATH
             if near or not used.isdisjoint((file.partition(".")[0], folder.rpartition("/")[2])):
                 users[path].add(user)
-    old = [path for path in sources if _OLD.search(path) or _GONE.search(tree.text(path)[:600])]
-    return {path: (1 + len(found)) ** _OTHERS * len(texts[path]) for path, found in users.items()} | dict.fromkeys(
-        old, 0
-    )
-
-
-def _names(text: str, *, nested: bool) -> set[str]:
-    types = _TYPE.findall(re.sub(r"(?m)^[ \t]{1,4}", "", text) if nested else text)
-    return {*types, *(next(filter(None, one)) for one in _FUNCTION.findall(text))}
+    changes = most_changed(tree.root)
+    decides = {path: len(_DECIDES.findall(texts[path])) + texts[path].count("\n") / _LINES for path in sources}
+    own = [path for path in sources if not (_OLD.search(path) or _GONE.search(tree.text(path)[:600]))]
+    found = {path: Weight(len(users[path]), decides[path], changes[path]) for path in own}
+    return dict(sorted(found.items(), key=lambda one: (-one[1].value, one[0])))

@@ -44,8 +44,6 @@ NO_FOCUS = "No unreleased section and no plan was found"
 """The beginning of the summary of a focus of which nothing is known."""
 NOT_SAID = "Not recorded."
 """The value of a field of a gotcha or next step that a session did not state."""
-UNDESCRIBED = "Nothing in the repository describes it."
-"""The note of a folder with sources of which only the path is known."""
 SEVERAL = "several packages"
 """The value of the workspace manager where there are packages and no workspace that names them."""
 FRESH_DAYS = 14
