@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any, Literal
 
 import uvicorn
@@ -18,27 +17,13 @@ LEAVING = 3
 """Seconds that open requests have to end."""
 
 
-class _Server(uvicorn.Server):
-    """uvicorn's server, which ends streams before it waits for its requests."""
-
-    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], object]) -> None:
-        super().__init__(config)
-        self._end_streams = end_streams
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._end_streams()
-        await super().shutdown(sockets)
-
-
-def server_of(
-    app: App, *, lifespan: Literal["auto", "off"] = "off", end_streams: Callable[[], object] = lambda: None
-) -> uvicorn.Server:
-    """Return the server of an application; `end_streams` is called when it begins to end."""
+def server_of(app: App, *, lifespan: Literal["auto", "off"] = "off") -> uvicorn.Server:
+    """Return the server of an application."""
     config = uvicorn.Config(
         app, ws="none", lifespan=lifespan, log_config=None, access_log=False, server_header=False,
         limit_concurrency=MOST, timeout_graceful_shutdown=LEAVING, proxy_headers=False,
     )  # fmt: skip
-    return _Server(config, end_streams)
+    return uvicorn.Server(config)
 
 
 class Bounds:

@@ -7,10 +7,10 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.responses import Response, StreamingResponse
+from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from app.version import __version__
@@ -23,9 +23,6 @@ from .requests import Json, actor_of, body_of, query_of
 from .routes import WORKSPACE, Route, operations, path_of, routes
 from .runs import Caller, CallResult, Runs, failed
 
-if TYPE_CHECKING:
-    from .events import ChangeEvents
-
 WAITING = 32
 """The most requests that may wait for their turn."""
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -35,10 +32,9 @@ _NOTES_HEADER, _CODE_HEADER = "memdeck-notes", "memdeck-exit-code"
 class Api:
     """Answers requests. `actor` is the actor of all changes; None: the one that each request names."""
 
-    def __init__(self, runs: Runs, events: ChangeEvents, *, actor: str | None = None) -> None:
+    def __init__(self, runs: Runs, *, actor: str | None = None) -> None:
         """Create the routes from the verbs and the operations."""
         self._runs = runs
-        self._events = events
         self._actor = actor
         # One thread for all calls: databases that are open in the workspace belong to it.
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="memdeck-api")
@@ -64,7 +60,6 @@ class Api:
             )
 
         add("GET", "/api/openapi.json", self._openapi, None)
-        add("GET", "/api/v1/events", self._listen, {"summary": "Changes, as server-sent events.", "tags": ["events"]})
         for route in routes():
             add(route.method, route.path, partial(self._call, route), route_of(route))
         for one in operations():
@@ -107,12 +102,6 @@ class Api:
     def _workspace_id(self) -> str:
         system = self._runs.workspace.system("curated")
         return system.curated.workspace_id() if isinstance(system, CuratedMemory) else ""
-
-    async def _listen(self, request: Request) -> Response:
-        since = request.headers.get("last-event-id") or request.query_params.get("since")
-        found = self._events.stream(since, partial(asyncio.get_running_loop().run_in_executor, self._worker))
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(found, media_type="text/event-stream", headers=headers)
 
     # -- calls --------------------------------------------------------------------------------------------------
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.cli.failures import document_of, known_error, made_document
 from app.cli.printing import LISTENER, Printer
@@ -71,22 +70,20 @@ _PATIENCE = 30.0
 _NOTES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """The caller, and the transport: `http` or `uds`."""
 
     actor: str
     origin: str
 
 
-@dataclass(slots=True)
-class CallResult:
+class CallResult(NamedTuple):
     """What a caller gets: a status, a body, the exit code of the command line, and its messages on stderr."""
 
     status: int
     body: bytes
     code: int = 0
-    notes: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
 
 
 class ServedSession(Session):
@@ -184,46 +181,29 @@ class Runs:
         read: Callable[[Json], Json] | None = None,
     ) -> CallResult:
         """Run an operation and return the answer of the command line; `read` reads the values of the request."""
-        given = dict(values)
+        given, notes = dict(values), list[str]()
         asked = {name: given.pop(name, None) for name in OF_LOOKS} if looks(operation) else {}
-
-        def run(session: ServedSession) -> int:
+        token, held = LISTENER.set(notes.append), self.busy.acquire(timeout=_PATIENCE)
+        session = ServedSession(self._workspace, caller, self.clock(), read_only=self.read_only)
+        try:
+            if not held:
+                raise BusyError("api.busy", "other calls take long", "try again")
             if asked.get("actor") is not None:
                 session.actor_option = str(asked["actor"])[:80]
             found = session.run(operation, (read or operation.read)(given))
             if asked.get("rows") is not None or asked.get("cursor") is not None:
                 session.page(asked.get("rows"), asked.get("cursor"))
-            return found if isinstance(found, int) else 0
-
-        return self._run(run, caller)
-
-    def _run(self, run: Callable[[ServedSession], int], caller: Caller) -> CallResult:
-        notes: list[str] = []
-        token = LISTENER.set(notes.append)
-        try:
-            if not self.busy.acquire(timeout=_PATIENCE):
-                return failed(BusyError("api.busy", "other calls take long", "try again"))
-            try:
-                return self._answered(run, caller, notes)
-            finally:
-                self.busy.release()
-        finally:
-            LISTENER.reset(token)
-
-    def _answered(self, run: Callable[[ServedSession], int], caller: Caller, notes: list[str]) -> CallResult:
-        session = ServedSession(self._workspace, caller, self.clock(), read_only=self.read_only)
-        try:
-            code = run(session)
-            return CallResult(200, session.answered(), code, notes[:_NOTES])
+            return CallResult(200, session.answered(), found if isinstance(found, int) else 0, notes[:_NOTES])
         except Exception as error:
             known = known_error(error)
             if session.made is not None:
                 return CallResult(200, encoded(made_document(known, session.made)), 0, notes[:_NOTES])
-            found = failed(known)
-            found.notes = notes[:_NOTES]
-            return found
+            return failed(known)._replace(notes=notes[:_NOTES])
         finally:
             session.close()
+            if held:
+                self.busy.release()
+            LISTENER.reset(token)
 
 
 def encoded(document: Mapping[str, Any]) -> bytes:

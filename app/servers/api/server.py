@@ -18,7 +18,6 @@ from memory.errors import MemdeckError
 from memory.storage import fsio
 
 from .application import Api
-from .events import ChangeEvents
 
 if TYPE_CHECKING:
     from app.servers.life import Life
@@ -44,8 +43,7 @@ def serve(
     say: Callable[[Where], None],
 ) -> None:
     """Serve until a signal arrives or the parent process is gone; `say` gets the places of the server."""
-    events = ChangeEvents(runs.workspace, runs.clock, runs.busy)
-    bounded: App = Bounds(Api(runs, events, actor=actor).application)
+    bounded: App = Bounds(Api(runs, actor=actor).application)
     guard: App | None = None
     address = token = None
     sockets: list[socket.socket] = []
@@ -58,7 +56,7 @@ def serve(
             sockets.append(places.enter_context(closing(listening)))
             address, token = f"http://{host}", secrets.token_urlsafe(32)
             guard = LoopbackGuard(bounded, host, token, "memdeck api")
-        server = server_of(_by_way(guard, bounded), end_streams=events.close)
+        server = server_of(_by_way(guard, bounded))
         logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
         # The program that reads where the server is may be gone a moment later.
         life.watch(lambda: setattr(server, "should_exit", True), parent=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.cli.session import Session
-from app.servers.api.events import ChangeEvents
 from app.servers.api.openapi import described
 from app.servers.api.runs import Runs
 from app.servers.life import Life
@@ -41,7 +40,7 @@ def api(session: Session, port: int | None, path: str | None, read_only: bool, o
     life = Life()
     runs = Runs(workspace, session.clock, life.busy, read_only=read_only)
     if openapi:
-        made = Api(runs, ChangeEvents(workspace, session.clock, life.busy), actor=actor)
+        made = Api(runs, actor=actor)
         session.writer.document(described(made.application))
         return
 

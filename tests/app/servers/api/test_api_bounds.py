@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from app.servers import http_server
-from app.servers.api.events import MOST
 from app.servers.http_server import LARGEST_BODY
 from tests.desks import make_workspace
 from tests.patience import PATIENCE
@@ -127,22 +126,3 @@ def test_long_lists_come_in_pages(api: Api) -> None:
     assert [one["ref"] for one in found] == [one["ref"] for one in whole]
     assert api.look("tasks/list", rows=0).code == "api.argument"
     assert api.look("config/get", key="timezone", rows=5).code in ("api.argument", "config.not_found")
-
-
-def test_so_many_listen_at_once(api: Api) -> None:
-    """One listener too many is told to try again; when one leaves, another may come."""
-    request = f"GET /api/v1/events HTTP/1.1\r\nHost: {api.host}\r\nAuthorization: Bearer {api.token}\r\n\r\n".encode()
-    host, _, port = api.host.partition(":")
-    opened = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(MOST)]
-    try:
-        for one in opened:
-            one.sendall(request)
-            with one.makefile("rb") as file:
-                assert b" 200 " in file.readline()
-                while file.readline() != b": memdeck\n":
-                    pass
-        late = api.look("events")
-        assert (late.status, late.code) == (503, "http.busy")
-    finally:
-        for one in opened:
-            one.close()
