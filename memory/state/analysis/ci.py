@@ -276,7 +276,16 @@ def _known(line: str) -> str:
     return "" if _UNKNOWN in bare else bare.strip()
 
 
-def comments_of(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the comments of settings as lines of text, each with the line below it ("" for that at the top)."""
-    for comment, below in _COMMENT.findall(text):
-        yield one_line(_MARK.sub("", comment)), "" if text.startswith(comment) else below.partition(" #")[0]
+class Comment(NamedTuple):
+    """A comment in settings as one line of text, its first line in the file, and the line below it ("" at the top)."""
+
+    text: str
+    line: int
+    below: str
+
+
+def comments_of(text: str) -> Iterator[Comment]:
+    """Yield the comments of settings, without settings that are switched off and addresses."""
+    for found in _COMMENT.finditer(text):
+        below = (found[2] or "").partition(" #")[0] if found.start() else ""
+        yield Comment(one_line(_MARK.sub("", found[1])), text.count("\n", 0, found.start()) + 1, below)

@@ -42,7 +42,10 @@ _GUIDE = re.compile(
     r"\.(?:md|rst|markdown)",
     re.IGNORECASE,
 )
-_SHELLS = ("", "sh", "bash", "shell", "console", "zsh", "text", "terminal", "powershell", "cmd")
+SHELLS = (
+    "", "sh", "bash", "shell", "zsh", "fish", "console", "text", "txt", "terminal", "powershell", "pwsh", "ps1", "cmd",
+)  # fmt: skip
+"""What blocks of commands are marked with."""
 _OF_WORK = re.compile(
     r"\b(?:tests?|testing|build(?:ing)?|develop\w*|contribut\w+|hacking|compil\w+|from source)\b", re.IGNORECASE
 )
@@ -78,6 +81,7 @@ _RUNNERS = {
     "tox.ini": ("tox -e", _TOX_ENV), "tox.toml": ("tox -e", _TOX_ENV), "pyproject.toml": ("tox -e", _TOX_ENV),
 }  # fmt: skip
 """The files with targets, each with what runs one and the form of one: the comment above it, its name and its body."""
+_DESCRIPTION = re.compile(r"^description *= *\"?([^\"\n]*)", re.MULTILINE)
 _WHOLE = {"tox.ini": "tox", "noxfile.py": "nox"}
 _NO_TARGETS = (
     "install",
@@ -139,16 +143,17 @@ class Command(NamedTuple):
 
 
 class Script(NamedTuple):
-    """A script or target of the project: its file, how it is run, its name, what it does, and the comment above it."""
+    """A script or target: its file and line, what runs it, its name, what it does, and what is said about it."""
 
     file: str
+    line: int
     run: str
     name: str
     body: str
-    comment: str = ""
+    about: str = ""
 
     @property
-    def line(self) -> str:
+    def command(self) -> str:
         """The command that runs it."""
         return "npm test" if (self.run, self.name) == ("npm run", "test") else f"{self.run} {self.name}"
 
@@ -163,7 +168,7 @@ class Told(NamedTuple):
 
 def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
     """Return the best command of each kind, in the order of the kinds; none of them is run."""
-    own, told = scripts_of(tree, projects), _told(tree)
+    own, told = [one for one in scripts_of(tree, projects) if " -C " not in one.run], _told(tree)
     scripts = {path: tree.text(path) for path in tree.files if _SCRIPT_FILE.fullmatch(path)}
     scripts |= {one.name: one.body for one in reversed(own)}
     if not any(one.run == "make" for one in own) and tree.has("configure.ac"):
@@ -207,17 +212,34 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
 
 
 def scripts_of(tree: Tree, projects: list[Project]) -> list[Script]:
-    """Return the scripts of the manifests, the targets of make and its like, and the environments of tox."""
-    found = [
-        Script(one.manifests[0], one.ecosystem.run.get(one.manager, ""), name, body)
-        for one in projects
-        for name, body in one.scripts.items()
-    ]
-    for file in tree.folders[""]:
-        run, form = _RUNNERS.get(file.lower(), ("", None))
-        for comment, name, body in form.findall(tree.text(file)) if form is not None else ():
-            found += [Script(file, run, name, body.strip(), comment.replace("#", " "))] if body.strip() else []
+    """Return the scripts of the manifests, the targets of make and its like, and the environments of tox.
+
+    Those of a Makefile in a folder come last.
+    """
+    found = []
+    for one in projects:
+        run, path = one.ecosystem.run.get(one.manager, ""), one.manifests[0]
+        for name, body in one.scripts.items():
+            found.append(Script(path, line_at(tree.text(path), f'"{name}":'), run, name, body))
+    for file in sorted(tree.files, key=lambda path: path.count("/")):
+        folder, _, base = file.rpartition("/")
+        run, form = _RUNNERS.get(base.lower(), ("", None))
+        if form is None or (folder and (run != "make" or "/" in folder)):
+            continue
+        text, run = tree.text(file), f"{run} -C {folder}" if folder else run
+        for target in form.finditer(text):
+            head, _, rest = target[3].partition("\n")
+            needs, _, about = head.partition("#")
+            about = " ".join([target[1].replace("#", " "), about, *_DESCRIPTION.findall(rest)]).strip()
+            if body := rest.strip() or needs.strip():
+                found.append(Script(file, text.count("\n", 0, target.start(2)) + 1, run, target[2], body, about))
     return found
+
+
+def line_at(text: str, words: str, start: int = 0) -> int:
+    """Return the number of the first line with some words; 0 where there is none."""
+    at = text.find(words, start)
+    return text.count("\n", 0, at) + 1 if at >= 0 else 0
 
 
 def _has_files(tree: Tree, words: tuple[str, ...]) -> bool:
@@ -291,7 +313,7 @@ def _told(tree: Tree) -> list[Told]:
             if path in guides or work or setup:
                 lines: list[Line] = []
                 shown = "\n".join(
-                    one.text for one in section.blocks if isinstance(one, Code) and one.language in _SHELLS
+                    one.text for one in section.blocks if isinstance(one, Code) and one.language in SHELLS
                 )
                 lines += [line for line in lines_of(shown) if _COMMAND_LINE.fullmatch(line.text)]
                 for block in section.blocks:
@@ -340,7 +362,7 @@ def _named(tree: Tree, own: list[Script]) -> Iterator[tuple[str, str]]:
     files = list(dict.fromkeys(one.file for one in own))
     for one in sorted(own, key=lambda one: (files.index(one.file), len(one.name), one.name)):
         if kind_of_script(one.name) and not NEVER.search(one.body):
-            yield one.line, f"from `{one.file}`"
+            yield one.command, f"from `{one.file}`"
     yield from ((line, f"from `{file}`") for file, line in _WHOLE.items() if tree.has(file))
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
+from .ci import comments_of, jobs_of
+from .commands import SHELLS, line_at, scripts_of
 from .declarations import header
 from .documents import cut, plain, sentences
 from .manifests import Project
@@ -41,22 +44,6 @@ _MOST_DOCUMENTS, _MOST_LINES, _LONGEST, _LEAD = 150, 3000, 600, 140
 _HEADING = re.compile(r"(#{1,6}|={1,4})[ \t]+(\S.*?)[ \t#=]*$")
 _RULER = re.compile(r"([=~^*+`\"'#.-])\1{2,}[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)[ \t]*\{?[ \t]*(\w*)")
-_SHELLS = (
-    "",
-    "sh",
-    "shell",
-    "bash",
-    "zsh",
-    "fish",
-    "console",
-    "text",
-    "txt",
-    "powershell",
-    "ps1",
-    "pwsh",
-    "cmd",
-    "bat",
-)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ x]\][ \t]+)?")
 _NOISE = re.compile(r"[ \t]*(?:<|!\[|\[!|\.\. |:[\w-]+:|\[[^\]]+\]:|>[ \t]*\[!)")
 _CELL, _LINE = re.compile(r"(?<!\\)\|"), re.compile(r"\|?[ \t:|-]*-[ \t:|-]*")
@@ -65,16 +52,11 @@ _LEANS = re.compile(
     r"(?:this|that|these|those|they|it|its|otherwise|however|therefore|also|but|so|then)\b", re.IGNORECASE
 )
 """The beginnings of sentences that mean little without the one before them."""
-_STEP = re.compile(r"^[ \t]*-?[ \t]*(name|run|working-directory):[ \t]*(.*)$")
-_EVERYWHERE = re.compile(r"^defaults:\s*\n\s+run:\s*\n\s+working-directory:[ \t]*(\S+)", re.MULTILINE)
-"""The folder of all steps of a workflow."""
 _NO_COMMAND = re.compile(
     r"``|^[^a-zA-Z./$\"]| :\w|[;{(,:]$|=>|^\.\w|^\w+\.\w+\(|\)$"
     r"|^(?:import|const|let|var|from|def|class|await|for|if|return|use|require|program|\w+ =)\b"
 )
 """Lines of other code than commands."""
-_TARGET = re.compile(r"^((?:#[^\n]*\n)*)([A-Za-z][\w.-]{1,40}):(?!=)([^\n]*)\n((?:\t[^\n]*\n?)*)", re.MULTILINE)
-_TOX = re.compile(r"^\[(?:testenv:|(?:tool\.tox\.)?env\.)([\w.-]+)\]\n(?:description *= *\"?([^\"\n]*))?", re.MULTILINE)
 _SETTINGS = re.compile(r"[^/]+\.(?:toml|ya?ml|cfg|ini)|(?:Rake|Gem|Docker)file|\.github/[^/]+\.ya?ml")
 _SCRIPT = re.compile(r"(?:ci|scripts?|tools?|tasks|bin|dev|hack|script|etc)/[^/]+(?:\.(?:sh|ps1|py|rb|js|ts|pl))?")
 
@@ -87,28 +69,18 @@ def passages(tree: Tree, projects: list[Project]) -> Iterator[Fact]:
         yield from _of_document(tree.text(path), path)
     for path in tree.files:
         if path.startswith(".github/workflows/"):
-            yield from _of_workflow(tree.text(path), path)
-        elif _SETTINGS.fullmatch(path):
-            yield from _of_comments(tree.text(path).split("\n")[:_MOST_LINES], path)
+            yield from _of_workflow(tree, path)
+        if path.startswith(".github/workflows/") or _SETTINGS.fullmatch(path):
+            yield from _of_comments(tree.text(path), path)
         elif _SCRIPT.fullmatch(path) and "." in path:
             told = header(tree, path)
             yield Fact(f"`{path}`: {told}" if told else f"`{path}`", path, re.sub(r"\W|_", " ", path))
-        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile", "justfile") and path.count("/") < 2:
-            yield from _of_targets(tree.text(path), path)
-        elif path in ("tox.ini", "pyproject.toml", "tox.toml"):
-            for found in _TOX.finditer(text := tree.text(path)):
-                name, about = found[1], found[2] or ""
-                yield Fact(f"`tox run -e {name}`", path, f"tox build run {name} {about}", _line(text, found.start()))
-    for project in projects:
-        run, path = project.ecosystem.run.get(project.manager, ""), project.manifests[0]
-        for name, words in project.scripts.items():
-            at = tree.text(path).find(f'"{name}":')
-            line = _line(tree.text(path), at) if at >= 0 else 0
-            yield Fact(f"`{run} {name}`: `{words[:120]}`", path, re.sub(r"\W", " ", name), line)
-
-
-def _line(text: str, place: int) -> int:
-    return text.count("\n", 0, place) + 1
+    for one in scripts_of(tree, projects):
+        runs, words = one.body.split("\n")[0].strip().lstrip("@-"), re.sub(r"\W|_", " ", one.name)
+        if one.run.startswith("tox"):
+            yield Fact(f"`{one.command}`", one.file, f"tox build run {words} {one.about}", one.line)
+        else:
+            yield Fact(f"`{one.command}`: `{runs[:120]}`", one.file, f"{words} {one.about}", one.line)
 
 
 def _is_read(path: str) -> bool:
@@ -146,7 +118,7 @@ def _blocks(lines: list[str]) -> Iterator[_Block]:
         fence = _FENCE.match(line)
         if fence and not fenced:
             yield from [open_] if open_ else []
-            fenced, open_ = True, _Block("code" if fence[1].lower() in _SHELLS else "other", title, number + 1, [])
+            fenced, open_ = True, _Block("code" if fence[1].lower() in SHELLS else "other", title, number + 1, [])
             continue
         if fenced and open_ is not None:
             fenced = fence is None
@@ -255,72 +227,21 @@ def _of_code(block: _Block, above: str, path: str) -> Iterator[Fact]:
             commands, comment, first = [], bare.lstrip("#/ "), 0
 
 
-def _of_targets(text: str, path: str) -> Iterator[Fact]:
-    program = "just" if path.lower().endswith("justfile") else "make"
-    program += f" -C {path.rpartition('/')[0]}" if "/" in path and program == "make" else ""
-    for found in _TARGET.finditer(text):
-        first, comment = found[4].strip().split("\n")[0].strip().lstrip("@-"), found[1].replace("#", " ")
-        parts, _, about = found[3].partition("#")
-        if runs := first or parts.strip():
-            title = f"{found[2]} {comment} {about}"
-            yield Fact(f"`{program} {found[2]}`: `{runs[:120]}`", path, title, _line(text, found.start(2)))
-
-
-def _of_comments(lines: list[str], path: str) -> Iterator[Fact]:
+def _of_comments(text: str, path: str) -> Iterator[Fact]:
     """Yield the sentences of the comments in a file of settings, with the line below each as its title."""
-    comment: list[str] = []
-    for number, line in enumerate([*lines, ""], 1):
-        if (bare := line.strip()).startswith("#"):
-            comment.append(bare.lstrip("# "))
-            continue
-        for one in sentences(" ".join(comment)):
+    for comment in comments_of(text):
+        for one in sentences(comment.text):
             if len(one.split()) > 3 and len(one) <= _LONGEST and one.count(" - ") < 2:
-                yield Fact(one, path, bare.lstrip("- ")[:80], number - len(comment))
-        comment = []
+                yield Fact(one, path, comment.below.lstrip("- ")[:80], comment.line)
 
 
-def _of_workflow(text: str, path: str) -> Iterator[Fact]:
-    """Yield the comments of a workflow, and its steps with their names and folders."""
-    name = where = ""
-    default = next(iter(_EVERYWHERE.findall(text)), "")
-    lines = text.split("\n")[:_MOST_LINES]
-    yield from _of_comments(lines, path)
-    for number, line in enumerate(lines):
-        found = _STEP.match(line)
-        if line.strip().startswith("- "):
-            name = where = ""
-        if found is None:
-            continue
-        key, value = found[1], found[2].strip("'\" ")
-        if key == "name":
-            name = value
-        elif key == "working-directory":
-            where = value
-        else:
-            block = [value] if value not in ("|", ">", "|-", ">-") else _below(lines, number)
-            shown = "; ".join(f"`{_filled(one, text)}`" for one in block[:3] if one)
-            near = "\n".join(lines[max(0, number - 3) : number + 4])
-            inside = where or next(iter(re.findall(r"working-directory:[ \t]*(\S+)", near)), default)
-            if shown:
-                told = f"In `{inside.rstrip('/')}`: {shown}" if inside else shown
-                yield Fact(told, path, f"{name} {inside}", number + 1)
-
-
-def _filled(command: str, text: str) -> str:
-    """Return a command with the first value that a matrix has for each of its names."""
-
-    def value(found: re.Match[str]) -> str:
-        known = re.search(rf"^[ \t-]*{found[1]}:[ \t]*\[?[ \t]*['\"]?([\w./-]+)", text, re.MULTILINE)
-        return known[1] if known else found[0]
-
-    return re.sub(r"\$\{\{ *matrix\.(\w+) *\}\}", value, command)
-
-
-def _below(lines: list[str], number: int) -> list[str]:
-    depth = len(lines[number]) - len(lines[number].lstrip())
-    found = []
-    for line in lines[number + 1 :]:
-        if line.strip() and len(line) - len(line.lstrip()) <= depth:
-            break
-        found += [line.strip()] if line.strip() and not line.strip().startswith("#") else []
-    return re.sub(r" \\\n", " ", "\n".join(found)).split("\n")
+def _of_workflow(tree: Tree, path: str) -> Iterator[Fact]:
+    """Yield the steps of a workflow with their names and folders."""
+    text, at = tree.text(path), 0
+    for job in jobs_of(tree, path):
+        for (step, folder), lines in groupby(job.lines, key=lambda line: (line.step, line.folder)):
+            told = [line.text for line in lines][:3]
+            at = max(at, text.find(told[0], at))
+            shown = "; ".join(f"`{one}`" for one in told)
+            said = f"In `{folder}`: {shown}" if folder else shown
+            yield Fact(said, path, f"{step} {folder}", line_at(text, told[0], at))

@@ -332,10 +332,10 @@ def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yield what comments in settings of CI and of the build warn of, and that a file is generated; with the place."""
     settings = (path for path in tree.folders[""] if _SETTINGS.fullmatch(path))
     for path in (*(path for path, _ in ci_files(tree)), *settings):
-        for comment, below in comments_of(tree.text(path)):
-            shown = cut(below.replace("`", ""), 60)
+        for comment in comments_of(tree.text(path)):
+            shown = cut(comment.below.replace("`", ""), 60)
             where = f"Written in `{path}`, above `{shown}`." if shown else f"Written in `{path}`."
-            for text in _grouped(sentences(comment)):
+            for text in _grouped(sentences(comment.text)):
                 code = len(text.split()) < _FEWEST or re.search(r"[{};]|@\w|\w=|= |\b(?:TODO|FIXME|XXX)\b", text)
                 code = code or _OF_CI.search(text)
                 if _MADE.match(text) and not code:
