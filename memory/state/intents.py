@@ -1,15 +1,20 @@
-"""What questions ask for, as a table: their usual words, and the topics of the facts that answer them."""
+"""What questions ask for: their usual words with the topics of the facts that answer them, and the forms of both."""
 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Literal, NamedTuple
 
-from memory.base.words import stem
+from memory.base.words import content_words, is_request, stem, tokens
 
 Mode = Literal["answer", "changes", "next", "traps"]
 MODES: tuple[Mode, ...] = ("answer", "changes", "next", "traps")
+WHOLE = (("project",), ("program",), ("first files",), ("parts",))
+"""The topics that answer only where nothing else is asked for beside them."""
 SINGLE, NEEDED = ("single test",), ("needed version", "tested with")
+COMMANDS = ("single test", "test", "lint", "types", "format", "build", "set up")
+"""The topics of commands, as their lines in the project map begin."""
 
 
 class Intent(NamedTuple):
@@ -39,7 +44,7 @@ INTENTS = (
     _intent(r"\bnext\b(?! release)|\bto-?dos?\b|follow.?ups?|what (?:remains|now)\b|left to do|open (?:work|tasks?)"
             r"|\broadmap\b|\b(?:plans?|planned)\b", "step", "suggested action", mode="next"),
     _intent(r"\bgotchas?\b|\btraps?\b|pitfalls?|watch out|known (?:issues?|problems?)|what breaks|be careful|\brisks?\b"
-            r"|(?:should|must|to) (?:i |we |one )?(?:not do|never do|avoid)", "gotcha", "risk", mode="traps"),
+            r"|(?:should|must|to) (?:i |we |one )?(?:not do|never do|avoid)", "gotcha", "rule", "risk", mode="traps"),
     _intent(r"\bcommits?\b|git log", "commits", mode="changes"),
     _intent(r"\bunreleased\b|next release|not released|\bfocus\b|(?:being )?worked on|work(?:ing)? on|going on",
             "focus", "state", "commits", mode="changes"),
@@ -86,7 +91,6 @@ INTENTS = (
     _intent(r"\b(?:which|what|list)\b.*\b(?:packages|modules|parts|components|crates)\b|\bstructured?\b|made of\b"
             r"|organi[sz]ed\b", "parts"),
     _intent(r"\barchitecture\b|\bdesign(?:ed)?\b", "note", "parts"),
-    _intent(r"most of the code\b|largest (?:part|folder)", "area"),
     _intent(r"\b(?:what(?:['’]s| is| are| does)|describe|explain|tell|purpose|summary|about|why does)\b", "project"),
 )  # fmt: skip
 """The intents; the first whose facts have all other words of the question answers it."""
@@ -136,3 +140,91 @@ def mode_of(question: str) -> Mode:
 def is_name(word: str) -> bool:
     """Return whether a word is a name by its form: a path, or with a sign, a digit or a capital in it."""
     return _NAMED.search(word) is not None
+
+
+_NO_COMMAND_ASKED = re.compile(r"why|where|what (?:is|are)\b(?!.*\bcommand)", re.IGNORECASE)
+_FORMS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(said, re.IGNORECASE))
+    for asked, said in (
+        (r"\bhow (?:high|many|much|long|often|large|big)\b|\b(?:minimum|threshold|limit)\b",
+         r"(?<![\w.`])\d[\d.]*%?(?![\w.]*\w)"),
+        (r"\bwhat (?:must|should|do|steps)\b.*\b(?:before|when)\b", r";.*;"),
+        (r"\Awhy\b|\breason\b", r"\b(?:because|since|so that|due to|in order to|otherwise|rel(?:y|ies))\b"),
+        (r"\b(?:may|must|should|can|could|do|need) (?:i|we|one|contributors?|it|my)\b|\ballowed\b|\baccept\w*\b"
+         r"|\bbranch\b|\A(?:is|are|does|do|will)\b",
+         r"\b(?:must|should|please|never|don['’]t|not|only|need|requir\w+|avoid|recommend\w*|cannot|against)\b"),
+        (r"\bwh(?:at|ich)\b.*\b(?:need\w*|requir\w*|prerequisites|depend\w*)\b",
+         r"\A(?!.*n['’]t need).*\b(?:need|requir|depend|install|prerequisite)"),
+    )
+)  # fmt: skip
+"""The forms of questions, each with the words by which a sentence answers it."""
+
+
+_FITTING, _OTHER_FORM, _PROSE = 1.25, 0.6, 0.6
+"""The weight of a sentence in the form that is asked for, of a command where none is, of a sentence where a command is.
+"""
+_VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"\b(?:since|new|fix(?:es|ed)?|add(?:s|ed)?|removed?|br(?:oke|eaking)|coming|differ\w*)\b", re.IGNORECASE
+)
+
+
+class Asked:
+    """A question, its words and its form."""
+
+    def __init__(self, text: str, own: str) -> None:
+        """`own` is the name of the project, which says little in it."""
+        self.text = text.strip()
+        self._little = NEUTRAL | {stem(word) for word in (*tokens(own), *tokens(own.rpartition("/")[2]))}
+        found = _VERSION.search(self.text)
+        self.version = found[1] if found else ""
+        """The version that it names, "" for none."""
+        every = content_words(_VERSION.sub(" ", re.sub(r"\bPRs?\b", "pull request", self.text)))
+        # What says little is asked for only where nothing else is.
+        self.words = [word for word in every if not self.is_little(word)] or list(every)
+        self.telling = [word for word in self.words if not is_request(word)] or self.words
+        """The words that tell what it is about."""
+        self.is_where = self.text.lower().startswith("where")
+        self.is_why = self.text.lower().startswith("why")
+        self.is_how = re.search(r"\bhow (?:do|can|to|should|would)\b|\bcommand\b", self.text, re.IGNORECASE) is not None
+        self.is_about = ABOUT.search(self.text) is not None
+        self.is_of_change = "branch" not in self.text and _CHANGED.search(self.text) is not None
+
+    def is_little(self, word: str) -> bool:
+        """Return whether a word is about nothing in particular."""
+        return stem(word) in self._little
+
+    def rest(self, intent: Intent | None) -> set[str]:
+        """Return the words that are about something, except those by which an intent asks."""
+        text = self.text
+        if intent is not None:
+            # What is between the first and the last word of a form may be what it is about.
+            text = intent.form.sub(lambda found: f" {' '.join(found[0].split()[1:-1])} ", text)
+        if intent is not None and intent.topics == NEEDED:
+            text = re.sub(RUNTIME, " ", text, flags=re.IGNORECASE)
+        return {word for word in content_words(text) if not self.is_little(word)}
+
+    @cached_property
+    def runtimes(self) -> list[str]:
+        """The languages and tools that it names, each as the word for it in the facts."""
+        return [word for form, word in RUNTIMES.items() if re.search(rf"(?<!\w)(?:{form})(?!\w)", self.text, re.I)]
+
+    def is_of_command(self, said: str) -> bool:
+        """Return whether a text has a command that the question asks about."""
+        return any(" " in one and one in self.text for one in re.findall(r"`([^`]+)`", said))
+
+    def fits(self, said: str, is_command: bool) -> float:
+        """Return how well the form of a text, or of a command, fits that of the question; 0 for not at all."""
+        if self.is_how:
+            return _FITTING if is_command else 1.0 if runs(said) else _PROSE
+        if is_command and _NO_COMMAND_ASKED.match(self.text):
+            return 0.0
+        form = next((form for asked, form in _FORMS if asked.search(self.text)), None)
+        other = is_command and not self.text.lower().startswith("how ")
+        fits = self.is_of_command(said) or (form is not None and form.search(said))
+        return (_OTHER_FORM if other else 1.0) * (_FITTING if fits else 1.0)
+
+
+def runs(said: str) -> bool:
+    """Return whether a sentence says something that can be run."""
+    return any(re.search(r"\w[ /]", one) for one in re.findall(r"`([^`]+)`", said))

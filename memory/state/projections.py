@@ -47,6 +47,11 @@ def inline(text: str) -> str:
     return f"{result[:place]}\\{result[place:]}"
 
 
+def literal(line: str) -> str:
+    """Return the text that a line of Markdown from `inline` shows."""
+    return re.sub(r"(`[^`]+`)|\\([^\w\s])|&amp;", lambda found: found[1] or found[2] or "&", line)
+
+
 def code(text: str) -> str:
     """Return a code span that shows a text, with as many backticks as it needs."""
     line = one_line(text)

@@ -34,7 +34,8 @@ def shop(project: Place) -> Place:  # noqa: F811
     project.write(
         "CONTRIBUTING.md",
         "# Contributing\n\nPull requests go to the develop branch.\n\n```\n"
-        "# Run the integration tests\nmake integration\n```\n",
+        "# Run the integration tests\nmake integration\n```\n\n"
+        "## Scope\n\nWe do not accept:\n\n- New payment providers.\n",
     )
     project.write("CHANGELOG.md", "# Changes\n\n## 2.0\n\n- Carts are kept\n\n## 1.0\n\n- First\n")
     project.write("LICENSE", "Permission is hereby granted, free of charge, to any person\n")
@@ -68,6 +69,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("how is it released", "`.github/workflows/publish.yml`"),
         ("to which branch do I send a PR", "go to the develop branch"),
         ("how do I run the integration tests", "`make integration`"),
+        ("may I add a payment provider", "We do not accept: New payment providers."),
         ("how are the teas of the catalogue rated", "`make rate`"),
         ("what changed in version 2", "2.0: Carts are kept"),
         ("what changed in the latest release", "2.0: Carts are kept"),
@@ -86,7 +88,7 @@ def test_the_first_line_is_the_fact_with_its_source(shop: Place, question: str, 
     """The best evidence answers in its own words; its id and file stand behind it."""
     line = first(shop, question)
     assert right in line
-    assert re.search(r"\[[\w -]+, [\w./-]+\]$", line)
+    assert re.search(r"\[[\w -]+, [\w./-]+(?::\d+)?\]$", line)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +118,13 @@ def test_a_package_is_told_by_its_own_name(place: Place) -> None:
     assert place("state", "init").code == 0
     assert "Shapes and colours" in place("state", "query", "what is @cups/draw").out.split("\n")[0]
     assert "in the browser" in place("state", "query", "what is cups").out.split("\n")[0]
+
+
+def test_the_line_that_is_cited_says_it(shop: Place) -> None:
+    """A citation of a document names the line of the sentence or command."""
+    best = shop.json("state", "query", "how do I run the integration tests")["citations"][0]
+    text = (shop.work / best["file"]).read_text().splitlines()
+    assert "make integration" in text[best["line"] - 1]
 
 
 def test_more_evidence_gives_no_fewer_answers(project: Place) -> None:  # noqa: F811
