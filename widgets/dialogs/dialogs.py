@@ -162,8 +162,8 @@ class Dialog(Modal):
         return KeyHints(indent=0)
 
     def on_mount(self) -> None:
-        """Follow the body; in a low terminal an earlier message would cover the title."""
-        if self.app.size.height < LOW:
+        """Follow the body. In a narrow terminal an earlier message would cover the title."""
+        if self.app.size.width < NARROW:
             self.app.clear_notifications()
         for body in self.query(".dialog--body"):
             self.watch(body, "scroll_y", self._say_more, init=False)

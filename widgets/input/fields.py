@@ -156,23 +156,13 @@ class FieldRow(Widget):
 
     def _make_editor(self) -> SafeInput | SafeTextArea | Choice:
         spec = self.spec
-        match spec.kind:
-            case "choice":
-                return Choice(spec.options, spec.value)
-            case "bool":
-                return Choice((YES, NO), spec.value)
-            case "multiline":
-                return SafeTextArea(spec.value)
-            case _ if "\n" in spec.value:
-                # A value of several lines keeps them, even if its kind has one.
-                return SafeTextArea(spec.value)
-            case _:
-                completion = Completion(spec.suggestions, list_of_values=spec.kind == "tags")
-                return SafeInput(
-                    spec.value,
-                    placeholder=self._placeholder,
-                    suggester=completion if spec.suggestions else None,
-                )
+        if spec.kind in ("choice", "bool"):
+            return Choice(spec.options or (YES, NO), spec.value)
+        # A value of several lines keeps them, even if its kind has one.
+        if spec.kind == "multiline" or "\n" in spec.value:
+            return SafeTextArea(spec.value)
+        completion = Completion(spec.suggestions, list_of_values=spec.kind == "tags") if spec.suggestions else None
+        return SafeInput(spec.value, placeholder=self._placeholder, suggester=completion)
 
     @property
     def value(self) -> str:

@@ -207,19 +207,20 @@ def _does(key: str, value: str) -> str:
 
 def _record(setting: Setting, problem: str) -> Record:
     declared = SETTINGS.get(setting.key, UNKNOWN)
-    value = Piece(setting.value or ("empty" if problem else "-"), "alert" if problem else "plain")
-    words = f"({setting.remark})" if setting.remark else ""
+    words, value = setting.remark or "", setting.value or ("empty" if problem else "-")
     if setting.line < 0:
-        value, words = Piece("not set", "muted"), f"default: {declared.default}" if declared.default else ""
-    elif setting.key in CRON_KEYS and not problem:
-        words = words or _cron_words(setting.value)
-    elif "days" in declared.value.takes:
-        words = words or "days"
+        shown = line(Piece("not set" + (f", default: {declared.default}" if declared.default else ""), "muted"))
+    elif problem:
+        shown = line(Piece(value, "alert"))
+    elif words := words or (_cron_words(value) if setting.key in CRON_KEYS else ""):
+        shown = line(words, Piece(f"  {value}", "muted"))
+    else:
+        shown = line(f"{value} days" if "days" in declared.value.takes else value)
     values = {"key": setting.key, "value": setting.value, "section": setting.section or "", "problem": problem}
     return Record(
         setting.key, declared.label or plain_label(setting.key), sign="alert" if problem else "",
         tone="alert" if problem else "muted", values=values, words=words, mark=(setting.section, setting.raw),
-        thing=setting, columns=ROW, cells={"value": line(value, Piece(f"  {words}" if words else "", "muted"))},
+        thing=setting, columns=ROW, cells={"value": shown},
     )  # fmt: skip
 
 

@@ -226,8 +226,9 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
             return line("  ", *_marked(hit.snippet[cut:], marks, "muted"))
         hit = self._hits[key]
         entry = hit.entry
-        place = line(pad_line(line(Piece(self._place(entry), "muted")), self._column))
-        right = line(Piece(f"{entry.date[:10]:<12}", "muted"), place) if width >= NARROW else place
+        right = line(Piece(self._place(entry), "muted"))
+        if width >= NARROW:
+            right = line(Piece(f"{entry.date[:10]:<12}", "muted"), pad_line(right, self._column))
         left = clip_line(_marked(entry.title or "(no title)", hit.title_marks), max(0, width - line_width(right) - 2))
         return line(pad_line(left, max(0, width - line_width(right) - 1)), " ", right)
 
