@@ -32,7 +32,7 @@ _OFF = (
 )  # fmt: skip
 _OPTIONS = ("--no-pager", "--no-optional-locks", *(word for one in _OFF for word in ("-c", one)))
 _LOG = ("log", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-color")
-_MOST_COMMITS = 2000
+_MOST_COMMITS, _MOST_TAGS = 2000, 12
 _MOST_PATTERNS = 500
 
 
@@ -72,14 +72,21 @@ class Since(NamedTuple):
 
 
 def since_tag(root: str | os.PathLike[str]) -> Since | None:
-    """Return the last tag with a number in it, and the commits after it; None where there is none.
+    """Return the tag with fewest commits since, of the newest ones with a number, and these commits; None without one.
 
-    A tag of the whole repository counts before one with a folder in its name, which is that of a part.
+    It may be on another branch, such as one for a release. A tag of the whole repository counts before one with a
+    folder in its name, which is that of a part.
     """
-    wanted = ("describe", "--tags", "--abbrev=0", "--match=*[0-9]*")
-    tag = (_git(root, *wanted, "--exclude=*/*") or _git(root, *wanted) or "").strip()
-    if not tag:
+    said = _git(root, "for-each-ref", "--sort=-creatordate", "--format=%(refname:strip=2)", "refs/tags") or ""
+    tags = [one for one in said.splitlines() if re.search(r"\d", one)]
+    counts: dict[str, int] = {}
+    for tag in ([one for one in tags if "/" not in one] or tags)[:_MOST_TAGS]:
+        ahead, since = (_git(root, "rev-list", "--left-right", "--count", f"refs/tags/{tag}...HEAD") or "1 0").split()
+        if since != "0" or ahead == "0":
+            counts[tag] = int(since)
+    if not counts:
         return None
+    tag = min(counts, key=lambda one: counts[one])
     within = ("--no-merges", f"--max-count={_MOST_COMMITS}", "--format=%x01%an%x00%s%x00", "--name-only", "-z")
     said = _git(root, *_LOG, *within, f"refs/tags/{tag}..HEAD") or ""
     commits = []

@@ -387,7 +387,7 @@ def test_commits_since_the_last_tag_are_the_focus(place: Place) -> None:
         if not number:
             git(place.work, "tag", "v1.0", cwd=place.work)
     focus = made(place, {})["currentFocus"]
-    assert focus["summary"] == "5 commits came after the tag `v1.0`, merges not counted."
+    assert focus["summary"] == "HEAD has 5 commits more than the tag `v1.0`, merges not counted."
     assert focus["currentState"] == ["Since v1.0: feat: glaze pots.", "Since v1.0: Fire two kilns."]
     git(place.work, "add", ".", cwd=place.work)
     git(place.work, "commit", "-m", "Add the memory of it", cwd=place.work)
@@ -423,7 +423,7 @@ def test_a_tag_tells_what_is_released(place: Place) -> None:
             git(place.work, "tag", "v1.0", cwd=place.work)
         summaries.append(made(place, {}, "update" if summaries else "init")["currentFocus"]["summary"])
     assert summaries == [
-        "HEAD is at the tag `v1.0`: nothing is unreleased.", "1 commit came after the tag `v1.0`.",
+        "HEAD is at the tag `v1.0`: nothing is unreleased.", "HEAD has 1 commit more than the tag `v1.0`.",
         "Work is on the next release: `CHANGES`, “CHANGES FROM 1 TO 1.1”, lists its changes.",
     ]  # fmt: skip
 

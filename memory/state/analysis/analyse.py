@@ -69,7 +69,7 @@ _MKDOCS = tuple(
 _EXCLUDED = re.compile("agent-memory")
 _MYST = re.compile(r"[\"'](?:myst_parser|myst_nb|recommonmark)[\"']")
 _STRICT = re.compile(r"(?:sphinx-build|SPHINXOPTS)\b[^\n]*\s-(?:\w*W\b|-fail-on-warning)")
-_SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _STUB = 400, 250, 8, 0.1, 4, 300
+_SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _STUB = 400, 250, 8, 0.01, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 10, 5, 8
@@ -272,6 +272,7 @@ class _Repository:
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries
         found = Counter(map(language_of, own))
         work = [path for path in own if found[language_of(path)] * _FEW >= len(own)]
+        work = [path for path in work if self.weight[path].value >= _LITTLE * self.weight[work[0]].value]
         named = [path for path in work if stem_of(path).lower() == self.name.lower().rpartition("/")[2]]
         paths = [
             *self.guides,
@@ -342,7 +343,8 @@ class _Repository:
         subjects = dict.fromkeys(ended(plain(credited(one.subject))) for one in chosen)
         merges = ", merges not counted" * (len(work) > 1)
         told = [f"Since {since.tag}: {one}" for one in subjects]
-        return f"{plural(len(work), 'commit')} came after the tag `{since.tag}`{merges}.", told[:MOST_CHANGES]
+        more = f"HEAD has {plural(len(work), 'commit')} more than the tag `{since.tag}`{merges}."
+        return more, told[:MOST_CHANGES]
 
     def _importance(self, commit: Commit) -> int:
         """Return the rank of a commit: features, fixes, other changes of sources, what tells users nothing, bots."""

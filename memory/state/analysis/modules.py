@@ -60,6 +60,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         # What holds a part is none itself.
         folders += [one for one in _folders(tree, folder, folders) if one not in folders]
     files = [path for path in weight if path.rpartition("/")[0] == source and path not in first]
+    files = [path for path in files if path.rpartition("/")[2] not in _HEADS]
     parts, told = Parts([], []), summary
     for path in dict.fromkeys(filter(None, [*folders, *first, *files])):
         package, is_file = packages.get(path), tree.has(path)
@@ -90,7 +91,7 @@ def content_of(tree: Tree, folder: str, weight: dict[str, Weight]) -> str:
     tests = is_test(f"{folder}/")
     paths = [path for path in tree.folders[folder] if language_of(path) and (tests or not is_test(path))]
     inner = [one for one in tree.inner(folder) if _holds(tree, one)] if folder else []
-    source = [one for one in inner if one.rpartition("/")[2].lower() in SOURCE_FOLDERS or len(inner) == 1]
+    source = [one for one in inner if one.rpartition("/")[2].lower() in (*SOURCE_FOLDERS, "main") or len(inner) == 1]
     if source and len(paths) < _DIRECT and not (tests or (paths and len(inner) == 1)):
         return content_of(tree, source[0], weight)
     paths.sort(key=lambda path: (-weight[path].value if path in weight else 0, path))

@@ -16,7 +16,7 @@ _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"
 """Comments on lines of their own, and docstrings: what they contain is no use."""
 _DECIDES = re.compile(
     r"\b(?:if|elif|elsif|for|foreach|while|loop|match|switch|case|when|return|yield|await|raise|throw|try|catch|rescue"
-    r"|unless|defer|guard)\b|=>|\|>"
+    r"|unless|defer|guard)\b|=> ?\{|\|>"
 )
 """What tables, constants and headers do not have: a file with little of it tells little of how the work is done."""
 _LINES = 20
@@ -50,9 +50,8 @@ def weights(tree: Tree) -> dict[str, Weight]:
     for path in sources:
         language = language_of(path)
         outer = (one for one in declared_in(texts[path], language) if one.is_outer(language))
-        for name in {
-            re.split(r"\.|::", one.name)[-1] for one in outer if one.kind or re.search("_|[a-z][A-Z]", one.name)
-        }:
+        # A name of one word in small letters is often that of something else, too.
+        for name in {re.split(r"\.|::", one.name)[-1] for one in outer if re.search("[A-Z_]", one.name)}:
             declaring.setdefault(name, []).append(path)
     of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1 and len(name) > 3}
     users: dict[str, set[str]] = {path: set() for path in sources}
