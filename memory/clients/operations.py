@@ -251,8 +251,7 @@ def restore(context: Context, files: tuple[str, ...], listing: bool, keep: bool)
 def rejoin(context: Context, dry_run: bool) -> Result:
     """Copy the memories of a project that was renamed or moved to where Claude Code looks for them now.
 
-    The old folder is one that Claude Code's sessions name, that is gone, and that has the same name or the same parent
-    as this one. The old copies stay. This also allows memdeck to write to the new folder.
+    The old copies stay. This also allows memdeck to write to the new folder.
     """
     system = _system(context)
     moved = system.moved()

@@ -321,8 +321,8 @@ def init(
 ) -> Result:
     """Create the catalogue in a PostgreSQL database, or update it; running it again changes nothing.
 
-    A catalogue of an older version is rebuilt: hosts and logins stay, and every agent publishes again. Missing logins
-    are created, without a password. Needs the extra `fleet`: pip install 'memdeck[fleet]'.
+    A catalogue of an older version is rebuilt; hosts and logins stay. Missing logins are created, without a password.
+    Needs the extra `fleet`: pip install 'memdeck[fleet]'.
     """
     logins = {}
     for one in hosts:

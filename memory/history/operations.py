@@ -183,10 +183,8 @@ def keep(context: Context, change_id: str) -> Result:
 def undo(context: Context) -> Result:
     """Undo the newest change made in your name, from any program; later changes by others stay.
 
-    Your changes are those from the command line and the application, the proposals that you accepted, and what you
-    wrote to your own memory ($AGH_HOME). An agent names itself with --actor or MEMDECK_ACTOR, and undoes only its own
-    changes. If maintenance has archived the changed entries since, undo says how to revert the change, and the next
-    undo reverts an older one.
+    Proposals that you accepted count as yours; an agent (--actor) undoes only its own changes. If maintenance has
+    archived the changed entries since, undo says how to revert the change, and the next undo reverts an older one.
     """
     return _took_back(context, logs.undo(context.workspace.together, actor=context.actor, now=context.now))
 

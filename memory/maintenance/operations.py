@@ -43,17 +43,14 @@ def maintain(
 ) -> Result:
     """Apply all maintenance rules once to the workspace that contains DIR, then run its due monitors.
 
-    Completed tasks and old journal entries move to archive/, finished plans too; nothing is deleted. It needs no
-    terminal, asks nothing and does nothing the second time; `memdeck doctor --schedule` puts it into cron or systemd.
-
-    Monitors that are due and that a person approved are checked, and the heartbeat looks at tasks; what needs
-    approval is listed, and the exit code is 3.
+    Completed tasks, old journal entries and finished plans move to archive/; nothing is deleted. It needs no terminal
+    and asks nothing; `memdeck doctor --schedule` puts it into cron or systemd. What needs approval is listed, and the
+    exit code is 3.
 
     A clock that is more than a day behind the last run or change holds it back: nothing is written, and the exit code
     is 4. If the clock is right, run it once with --force.
 
-    The first line of the output has the time, the workspace and what was done. `MEMDECK_PING`, or `[pings]` in
-    channels.toml, names an address that each run calls at its end.
+    `MEMDECK_PING`, or `[pings]` in channels.toml, names an address that each run calls at its end.
     """
     if folder is not None and context.folder is not None and os.path.abspath(folder) != os.path.abspath(context.folder):
         raise UsageError("usage.arguments", "DIR and --workspace name different folders", "give only one of them")

@@ -21,9 +21,9 @@ from .findings import confirm, doubts_of, findings_of, withdraw
 @argument("ref", metavar="REF")
 @option("--revoke", is_flag=True, help="Withdraw the confirmation.")
 def still_true(context: Context, ref: str, revoke: bool) -> Result:
-    """Say that an entry in doubt is still true: `check` and agents are told no more what was found about it.
+    """Say that an entry in doubt is still true: `check` and agents no longer hear of this doubt.
 
-    Only a person can say it; reading an entry never counts. Anything else that is found later is told again.
+    Only a person can say it. A new doubt is told again.
     """
     if revoke:
         name = withdraw(context.workspace, ref, now=context.now)

@@ -188,8 +188,8 @@ def policy(context: Context, name: str | None, kind: str | None, decision: str |
     """Show the rules for agents, or set one: which changes of ACTOR are applied, left to your review, or refused.
 
     ACTOR is agent:NAME or a pattern such as agent:*. KIND is add, move, rewrite or remove (of what a person
-    wrote), or * for all, also of what agents wrote. DECISION is apply, review or deny. The most exact rule counts. The
-    rules are in the private state folder, not in the workspace.
+    wrote), or * for all, also of what agents wrote. DECISION is apply, review or deny. The most exact rule
+    counts.
     """
     state = context.workspace.state
     if name is None:

@@ -40,10 +40,9 @@ SOME, NONE = "these have some of the words", "no entry has all the words; these 
 def search(context: Context, query: tuple[str, ...], places: str | None, limit: int, explain: bool) -> Result:
     """Find entries that contain the words, in all memory and the archive; the best come first.
 
-    Entries with all words come first; entries with some of them follow below a line, so you can ask a question. The
-    score is the share of the query that an entry has. A word also finds its other forms (deploy finds deployed and
-    deployment); "words in quotes" are a phrase; -word excludes; in:, tag:, before: and after: narrow the search. If no
-    entry has a word, similar words are searched, and the answer says so. Files that cannot be read are named on stderr.
+    Entries with some of the words follow below a line, so you can ask a question. A word also finds its other forms
+    (deploy finds deployment) and, if no entry has it, similar words; "words in quotes" are a phrase; -word excludes;
+    in:, tag:, before: and after: narrow the search.
     """
     started = time.monotonic()
     asked = _read(context, query).within(kinds_of(places))

@@ -53,8 +53,7 @@ def check(context: Context, files: tuple[str, ...], level: str, fix: bool, dry_r
     All files of the workspace, or those named: tasks.md, archive/tasks-2026-12.md, or a path. Exit code 4 when there
     is an error, 0 when there are only warnings and notes.
 
-    A field, heading or checklist in another form than the plain one is read where it is clearly meant, and noted. --fix
-    writes the plain form; a line that nothing reads, or that could mean two things, is left to you.
+    What is clearly meant is read in other forms, too, and noted; --fix writes the plain form.
     """
     names = [_name(context, file) for file in files] or None
     if dry_run and not fix:

@@ -35,7 +35,7 @@ typed = Group(
 )
 _NO_AGENTS = "no agents; list them under [[agents]] in ~/.aide/config.toml"
 _one_agent = option("--agent", metavar="NAME", help="One agent only: its name, or the path of its folder.")
-_of_agent = option("--agent", metavar="NAME", help="The agent whose file it is: its name, or the path of its folder.")
+_of_agent = option("--agent", metavar="NAME", help="The agent: its name, or the path of its folder.")
 _ignoring_lock = option("--ignore-lock", is_flag=True, help="Write even if another program has locked the file.")
 
 

@@ -89,9 +89,8 @@ def serve(
 ) -> None:
     """Serve the fleet to programs and a browser of this machine until ctrl+c, with the tokens that are printed.
 
-    Programs find it under /api/v1/fleet, and metrics for Prometheus at /metrics; the browser shows the pane Fleet, for
-    one page at a time. docs/fleet-database.md shows how a team reaches it through a reverse proxy. Needs the extra
-    `server`, and `web` for the pane: pip install 'memdeck[server,web]'.
+    Programs find it under /api/v1/fleet, and metrics for Prometheus at /metrics; the browser shows the pane Fleet.
+    docs/fleet-database.md has a reverse proxy for a team. Needs the extras: pip install 'memdeck[server,web]'.
     """
     with needs("server", "api.missing"):
         from app.servers.api.runs import Runs

@@ -53,7 +53,7 @@ def init(context: Context, folder: str | None) -> Result:
 )
 @argument("folder", metavar="[DIR]", required=False)
 @option("--no-open", is_flag=True, help="Create it and print its path, without opening it.")
-@option("--no-agent", is_flag=True, help="Leave out the scripted agent that works in it until you quit.")
+@option("--no-agent", is_flag=True, help="Leave out the scripted agent.")
 @option("--seed", type=Whole(0), default=1, metavar="N", help="Seed of what the agent does later (default: 1).")
 def demo(session: Session, folder: str | None, no_open: bool, no_agent: bool, seed: int) -> int:
     """Create a lively sample workspace in a temporary folder, or in DIR, print its path and open it.

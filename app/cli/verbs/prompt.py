@@ -68,12 +68,10 @@ def prompt(
 ) -> Result:
     """Show what an agent is told: each block with its source, its reason and its cost.
 
-    A line shows where the budget ends; the text below it is not sent. `-o json` has the text that is sent, byte for
-    byte. --pin, --unpin, --mute and --unmute change it first; they are kept in the private state folder, not in the
-    workspace.
+    What is below the line of the budget is not sent. `-o json` has the text that is sent, byte for byte.
 
-    --sheet lists the entries that agents were told: tokens spent, times sent, answers that cite the ref or repeat words
-    of the entry, and the last day. `unused` is one that was sent, but not used, in 30 days; a new one has a week.
+    --sheet lists what agents were told: tokens spent, times sent, answers that use the entry, and the last day;
+    `unused` is one that was sent, but not used, in 30 days.
     """
     if client is not None and client not in CLIENTS:
         words = f"memdeck does not know the client {client[:40]!r}"

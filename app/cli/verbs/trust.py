@@ -42,8 +42,8 @@ YES = "yes"
 def approve(session: Session, ask_ids: tuple[str, ...], everything: bool, whole: bool) -> None:
     """Approve commands or suspicious texts, byte for byte, or the workspace for outgoing checks; shows them and asks.
 
-    It needs a person at a terminal: there is no option, variable or pipe that says yes. Several are shown one after
-    the other, each whole, before the one question; what changed meanwhile is not approved.
+    It needs a person at a terminal: no option, variable or pipe says yes. Several are shown, each whole, before the
+    one question.
     """
     if sum((bool(ask_ids), everything, whole)) != 1:
         raise UsageError("usage.arguments", "name IDs, --all or --workspace", "`memdeck trust list` shows them")

@@ -219,13 +219,13 @@ def texts(name: str, does: str) -> Parameter:
     return option(name, f"--{name.replace('_', '-')}", help=does, metavar="TEXT", multiple=True)
 
 
-SCOPE = text("scope", "The scope: global, workspace or agent.", kind=OneOf(SCOPES, code="memory.scope.invalid"))
-AGENT = text("agent_name", "The name of an agent; its memories count as well, with the scope agent they alone.")
+SCOPE = text("scope", "The scope.", kind=OneOf(SCOPES, code="memory.scope.invalid"))
+AGENT = text("agent_name", "An agent; its memories count, too.")
 SELECTOR = (
     SCOPE,
     AGENT,
     text(
-        "agent_tier", "The tier of the agent: workspace (the default) or global.",
+        "agent_tier", "The agent's tier (default: workspace).",
         kind=OneOf(TIERS, code="memory.scope.agent_tier_invalid"),
     ),
 )  # fmt: skip
@@ -235,7 +235,7 @@ FILENAME = place("filename", "The file of the memory, with or without .md.")
 SESSION, IN_SESSION = place("session_id", "The session."), text("session_id", "The session.")
 DRY_RUN = flag("dry_run", "Show the decision, and write nothing.")
 SYSTEM = flag("include_system", "Include the files of _system.")
-KEY = text("idempotency_key", "A key that you choose; of all calls with the same key, only the first is carried out.")
+KEY = text("idempotency_key", "Of all calls with the same key, only the first is carried out.")
 
 
 def content(does: str, *, required: bool = True) -> Parameter:
