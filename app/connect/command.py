@@ -14,8 +14,8 @@ def this_command(*, portable: bool = False) -> list[str]:
 
     With `portable` it is just `memdeck`, for files that others share, if the search path finds this one by that name.
     """
-    here = Path(sys.argv[0])
-    own = os.path.abspath(here) if here.name == "memdeck" and here.is_file() else None
+    here = (Path(sys.argv[0]), Path(sys.executable).parent / "memdeck")
+    own = next((os.path.abspath(one) for one in here if one.name == "memdeck" and os.access(one, os.X_OK)), None)
     # Not a program in the current folder.
     found = find_program("memdeck", os.environ.get("PATH", ""))
     if portable and found is not None and (own is None or os.path.realpath(found) == os.path.realpath(own)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from memory.document.merge.sequences import merge_files
 from memory.errors import ConflictError, MemdeckError, UsageError
@@ -27,7 +27,7 @@ from memory.storage.replace import (
     replace_file,
 )
 
-from .clients import CLIENTS, SCOPES, Client, ConnectionTarget, client_of, gains
+from .clients import CLIENTS, Client, ConnectionTarget, client_of, gains
 from .parts import ConnectionPart, InstructionBlock, stay_inside
 from .trial import runnable
 
@@ -108,8 +108,7 @@ class Connection:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionState:
+class ConnectionState(NamedTuple):
     """How a client is connected: `partly` with the problem, or not at all; if all parts are in place, whether a call of
     the server worked.
     """
@@ -122,13 +121,7 @@ class ConnectionState:
 
     def json(self) -> dict[str, Any]:
         """Return it as JSON for programs."""
-        return {
-            "client": self.client,
-            "scope": self.scope,
-            "state": self.state,
-            "problems": list(self.problems),
-            "gains": self.gains,
-        }
+        return self._asdict()
 
 
 def plan_connect(setting: ConnectionTarget, state: Path) -> Connection:
@@ -247,7 +240,7 @@ def states(
             one = _state(client, setting)
             if one.state == "not tried":
                 state, why = trial(setting)
-                one = replace(one, state=state, problems=(why,) if why else ())
+                one = one._replace(state=state, problems=(why,) if why else ())
             found.append(one)
     return found
 
@@ -340,15 +333,3 @@ def _recorded(path: Path, state: Path) -> ConnectedFile | None:
         return ConnectedFile(_decoded(found["before"]), _decoded(found["after"]), folders)
     except (ValueError, KeyError, TypeError):
         return None
-
-
-__all__ = [
-    "SCOPES",
-    "Connection",
-    "ConnectionState",
-    "FilePlan",
-    "carry_out",
-    "plan_connect",
-    "plan_disconnect",
-    "states",
-]

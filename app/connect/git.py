@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory.base.git import top_of
 from memory.base.programs import find_program
 from memory.errors import MemdeckError, UsageError
 from memory.files.versions.merging import PATTERNS
@@ -100,7 +101,7 @@ def _places(folder: Path, everywhere: bool) -> tuple[str, Path]:
             f"{folder} is in no git repository",
             "go to one, or set up git everywhere with --global",
         )
-    own, link = folder / common, _repository(folder) / ".git"
+    own, link = folder / common, Path(top_of(str(folder)) or folder) / ".git"
     if link.is_symlink():
         stay_inside(link, link.parent, _ELSEWHERE)
     for name in ("info/attributes", "config"):
@@ -108,15 +109,9 @@ def _places(folder: Path, everywhere: bool) -> tuple[str, Path]:
     return "--local", own / "info/attributes"
 
 
-def _repository(folder: Path) -> Path:
-    """Return the nearest folder that holds a repository; the folder itself if none does."""
-    own = folder.resolve()
-    return next((one for one in (own, *own.parents) if os.path.lexists(one / ".git")), own)
-
-
 def _git(folder: Path, *words: str, fails: bool = False) -> str:
     """Return the output of a git command without the line end; with `fails`, empty if the command fails."""
-    own = str(_repository(folder))
+    own = top_of(str(folder)) or os.path.realpath(folder)
     outside = min(own, workspace_of(own) or own, key=len)
     program = find_program("git", os.environ.get("PATH", os.defpath), outside=outside)
     if program is None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from app.cli.session import at_terminal
+from app.connect.command import this_command
 from app.hooks.sessions import failures
 from app.version import __version__
 from memory.base.programs import find_program
@@ -32,8 +33,6 @@ from memory.system import FAILED
 from memory.systems import approvals_of, check_all, load_problems, trust_of, waiting_in
 from memory.systems.suspects import suspects_of
 from memory.workspace import Workspace
-
-from .timetable import executable
 
 Level = Literal["ok", "note", "warning", "person"]
 _LIBRARIES = ("textual", "rich", "click", "pyyaml", "markdown-it-py", "croniter", "watchdog")
@@ -133,7 +132,7 @@ def _keys(root: Path | None) -> Found:
 
 
 _MACHINE: dict[str, Callable[[Path | None], Found]] = {
-    "memdeck": lambda _: iter([("ok", f"{__version__}, {' '.join(executable())}")]),
+    "memdeck": lambda _: iter([("ok", f"{__version__}, {' '.join(this_command())}")]),
     "python": lambda _: iter([("ok", f"{sys.version.split()[0]}, {sys.executable}")]),
     "libraries": lambda _: iter([("ok", ", ".join(f"{name} {version(name)}" for name in _LIBRARIES))]),
     "terminal": _terminal,

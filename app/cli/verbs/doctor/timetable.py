@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, tzinfo
@@ -15,8 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from app.connect.command import this_command
 from memory.base.cron import BadCron, check_cron, describe, next_runs
-from memory.base.programs import absolute_folders, find_program
+from memory.base.programs import absolute_folders
 from memory.base.time_words import DAYS
 from memory.errors import UsageError
 
@@ -81,7 +81,7 @@ def timetable(
     """
     expression = " ".join((expression or DEFAULT).split())
     check_cron(expression)
-    words = [*executable(), "--maintain", str(root), "--quiet"]
+    words = [*this_command(), "--maintain", str(root), "--quiet"]
     variables, environment = _environment(environ, [*words, str(log)], root)
     settings = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
     # Cron reads an unescaped percent sign as a line end.
@@ -127,7 +127,7 @@ def agent_unit(environ: Mapping[str, str]) -> str:
 
     The database is in a file of its own, because it may contain a password.
     """
-    words = [*executable(), "fleet", "agent"]
+    words = [*this_command(), "fleet", "agent"]
     _, environment = _environment(environ, words)
     return (
         "[Unit]\n"
@@ -194,17 +194,7 @@ def watch_expression(intervals: Iterable[str], now: datetime, zone: tzinfo) -> s
     return "0 * * * *" if minutes == 60 else "* * * * *" if minutes == 1 else f"*/{minutes} * * * *"
 
 
-def executable() -> list[str]:
-    """Return the command that starts this memdeck from any folder."""
-    beside = os.path.join(os.path.dirname(sys.executable), "memdeck")
-    if os.access(beside, os.X_OK):
-        return [beside]
-    found = find_program("memdeck", os.environ.get("PATH", ""))
-    return [found or sys.executable, *([] if found else ["-P", "-m", "app.main"])]
-
-
 def _slug(root: Path) -> str:
-
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", root.name).strip("-.") or "workspace"
     return f"{name[:40]}-{blake2b(os.fsencode(root), digest_size=3).hexdigest()}"
 
