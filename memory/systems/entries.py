@@ -15,7 +15,7 @@ from typing import Any
 from memory.base.dates import time_bound
 from memory.base.safe_text import cut, visible
 from memory.base.values import alike
-from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, RefusedError, UsageError
+from memory.errors import AmbiguousError, BlockedError, MemdeckError, NotFoundError, UsageError
 from memory.files.snapshot import kind_of
 from memory.history.changes import row
 from memory.history.logs import undo as take_back_last
@@ -40,7 +40,6 @@ from memory.systems.entry_kinds import (
     EntryKind,
     Made,
     item_of,
-    passes,
     stale,
 )
 from memory.workspace import Workspace
@@ -49,6 +48,7 @@ from . import records_of_all, searcher_of
 from .field_words import plain_field, plain_fields
 from .placing import ALIASES, MEMORY, USES, KindName, is_same, place_of, plain_kind
 from .renaming import rename_word
+from .table_entries import TableEntries
 
 Json = dict[str, Any]
 LONGEST = 100_000
@@ -628,36 +628,6 @@ def _field(name: str, value: Any) -> str:
 # -- kinds -----------------------------------------------------------------------------------------------------------
 
 
-class PlainEntries:
-    """The records of one kind, in any system."""
-
-    compact = False
-    filters: tuple[str, ...] = ()
-
-    def __init__(self, name: str) -> None:
-        """`name` is the name of the kind."""
-        self.name = name
-
-    def find(self, call: EntryCall, ref: str) -> Record:
-        """Return the record of a ref."""
-        for record in self.list(call, {}):
-            if ref in (record.ref, derived_ref(record)):
-                return record
-        raise NotFoundError("entry.not_found", f"no entry has the ref {ref[:60]!r}", "list them to see their refs")
-
-    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
-        """Yield the records that pass the filter, in the system's order."""
-        for record in records_of_all(call.workspace, (self.name,)):
-            if record.kind == self.name and passes(record, filter):
-                yield record
-
-    def add(self, *_: Any, **__: Any) -> Made:
-        """Refuse: the records of such a kind are not changed here."""
-        raise RefusedError("entry.read_only", f"{self.name} are read-only here", "use the tool that they belong to")
-
-    edit = remove = add
-
-
 def kind_named(name: str, workspace: Workspace) -> EntryKind:
     """Return the operations of a kind; UsageError `entry.kind`, NotFoundError `entry.no_system` if no system of the
     workspace has it.
@@ -676,7 +646,7 @@ def kind_named(name: str, workspace: Workspace) -> EntryKind:
         raise NotFoundError("entry.no_system", f"this workspace has no {what}", f"it holds {held}; add kind=memory")
     module, _, attribute = owner.entries.partition(":")
     own: Mapping[str, EntryKind] = getattr(import_module(module), attribute) if module else {}
-    return own.get(name) or PlainEntries(name)
+    return own.get(name) or TableEntries(name)
 
 
 def kind_of_ref(ref: str) -> str:

@@ -111,7 +111,7 @@ class Place(NamedTuple):
 
     def words(self) -> str:
         """Return where the entry is, and whether agents are told it."""
-        use = (USES.get(self.name) or USES.get(self.kind, "")).rpartition("; ")[2] or "told"
+        use = (USES.get(self.name) or USES.get(self.kind, "")).rpartition("; ")[2] or "found by search"
         told = {
             "told": "told when a session begins",
             "the newest told": "the newest are told when a session begins",
@@ -126,7 +126,8 @@ def plain_kind(name: str) -> tuple[str, Mapping[str, str]]:
     name = name.strip().casefold().replace(" ", "-").replace("_", "-")
     name = ALIASES.get(name, name)
     plural = name if name in USES or name in _PLAIN or name in kinds() else f"{name.removesuffix('s')}s"
-    plural = "memory" if name in ("memories", "remember", "note", "notes") else plural
+    if name in ("memories", "remember", "note", "notes") and name not in kinds():
+        plural = "memory"
     if plural in _PLAIN:
         return _PLAIN[plural]
     return (plural if plural in USES else name), {}

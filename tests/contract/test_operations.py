@@ -191,3 +191,29 @@ def test_a_threshold_that_is_none_is_refused_on_every_way(workspace: Place) -> N
     change = {"ref": good["ref"], "hash": good["hash"], "set": {"threshold": "latency > 500"}}
     (edited,) = workspace.mcp(("edit", change))
     assert edited["error"]["code"] == "monitor.threshold"
+
+
+def test_each_list_of_entries_is_what_the_tool_reads(workspace: Place) -> None:
+    """For each operation that lists entries, agents read the same refs by its kind."""
+    workspace.json("tasks", "add", "Rotate the keys")
+    workspace.json("journal", "add", "Rotated the logs", "--line", "by hand")
+    workspace.json("knowledge", "add", "Redis is slow")
+    workspace.json("contacts", "add", "person", "Dana", "--set", "role=QA")
+    workspace.json("orchestration", "add", "Move")
+    workspace.json("monitors", "add", "Disk", "--type", "command", "--command", "df -h /")
+    whole = {"tasks": ("--section", "all"), "journal": ("--limit", "0")}
+    compared = []
+    for (noun, *rest), _, arguments in verbs(schema_of(workspace)):
+        if rest != ["list"] or any(one["needed"] for one in arguments):
+            continue
+        found = workspace.json(noun, "list", *whole.get(noun, ()))
+        rows = [row for value in found.values() if isinstance(value, list) for row in value]
+        refs = {row["ref"] for row in rows if "#" in str(row.get("ref"))}
+        if refs and noun != "review":
+            asked: dict[str, Any] = {"kind": noun, "limit": 50} | (
+                {"filter": {"section": "all"}} if noun == "tasks" else {}
+            )
+            (answer,) = workspace.mcp(("read", asked))
+            assert {one["ref"] for one in answer["entries"]} == refs, noun
+            compared.append(noun)
+    assert {"tasks", "journal", "knowledge", "contacts", "orchestration", "monitors"} <= set(compared)
