@@ -232,7 +232,7 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
           "jobs:\n  a:\n    steps:\n    - run: cargo fmt --check\n    - run: cargo build\n"
           "    - run: cargo clippy -- -Dclippy::all\n"},
          ["Format: `cargo fmt --check` (from `.github/workflows/ci.yml`)."]),
-        ({"Package.swift": "// swift-tools-version:6.2\n"}, ["Needs Swift 6.2 or newer."]),
+        ({"Package.swift": "// swift-tools-version:6.2\n"}, ["`Package.swift` is for Swift 6.2 or newer."]),
         ({"pom.xml": "<project><maven.compiler.source>1.8</maven.compiler.source></project>"},
          ["Compiles for Java 1.8."]),
         ({"package.json": '{"name": "kiln", "volta": {"node": "20.19.1"}}'},

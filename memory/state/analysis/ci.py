@@ -21,7 +21,7 @@ _NO_WORK = re.compile(
     re.IGNORECASE,
 )
 _MAIN = re.compile(
-    r"\A(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu|regress)\b|[-_](?:ci|tests?)\.",
+    r"\A(?:ci|cicd|(?:py)?tests?|build|main|checks?|lint|linux|ubuntu|regress|r-cmd-check)\b|[-_](?:ci|tests?)\.",
     re.IGNORECASE,
 )
 _OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanitizers?)(?:\b|_)", re.IGNORECASE)
@@ -42,7 +42,7 @@ _OTHERS = {
     "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins", ".ci/run": "a script",
 }  # fmt: skip
 _DEAD = re.compile(
-    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in )?used?|unused|disabled|obsolete)\b",
+    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in use|used)|unused|disabled|obsolete)\b",
     re.IGNORECASE,
 )
 """A comment at the top of settings that says that they have no effect."""
@@ -67,7 +67,9 @@ _FILTER = re.compile(r"(?!!)(?=.{1,200}\Z)[^*]*(?:\*+[^*]*){0,3}")
 """A filter of paths that is compared in little time, and lets files in."""
 _MOST_PATHS = 200
 _ANCHOR = re.compile(r"(?<=[:-] )[&*][A-Za-z_][\w-]*(?=[ \t]*$)", re.MULTILINE)
-_ON_LINUX = re.compile(r".*(?:runner\.os == 'Linux'|ubuntu|runner\.os != '(?:Windows|macOS)')", re.DOTALL)
+_SELDOM = re.compile(r"matrix\.|runner\.os|github\.|failure|always|inputs\.")
+"""A condition that a run on another system or for another event does not meet."""
+_ON_LINUX = re.compile(r"runner\.os == 'Linux'|ubuntu|runner\.os != '(?:Windows|macOS)'")
 _ON = re.compile(r".*\d|(?:ubuntu|windows|macos|alpine|stable|beta|nightly|latest|lts|current|gcc|clang|[jo]ruby|pypy)",
                  re.IGNORECASE)  # fmt: skip
 """A system, or a version of a tool."""
@@ -199,7 +201,8 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
         folder = _filled(str(step.get("working-directory", folder)), env)
         for line in lines_of(_filled(str(step.get("run") or ""), env), folder):
             text = _known(line.text)
-            always = "if" not in step or _ON_LINUX.match(str(step["if"])) is not None
+            when = str(step.get("if", ""))
+            always = not _SELDOM.search(when) or _ON_LINUX.search(when) is not None
             if text and _UNKNOWN not in line.folder:
                 lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name))))
     named = {key: values for key, values in runs_on.items() if any(map(_ON.match, values))}

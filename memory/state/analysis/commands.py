@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .ci import Job, Line, jobs, lines_of
-from .documents import Code, ListItem, listed, sections_of
+from .documents import Code, Section, listed, sections_of
 from .kinds import (
     CHECKS,
     LAUNCHERS,
@@ -309,27 +309,30 @@ def _told(tree: Tree) -> list[Told]:
     found = []
     for path in [*guides, *filter(None, [tree.readme()])]:
         for section in sections_of(tree.text(path), path, _MOST_CHARACTERS):
-            work, setup = (any(map(form.search, section.titles)) for form in (_OF_WORK, _OF_SETUP))
-            if path in guides or work or setup:
-                lines: list[Line] = []
-                shown = "\n".join(
-                    one.text for one in section.blocks if isinstance(one, Code) and one.language in SHELLS
-                )
-                lines += [line for line in lines_of(shown) if _COMMAND_LINE.fullmatch(line.text)]
-                for block in section.blocks:
-                    if isinstance(block, Code):
-                        texts = [block.text] if block.language == "indented" else []
-                    else:
-                        inline = _INLINE.findall(block.text if isinstance(block, ListItem) else block)
-                        texts = [*filter(_ALONE.fullmatch, inline)]
-                    lines += [line for text in texts for line in lines_of(text) if is_own(tree, line.text)]
-                # Who has cloned the project is at its root.
-                here = tree.root.rpartition("/")[2]
-                lines = [line._replace(folder="") if line.folder == here else line for line in lines]
-                # How a package is installed is told to those who only use it.
-                builds = path in guides or work or any(_is_from_source(tree, line.text) for line in lines)
-                found += [Told(path, section.title, lines)] if lines and builds else []
+            lines = _commands_in(tree, section)
+            work = path in guides or any(map(_OF_WORK.search, section.titles))
+            # How a package is installed is told to those who only use it.
+            builds = any(map(_OF_SETUP.search, section.titles)) and any(
+                _is_from_source(tree, one.text) for one in lines
+            )
+            found += [Told(path, section.title, lines)] if lines and (work or builds) else []
     return found
+
+
+def _commands_in(tree: Tree, section: Section) -> list[Line]:
+    """Return the commands in a section: those of its blocks of code, then those in its sentences."""
+    codes = [block for block in section.blocks if isinstance(block, Code)]
+    # What is shown before a clone is made is not about it.
+    codes = codes[next((at for at, block in enumerate(codes) if "git clone " in block.text), 0) :]
+    shown = "\n".join(block.text for block in codes if block.language in SHELLS)
+    lines = [line for line in lines_of(shown) if _COMMAND_LINE.fullmatch(line.text)]
+    texts = [block.text for block in codes if block.language == "indented"]
+    said = "\n".join([*section.paragraphs, *(item.text for item in section.items)])
+    texts += filter(_ALONE.fullmatch, _INLINE.findall(said))
+    lines += [line for text in texts for line in lines_of(text) if is_own(tree, line.text)]
+    # Who has cloned the project is at its root.
+    here = tree.root.rpartition("/")[2]
+    return [line._replace(folder="") if line.folder == here else line for line in lines]
 
 
 def _test_jobs(tree: Tree) -> list[Job]:

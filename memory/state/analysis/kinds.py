@@ -37,6 +37,7 @@ _TOOLS = (
              r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
              r"|bun|rails) test|scons -C tests?$"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
+             r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$"
              r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
@@ -77,8 +78,8 @@ _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _STEP = re.compile(r"(?!.*\|\|)[\w./:@=,+\-!' \"\[\]&*{}$~|]{2,160}")
 _NO_STEP = re.compile(
     r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
-    r"|grep|brew|choco|rustup|corepack|.*pip install (?:-U|--upgrade) \S+$|.*update$|.*--?version$|composer update"
-    r"|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
+    r"|grep|g?cc|clang|brew|choco|rustup|corepack|.*pip install (?:-U|--upgrade) \S+$|.*update$|.*--?version$"
+    r"|composer update|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
 """Lines of a script that are not of the project."""
 _OF_TEST = re.compile(r"(?:bundle exec )?(?:ruby|python3?|node|perl|php|m) (?:-\S+ )*\S*test")
