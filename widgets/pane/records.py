@@ -183,7 +183,8 @@ class RecordPane(Pane):
 
     def place(self, item: Any) -> str:
         """Return its name on the command line: the ref, in a pane of another system without the system's name."""
-        usual = "" if item.group else str(item.ref) if self.unread else str(item.ref).partition("#")[2]
+        ref = str(item.ref) if self.may_change(item) else ""
+        usual = ref if self.unread else ref.partition("#")[2]
         return str(item.values.get("place", usual))
 
     def text(self, item: Any) -> str:

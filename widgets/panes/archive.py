@@ -19,7 +19,7 @@ from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.pane.base import Pane
 from widgets.pane.records import Record, RecordPane
-from widgets.text.styled_text import Column, Columns
+from widgets.text.styled_text import Column, Columns, Content, Piece, line
 from widgets.text.words import short_date
 
 from .plans import plan_told
@@ -28,12 +28,7 @@ from .tasks.detail import task_detail
 KINDS = {"tasks": "Tasks", "journal": "Journal", "orchestration": "Plans"}
 """The kinds in the names of archive files, with their names here."""
 
-ROW = Columns(
-    Column("sign", 1, importance=9), Column("day", 7, importance=3), Column("time", 6, importance=2),
-    Column("title", minimum=14),
-)  # fmt: skip
-UNTIMED = Columns(Column("sign", 1, importance=9), Column("day", 7, importance=3), Column("title", minimum=14))
-"""The columns of an entry of the journal, and of other entries."""
+ROW = Columns(Column("sign", 1, importance=9), Column("day", 7, importance=3), Column("title", minimum=14))
 
 _NAME = re.compile(r"archive/(tasks|journal|orchestration)-(.+)\.md")
 _MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
@@ -134,9 +129,11 @@ def _read(kind: str, name: str, document: Document) -> Iterator[Record]:
             values |= {"assigned": entry.assigned or "", "priority": entry.priority or "", "tags": " ".join(entry.tags)}
         journal = kind == "journal"
         about = "  ".join(entry.lines[:2]) if journal else getattr(entry, "outcome", None) or ""
-        cells = {"day": short_date(_day(entry)), "time": (entry.time or "") if journal else ""}
+        cells: dict[str, Content] = {"day": short_date(_day(entry))}
+        if journal:
+            cells["title"] = line(Piece(f"{entry.time or '':<7}", "muted"), entry.title, Piece(f"  {about}", "muted"))
         yield Record(entry.ref, entry.title, about, depth=2, values=values, mark=hash(entry.entry.raw.rstrip()),
-                     thing=entry, columns=ROW if journal else UNTIMED, cells=cells)  # fmt: skip
+                     thing=entry, columns=ROW, cells=cells)  # fmt: skip
 
 
 def _day(entry: Any) -> str:

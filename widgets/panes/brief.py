@@ -18,7 +18,7 @@ from memory.files.journal.model import JournalEntry
 from memory.files.snapshot import Snapshot
 from memory.files.status import Brief, NextRun, brief
 from memory.files.tasks.model import Task
-from memory.files.tasks.order import sort_key
+from memory.files.tasks.order import URGENCY, sort_key
 from memory.history.changes import News
 from memory.history.outside import OutsideRemoval
 from memory.monitoring.overview import Notice, WaitingAsk
@@ -27,9 +27,6 @@ from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, Tone
 from widgets.text.words import PRIORITY_TONES, due_words, progress_line, short_moment, since, until
-
-STALE_DAYS = 7
-"""Days after which a task in progress is listed as stale."""
 
 MOST_OPENED = 500
 """The most rows of a group that was opened here."""
@@ -50,7 +47,6 @@ DOORS: dict[str, tuple[str, str, str]] = {
     "today": ("tasks", "due:today", "all in Tasks"),
     "week": ("tasks", "due:week", "all in Tasks"),
     "progress": ("tasks", "section:in-progress", "all in Tasks"),
-    "stale": ("tasks", "section:in-progress", "all in Tasks"),
     "alert": ("monitors", "", "all in Monitors"),
     "waiting": ("waiting", "part:approvals", "all in Waiting"),
     "news": ("changes", "", "all in Changes"),
@@ -151,30 +147,26 @@ class BriefPane(RecordPane):
         if known is None or known[:2] != (snapshot, now):
             known = self._known = (snapshot, now, brief(snapshot, now))
         found, zone = without_resting(known[2], more.notice.resting), snapshot.zone
-        old = [task for task in found.in_progress if _days(task, now, zone) >= STALE_DAYS]
+        urgency = sort_key(URGENCY, now, zone)
         problems: dict[str, list[Problem]] = {level: [] for level in ("error", "warning", "note")}
         for one in more.problems:
             problems[one.level].append(one)
-
-        def task(part: str) -> Callable[[Task], Record]:
-            return partial(_task, part, now=now, zone=zone)
 
         yield "draft", "DRAFTS", self._drafts, partial(_draft, now=now, zone=zone)
         yield "lost", "REMOVED BY OTHER PROGRAMS", more.removals, partial(_removal, now=now, zone=zone)
         yield "alert", "FAILING", found.failing, partial(_monitor, "alert", now=now, zone=zone)
         yield "unmeasured", "STALE", found.stale, partial(_monitor, "unmeasured", now=now, zone=zone)
         yield "waiting", "NEEDS APPROVAL", list(filter(None, [more.notice.waiting])), _waiting
-        yield "overdue", "OVERDUE", sorted(found.overdue, key=sort_key("priority", now, zone)), task("overdue")
-        yield "today", "TODAY", sorted(found.due_today, key=sort_key("priority", now, zone)), task("today")
+        yield "overdue", "OVERDUE", sorted(found.overdue, key=urgency), partial(_task, "overdue")
+        yield "today", "TODAY", sorted(found.due_today, key=urgency), partial(_task, "today")
         yield "problem", "PROBLEMS", problems["error"], _problem
         yield "news", "SINCE YOUR LAST VISIT", more.news, partial(_news, now=now, zone=zone)
-        yield "progress", "IN PROGRESS", [one for one in found.in_progress if one not in old], task("progress")
-        yield "stale", f"IN PROGRESS FOR {STALE_DAYS} DAYS OR MORE", old, task("stale")
+        yield "progress", "IN PROGRESS", sorted(found.in_progress, key=urgency), partial(_task, "progress")
         yield "journal", "JOURNAL", found.last_entries, partial(_entry, now=now, zone=zone)
         yield "muted", "MUTED", more.notice.muted, partial(_muted, now=now, zone=zone)
         yield "beside", "OTHER MEMORY", more.others, _beside
         yield "run", "NEXT RUNS", found.next_runs, partial(_run, now=now, zone=zone)
-        yield "week", "THIS WEEK", found.due_week, task("week")
+        yield "week", "THIS WEEK", found.due_week, partial(_task, "week")
         yield "warning", "WARNINGS", problems["warning"], _problem
         yield "upkeep", "NEXT MAINTENANCE", more.upkeep, _upkeep
 
@@ -277,12 +269,6 @@ def without_resting(found: Brief, resting: Container[str | None]) -> Brief:
     return replace(found.without(resting), stale=stale)
 
 
-def _days(task: Task, now: datetime, zone: tzinfo) -> int:
-    """Return how many days ago a task was started; 0 where it does not say."""
-    moment = moment_or_none(task.started, zone)
-    return (now.astimezone(zone).date() - moment.date).days if moment else 0
-
-
 # A row for each kind of thing
 
 
@@ -298,12 +284,11 @@ def _row(
                   mark=about if entry is None else entry.raw.rstrip(), thing=thing, **given)  # fmt: skip
 
 
-def _task(part: str, task: Task, *, now: datetime, zone: tzinfo) -> Record:
+def _task(part: str, task: Task) -> Record:
     about = f"@{task.assigned}" if task.assigned else ""
     tone = PRIORITY_TONES.get(task.priority, "muted")
-    cells = {"when": Piece(f"for {_days(task, now, zone)} d", "warn"), "priority": Piece(task.priority or "-", tone)}
-    return _row(part, task, task.title, task.file, task.ref, "", about, sign="half", columns=TASK_ROW, cells=cells,
-                tone=tone)  # fmt: skip
+    cells = {"priority": Piece(task.priority or "-", tone)}
+    return _row(part, task, task.title, task.file, task.ref, "", about, columns=TASK_ROW, cells=cells, tone=tone)
 
 
 def _draft(draft: tuple[str, str, datetime], *, now: datetime, zone: tzinfo) -> Record:

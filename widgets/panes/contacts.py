@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from memory.base.clock import Moment, format_local, late_words
+from memory.base.clock import format_local
 from memory.files.contacts.model import Contacts, is_gone
-from memory.files.fields.values import moment_or_none
 from memory.files.snapshot import Snapshot
 from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled
@@ -20,7 +19,6 @@ from widgets.pane.base import Badge, Contents, FormPlan
 from widgets.pane.operation_form import add_form_of, edit_form_of
 from widgets.pane.records import Record, RecordPane
 from widgets.text.styled_text import Column, Columns, Content, Piece, line
-from widgets.text.words import short_moment
 
 GROUPS = (("person", "People"), ("channel", "Channels"), ("route", "Message Routes"))
 """The kinds of contacts with the names of their groups."""
@@ -37,8 +35,6 @@ ROWS = {
     "person": (
         Column("role", 10, importance=2),
         Column("text"),
-        Column("last", 12, "right", importance=4),
-        Column("next", 12, "right", importance=1),
     ),
     "channel": (Column("type", 10, importance=3), Column("status", minimum=14), Column("id", 16)),
     "route": (Column("prefix", 10, importance=3), Column("project", minimum=11), Column("terminal", 9, importance=2)),
@@ -46,16 +42,10 @@ ROWS = {
 """The columns of each kind behind its name."""
 COLUMNS = {kind: Columns(SIGN, Column("title", 18, importance=9), *columns) for kind, columns in ROWS.items()}
 
-LOOKED = 500
-"""How many of the newest journal entries are searched for the names of people."""
-
 _REACH = re.compile(r"(?:reach|contact)(?:ed)?(?: (?:him|her|them|me))?(?: (?:via|by|on|in|at|through))? ", re.I)
 """How texts about people begin; their column is called that already."""
 
-Touches = dict[str, tuple[Moment, str]]
-"""The `last` and the `next` contact with a person: when, and the title of the entry or task."""
-
-LABELS = {"text": "how to reach", "last": "last contact"}
+LABELS = {"text": "how to reach"}
 """Labels of columns that differ from their field names."""
 
 SERVICES = ("telegram", "slack", "dingtalk", "email", "webhook")
@@ -89,11 +79,7 @@ FIELDS = {
 
 
 class ContactsPane(RecordPane):
-    """Three tables; only a channel for notifications that cannot be used is in colour.
-
-    The last contact is the newest journal entry that names the person, the next one the first open task that is due
-    and does.
-    """
+    """Three tables; only a channel for notifications that cannot be used is in colour."""
 
     pane_id: ClassVar[str] = "contacts"
     title: ClassVar[str] = "Contacts"
@@ -114,7 +100,6 @@ class ContactsPane(RecordPane):
         super().__init__()
         self._addresses = addresses
         self._route = AlertRoute()
-        self._touches: Mapping[str, Touches] = {}
 
     # Display
 
@@ -124,11 +109,9 @@ class ContactsPane(RecordPane):
         There are none while there is no contact at all.
         """
         contacts = snapshot.contacts
-        self._touches = _touches(snapshot)
         for kind, title in GROUPS if contacts.items else ():
             items = _items(contacts, kind)
-            names = (*FIELDS[kind], "last", "next")
-            heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in names}
+            heads: dict[str, Content] = {name: Piece(LABELS.get(name, name), "muted") for name in FIELDS[kind]}
             yield Record(
                 f"group:{kind}", title, about="" if items else "none yet", tone="strong", folds=bool(items), group=True,
                 values={"part": kind}, columns=COLUMNS[kind] if items else None, cells=heads if items else {},
@@ -139,10 +122,6 @@ class ContactsPane(RecordPane):
         values = {name: str(getattr(item, name) or "") for name in FIELDS[item.kind]}
         title, *_ = values.values()
         cells: dict[str, Content] = {**values, "text": _REACH.sub("", item.text, 1)}
-        for name, (at, _) in self._touches.get(title, {}).items():
-            late = name == "next" and at.is_overdue(self._at, self._zone)
-            words = late_words(at, self._at, self._zone) if late else short_moment(at, self._at, self._zone)
-            cells[name] = Piece(f"{self.glyphs.alert} {words}" if late else words, "alert" if late else "muted")
         bad = False
         if item.kind == "channel":
             step, gone = self._route.channel_of(item), is_gone(item)
@@ -160,7 +139,6 @@ class ContactsPane(RecordPane):
 
     def read(self, snapshot: Snapshot, now: datetime) -> Contents:
         """Read the rows, and find out which channels a notification would use."""
-        self._at, self._zone = now, snapshot.zone
         addresses = Addresses(None, {}) if self._addresses is None else self._addresses()
         self._route = read_route(snapshot, addresses)
         return super().read(snapshot, now)
@@ -185,8 +163,6 @@ class ContactsPane(RecordPane):
         if not item.group:
             told = {name: item.cells[name] for name in [*FIELDS[part]][1:] if name != "text"}
             told[""] = item.values.get("text", "")
-            for name, (at, title) in self._touches.get(item.title, {}).items():
-                told[f"{name} contact"] = f"{short_moment(at, self.now, self.zone)}, {title}"
             told["other columns"] = dict(contact.extra)
         return told if part == "person" else {**told, "alerts go to": self._notification()}
 
@@ -244,27 +220,6 @@ def _values(contact: Any) -> dict[str, str]:
     """Return the fields of a contact and its further columns as texts."""
     found = {name: getattr(contact, name) for name in FIELDS[contact.kind]} | dict(contact.extra)
     return {name: str(value or "") for name, value in found.items()}
-
-
-def _touches(snapshot: Snapshot) -> dict[str, Touches]:
-    """Return for each person when they were named last in the journal, and when the first task that does is due."""
-    due = [(at, task) for task in snapshot.tasks.open if (at := moment_or_none(task.due, snapshot.zone)) is not None]
-    due.sort(key=lambda pair: pair[0].date)
-    entries, found = snapshot.journal.entries(LOOKED), dict[str, Touches]()
-    for person in snapshot.contacts.people:
-        named = re.compile(rf"(?<!\w){re.escape(person.name)}(?!\w)", re.I).search
-        touches: Touches = {}
-        for entry in entries:
-            at = moment_or_none(f"{entry.date} {entry.clock or ''}".strip(), snapshot.zone)
-            if at is not None and named(entry.entry.text):
-                touches["last"] = (at, str(entry.title))
-                break
-        for at, task in due:
-            if named(f"{task.assigned or ''} {task.title}"):
-                touches["next"] = (at, task.title)
-                break
-        found[person.name] = touches
-    return found
 
 
 def _items(contacts: Contacts, kind: str) -> Sequence[Any]:

@@ -87,7 +87,7 @@ class FleetPane(RecordPane):
             ("CANNOT BE READ", [one for one in found if one.error is not None]),
         ):
             if ones:
-                yield Heading(title, f"{len(ones):,}", "latest" if ones[0].looked and ones[0].error is None else "")
+                yield Heading(title, f"{len(ones):,}")
             for one in ones:
                 here = self.source is not None and self.source.is_open(one)
                 yield _record(one, here=here, hosts=hosts, now=now, zone=snapshot.zone)

@@ -98,18 +98,14 @@ class MonitorsPane(RecordPane):
             yield Record(one.ref, one.name, values=values, words=one.entry.text, mark=one.entry.raw.rstrip(), thing=one,
                          columns=ROW)  # fmt: skip
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """How many fail, are stale, need approval, and were not checked yet."""
-        count = {"failing": 0, "stale": 0, "need approval": 0, "not checked yet": 0}
-        for one in snapshot.monitors.items:
-            picture = self._pictures.get(one.ref)
-            if alerts(one, picture):
-                count["stale" if picture is not None and picture.state == "stale" else "failing"] += 1
-            count["need approval"] += picture is not None and bool(picture.blocked)
-            unknown = picture is None or picture.state in ("unknown", "skipped")
-            count["not checked yet"] += one.healthy is None and unknown
+    def remark(self, snapshot: Snapshot, now: datetime) -> str:
+        """How many fail, are stale and need approval."""
+        standing = [(one, self._pictures.get(one.ref)) for one in snapshot.monitors.items]
+        bad = [picture is not None and picture.state == "stale" for one, picture in standing if alerts(one, picture)]
+        blocked = sum(picture is not None and bool(picture.blocked) for _, picture in standing)
+        count = {"failing": bad.count(False), "stale": bad.count(True), "need approval": blocked}
         found = ", ".join(f"{number} {words}" for words, number in count.items() if number)
-        return found or ("all healthy" if snapshot.monitors.items else "")
+        return found or super().remark(snapshot, now)
 
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003

@@ -163,6 +163,10 @@ LEAST = 8
 """The least cells of the flexible column beside columns of the importance 9, such as the one with the name."""
 
 
+SCRAP = 8
+"""The cells of the last piece of a cell that are worth showing; a piece of which less would be left is left out."""
+
+
 class Columns:
     """A row's layout, computed once per width and shared by all rows of a list."""
 
@@ -195,19 +199,23 @@ class Columns:
     def line(self, width: int, cells: Mapping[str, Content]) -> Line:
         """The cells as one line of exactly `width` cells; a missing cell is blank, a wide one is clipped.
 
-        The flexible column also gets the cells of an empty last column right of it.
+        The flexible column also gets the cells that a last column right of it leaves blank.
         """
         fitted = list(self.fit(width))
         contents: list[Line] = []
         for column, _ in fitted:
             content = cells.get(column.name, EMPTY)
             contents.append(line(content) if isinstance(content, str | Piece) else content)
-        if len(fitted) > 1 and not fitted[-2][0].width and not line_width(contents[-1]):
-            (_, last), (column, room) = fitted.pop(), fitted.pop()
-            fitted.append((column, room + self._gap + last))
+        if len(fitted) > 1 and not fitted[-2][0].width:
+            (last, room), (column, rest) = fitted.pop(), fitted.pop()
+            used = min(room, line_width(contents[-1]))
+            used = room if used and last.align != "right" else used
+            fitted += [(column, rest + room - used), (last, used)] if used else [(column, rest + self._gap + room)]
         pieces: list[Piece] = []
         for (column, room), content in zip(fitted, contents, strict=False):
             if pieces:
                 pieces.append(Piece(" " * self._gap))
+            if len(content) > 1 and 0 <= room - line_width(content[:-1]) < min(SCRAP, line_width(content[-1:])):
+                content = content[:-1]
             pieces.extend(pad_line(content, room, right=column.align == "right"))
         return tuple(pieces)

@@ -51,11 +51,6 @@ class ClientsPane(RecordPane):
                 yield Heading(folder.source.title.upper(), _standing(folder))
                 yield from map(_record, folder.memories)
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:
-        """Return how many memories clients deleted; Waiting lists them."""
-        count = sum(len(one.lost) for one in deletions(snapshot, now))
-        return f"{count:,} deleted" if count else ""
-
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:
         """Return how many memories there are; deleted ones and an index that overflows need attention."""

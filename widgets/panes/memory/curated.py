@@ -59,7 +59,7 @@ class CuratedPane(RecordPane):
     next_call: ClassVar[str] = "curated extractor drain"
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
-        """Yield what waits, what was learned lately, the memories by who finds them, and the earlier writes."""
+        """Yield what waits, what was learned lately, and the memories by who finds them."""
         from memory.curated.extract.inbox import count
 
         look = snapshot.of("curated", CuratedLook)
@@ -79,7 +79,6 @@ class CuratedPane(RecordPane):
         for title, rows in (
             ("LEARNED LATELY", [_decision(one) for one in lately]),
             *_memories(found),
-            ("EARLIER WRITES", [_decision(one) for one in found.decisions if one not in lately]),
         ):
             if rows:
                 yield Heading(title, f"{sum(not row.depth for row in rows):,}")

@@ -13,6 +13,9 @@ from widgets.input.date_fields import by_use
 from widgets.pane.base import Badge, FormPlan
 from widgets.pane.operation_form import form_of
 from widgets.pane.records import Record, RecordPane
+from widgets.text.styled_text import Column, Columns
+
+ROW = Columns(Column("title", minimum=20), Column("when", 8, "right", importance=3))
 
 
 class FactsPane(RecordPane):
@@ -38,7 +41,8 @@ class FactsPane(RecordPane):
             ref = fact.ref if first is None or first.line == fact.line else f"{fact.ref}:{fact.line + 1}"
             tags = ", ".join(fact.tags)
             values = {"tags": tags, "tag": tags, "scope": fact.scope, "id": fact.id, "fact_id": fact.id}
-            yield Record(ref, fact.title, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact)
+            yield Record(ref, fact.title, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact,
+                         columns=ROW)  # fmt: skip
 
     def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
         """Return how many facts there are and may be, and how many lines are not facts."""

@@ -130,18 +130,14 @@ def _prune(status: AgentStatus) -> Iterator[Record]:
     """Yield a row that says what a prune would delete, or what keeps it from running; nothing where no file is old."""
     count, error = sum(file.too_old(status.now) for file in status.look.files), status.prune.error
     old = plural(count, "old file")
-    if count and error is not None and error.code != "typed.unregistered":
-        asks = isinstance(error, BlockedError)
-        why, then = (
-            ("deleting needs approval", "Press {memory.prune|P} to review") if asks else (error.message, error.hint)
-        )
-        yield _row(status, f"{old} kept: {why}", "half" if asks else "alert", "warn", f"{error.message}.\n\n{then}.")
+    if count and isinstance(error, BlockedError):
+        words = f"{error.message}.\n\nPress {{memory.prune|P}} to approve that."
+        yield _row(status, f"{old} kept: deleting needs approval", "half", "warn", words)
+    elif count and error is not None and error.code != "typed.unregistered":
+        yield _row(status, f"{old} kept: {error.message}", "alert", "warn", f"{error.message}.\n\n{error.hint}.")
     elif count:
-        alone = (
-            "" if status.look.agent.registered else "; nothing else does (~/.aide/config.toml does not name the agent)"
-        )
-        words = f"{{memory.prune|P}} lists them and deletes them after a question{alone}.\n\n"
-        yield _row(status, f"{old} to delete", "right", "accent", f"{words}{{change.undo|u}} brings them back.")
+        words = "{memory.prune|P} lists them and deletes them after a question; {change.undo|u} brings them back."
+        yield _row(status, f"{old} to delete", "right", "accent", words)
 
 
 def _row(status: AgentStatus, title: str, sign: str, tone: Tone, words: str = "") -> Record:

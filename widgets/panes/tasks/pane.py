@@ -11,8 +11,6 @@ from textual import events
 from textual.message import Message
 
 from memory.base.clock import BadMoment
-from memory.files.refs import SHORT
-from memory.files.tasks.model import KIND
 from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
@@ -107,17 +105,6 @@ class TasksPane(Pane):
             rows.append(Heading(title, f"{len(tasks)}  {WRONG_HEADING}" if wrong else str(len(tasks))))
             rows += sorted(tasks, key=key)
         return [*rows, *unread_rows("tasks.md", snapshot, "not read as part of a task", first=len(rows))]
-
-    def mark(self, item: Task) -> Hashable:
-        """The entry as it is written: to read each of thousands takes longer than the first frame."""
-        return hash(item.raw.raw.rstrip())
-
-    def has_ref(self, item: Task, ref: str) -> bool:
-        """Whether this is the ref of a task; for the usual ref the tasks behind it need not be read."""
-        kind, _, digits = ref.partition("#")
-        if kind != KIND:
-            return False
-        return item.identity == digits and not item.is_run if len(digits) == SHORT else item.ref == ref
 
     def sorting(self, name: str, now: datetime, zone: tzinfo) -> Callable[[Any], Any]:
         """The key of one of `sorts`."""
