@@ -30,7 +30,7 @@ _ADVERBS = {
     "fortnightly": "every 2 weeks", "monthly": "every month", "quarterly": "every 3 months", "yearly": "every year",
     "annually": "every year",
 }  # fmt: skip
-_SPAN = re.compile(r"\d{1,4} ?(?:m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?)", re.ASCII)
+_SPAN = re.compile(r"(?:every )?(\d{1,4}) ?(m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?)", re.ASCII)
 """How often something happens in the form of a duration: `5m`, `2 hours`."""
 _UNITS = {
     "minute": "m min mins minutes", "hour": "h hr hrs hours", "day": "d days", "week": "w weeks", "month": "months",
@@ -106,7 +106,9 @@ class _Reader:
 
     def read(self) -> Recurrence:
         words = self.text.casefold()
-        first, _, rest = (f"every {words}" if _SPAN.fullmatch(words) else words).partition(" ")
+        if span := _SPAN.fullmatch(words):
+            words = f"every {span[1]} {span[2]}"
+        first, _, rest = words.partition(" ")
         self.words, minute, hours = self._times(f"{_ADVERBS.get(first.rstrip(','), first)} {rest}".strip())
         plain = _plain(self.words)
         for shape, meaning in _SHAPES:

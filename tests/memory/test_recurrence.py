@@ -38,6 +38,8 @@ NOW = datetime(2024, 1, 15, 12, 0, tzinfo=UTC)
         ("yearly on 24 Dec", "0 9 24 12 *"),
         ("hourly", "0 * * * *"),
         ("every 15 minutes", "*/15 * * * *"),
+        ("every 5m", "*/5 * * * *"),
+        ("1h", "0 * * * *"),
         ("*/20 * * * *", "*/20 * * * *"),
         ("@daily", "@daily"),
     ],
