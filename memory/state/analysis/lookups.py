@@ -27,48 +27,27 @@ def _text(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-_MANIFESTS: tuple[tuple[str, tuple[Place, ...], tuple[Place, ...], tuple[Place, ...]], ...] = (
+_MANIFESTS: tuple[tuple[str, tuple[Place, ...], tuple[Place, ...]], ...] = (
     ("pyproject.toml", ("project.version", "tool.poetry.version"),
-     ("project.license", "project.license.text", "tool.poetry.license"),
      ("project.dependencies", "tool.poetry.dependencies")),
-    ("setup.cfg", (_text(r"^version\s*=\s*(\d\S*)"),), (_text(r"^license\s*=\s*(.+)"),), ()),
-    ("setup.py", (_text(r"\bversion\s*=\s*['\"](\d[^'\"]*)"),), (_text(r"\blicense\s*=\s*['\"]([^'\"]+)"),), ()),
-    ("package.json", ("version",), ("license",), ("dependencies",)),
-    ("Cargo.toml", ("package.version", "workspace.package.version"),
-     ("package.license", "workspace.package.license"), ("dependencies", "workspace.dependencies")),
-    ("composer.json", ("version",), ("license",), ("require",)),
-    ("go.mod", (), (), (_text(r"^(?:require[ \t]+|[ \t]+)([\w.-]+/\S+) v\S+(?![^\n]*// indirect)"),)),
-    ("pom.xml", (_text(r"<version>\s*(\d[^<\s]*)"),), (),
-     (_text(r"<dependency>(?:(?!</dependency>|<scope>test)[\s\S])*?<artifactId>\s*([^<\s]+)"
-            r"(?:(?!</dependency>|<scope>test)[\s\S])*</dependency>"),)),
-    ("gradle.properties", (_text(r"^(?:VERSION_NAME|version)\s*=\s*(\d\S*)"),), (), ()),
-    ("build.gradle*", (_text(r"^\s*version\s*=?\s*['\"](\d[^'\"]*)"),), (),
-     (_text(r"\b(?:implementation|api)[ (]+['\"][^:'\"]+:([^:'\"]+)"),)),
-    ("*.gemspec", (_text(r"\.version\s*=\s*['\"](\d[^'\"]*)"),), (_text(r"\.licenses?\s*=\s*\[?['\"]([^'\"]+)"),),
+    ("setup.py", (_text(r"\bversion\s*=\s*['\"](\d[^'\"]*)"),), ()),
+    ("package.json", ("version",), ("dependencies",)),
+    ("Cargo.toml", ("package.version", "workspace.package.version"), ("dependencies", "workspace.dependencies")),
+    ("composer.json", ("version",), ("require",)),
+    ("go.mod", (), (_text(r"^(?:require[ \t]+|[ \t]+)([\w.-]+/\S+) v\S+(?![^\n]*// indirect)"),)),
+    ("pom.xml", (_text(r"<version>\s*(\d[^<\s]*)"),), ()),
+    ("*.gemspec", (_text(r"\.version\s*=\s*['\"](\d[^'\"]*)"),),
      (_text(r"\.add_(?:runtime_)?dependency[ (]+['\"]([^'\"]+)"),)),
-    ("mix.exs", (_text(r"(?:@version|\bversion:)\s+\"(\d[^\"]*)"),), (_text(r"\blicenses:\s*\[\s*\"([^\"]+)"),),
+    ("mix.exs", (_text(r"(?:@version|\bversion:)\s+\"(\d[^\"]*)"),),
      (_text(r"^\s*\{:(\w+),(?![^\n]*only:)[^\n]*\}"),)),
-    ("CMakeLists.txt", (_text(r"(?i)^\s*project\s*\([^)]*?\bVERSION\s+(\d[\w.]*)"),), (),
-     (_text(r"(?i)\bfind_package\s*\(\s*([\w+-]+)"),)),
-    ("meson.build", (_text(r"\bversion\s*:\s*'(\d[^']*)"),), (_text(r"\blicense\s*:\s*\[?\s*'([^']+)"),),
-     (_text(r"\bdependency\s*\(\s*'([^']+)"),)),
-    ("*.csproj", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),),
-     (_text(r"<PackageLicenseExpression>\s*([^<\s]+)"),), (_text(r"<PackageReference\s+Include=\"([^\"]+)"),)),
-    ("Directory.Build.props", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),),
-     (_text(r"<PackageLicenseExpression>\s*([^<\s]+)"),), ()),
-    ("Package.swift", (), (), (_text(r"\.package\(\s*(?:name:[^,]*,\s*)?url:\s*\"[^\"]*?([\w.-]+?)(?:\.git)?\""),)),
+    ("CMakeLists.txt", (_text(r"(?i)^\s*project\s*\([^)]*?\bVERSION\s+(\d[\w.]*)"),), ()),
+    ("*.csproj", (_text(r"<Version(?:Prefix)?>\s*(\d[^<\s]*)"),), (_text(r"<PackageReference\s+Include=\"([^\"]+)"),)),
 )  # fmt: skip
-"""The manifests, each with the places of the project's own version, its licence, and what it depends on."""
+"""The manifests, each with the places of the project's own version, and of what it depends on."""
 _TABLES = ("peerDependencies", "dependencies", "require", "project.dependencies", "tool.poetry.dependencies",
            "workspace.dependencies", "devDependencies", "require-dev", "versions")  # fmt: skip
 """The places of the packages that a project needs, each with its version."""
-_VERSION_FILE = re.compile(
-    r"(?:.*/)?(?:_*version_*|_*about_*|__init__|const(?:ants?)?)\.(?:py|rb|php|go|ts|js|rs)", re.I
-)
-_OWN_VERSION = re.compile(r"(?:__version__|\bVERSION|\b[vV]ersion)\s*(?::\s*\w+\s*)?=\s*['\"](\d[\w.+-]*)['\"]")
 _NO_VERSION = re.compile(r"0\.0\.0(?:-.*)?\Z|.*[{$]")
-_APART = re.compile(r"<(dependencyManagement|plugins|profiles)>.*?(?:</\1>|\Z)", re.DOTALL)
-"""The parts of an XML manifest whose dependencies are not those of the project."""
 _NEEDED = re.compile(r"[A-Za-z0-9@][\w@/.-]*")
 _NO_PACKAGE = re.compile(r"python|php|ext-[\w-]+|lib-[\w-]+")
 _LICENCES = (
@@ -92,14 +71,12 @@ _ON_TAGS = re.compile(
 )
 _REQUESTED = re.compile(r"^ +pull_request:\s*\n\s+branches:\s*(\[[^\]]*\]|(?:- .+\s*)+)", re.MULTILINE)
 """The branches to which the pull requests go that a workflow checks."""
-_RELEASE_SCRIPT = re.compile(r"release|publish")
 _BUMP = re.compile(r"Merge (?:pull request|branch|remote)|(?:\w+(?:\([\w-]+\))?: )?bump |(?:chore|build)\(deps", re.I)
 """The subjects of commits that tell nothing of the work."""
 _ITEM = re.compile(r"[ \t]*[-*+][ \t]+")
 _RELEASED = re.compile(r"(?:#{1,3} |\[|CHANGES FROM|v(?:ersion )?)?.{0,30}?\d+\.\d+.{0,60}$", re.IGNORECASE)
 _CREDIT = re.compile(r" (?:by @\S+ )?in https?://\S+")
 _CHANGES = re.compile(r"(?:change(?:log|s)|history|news|release.?notes|upgrad(?:e|ing))\b", re.IGNORECASE)
-_MOST_TEXT = 200_000
 
 
 class Lookups:
@@ -127,58 +104,44 @@ class Lookups:
 
     # -- facts by their topics --------------------------------------------------------------------------------------
 
-    def _places(self, which: int) -> Iterator[tuple[Project, str, tuple[Place, ...]]]:
-        """Yield the manifests at the root and of the main package, with their places of one kind of fact."""
+    def _places(self) -> Iterator[tuple[Project, str, tuple[Place, ...], tuple[Place, ...]]]:
+        """Yield the manifests at the root and of the main package, with the places of version and dependencies."""
         for project in self.projects[:1]:
             main = main_package(self.tree, project)
             for folder in dict.fromkeys((main.folder if main is not None else "", "")):
-                for row, path in product(_MANIFESTS, self.tree.folders.get(folder, [])):
-                    if fnmatch(path.rpartition("/")[2], row[0]):
-                        yield project, path, (row[1], row[2], row[3])[which]
+                for (name, versions, needs), path in product(_MANIFESTS, self.tree.folders.get(folder, [])):
+                    if fnmatch(path.rpartition("/")[2], name):
+                        yield project, path, versions, needs
 
     def _own_version(self) -> Iterator[Fact]:
-        for project, path, places in self._places(0):
+        for project, path, places, _ in self._places():
             value = project.first([path], *places)
             if value and not _NO_VERSION.match(value):
                 yield Fact(f"The version is {value} (`{path}`).", path)
-        names = {one.name.lower() for project in self.projects[:1] for one in project.packages if not one.folder}
-        files = [path for path in self.tree.sources() if _VERSION_FILE.fullmatch(path) or stem_of(path) in names]
-        for path in sorted(files, key=lambda one: ("version" not in one, one.count("/"))):
-            if found := _OWN_VERSION.search(self.tree.text(path)):
-                yield Fact(f"The version is {found[1]} (`{path}`).", path)
         if since := since_tag(self._root):
             ago = f", {plural(len(since.commits), 'commit')} ago" if since.commits else ""
             yield Fact(f"The last tag is {since.tag}{ago}.", ".git")
 
     def _licence(self) -> Iterator[Fact]:
-        for project, path, places in self._places(1):
-            if value := project.first([path], *places):
-                yield Fact(f"The licence is {value} (`{path}`).", path)
         for path in filter(_LICENCE_FILE.fullmatch, self.tree.folders[""]):
             text = re.sub(r"\s+", " ", self.tree.text(path))
             name = next((name for name, words in _LICENCES if re.search(words, text)), "")
             yield Fact(f"The licence is {name} (`{path}`)." if name else f"`{path}` is the licence.", path)
 
     def _dependencies(self) -> Iterator[Fact]:
-        for project, path, places in self._places(2):
-            names: dict[str, None] = {}
-            for place in places:
-                raw = (
-                    place.findall(_APART.sub("", self.tree.text(path)))
-                    if isinstance(place, re.Pattern)
-                    else project.value(path, place)
-                )
-                found = (_NEEDED.match(one) for one in raw or () if isinstance(one, str))
-                names |= {one[0]: None for one in found if one and not _NO_PACKAGE.fullmatch(one[0].lower())}
-            told = listed([f"`{name}`" for name in names], 12)
+        for project, path, _, places in self._places():
+            raw = (one for place in places for one in project.value(path, place) or () if isinstance(one, str))
+            names = (found[0] for one in raw if (found := _NEEDED.match(one)))
+            own = dict.fromkeys(f"`{name}`" for name in names if not _NO_PACKAGE.fullmatch(name.lower()))
+            told = listed(list(own), 12)
             if places:
                 yield Fact(f"Depends on {told} (`{path}`)." if told else f"`{path}` names no dependencies.", path)
 
     def requirement(self, name: str) -> Iterator[Fact]:
         """Yield which version of a named package the manifests need."""
         line = re.compile(rf"(?i){re.escape(name)}(?:\[[^\]]*\])?[\s(]*([~^<>=!]+\s*\d[^;)]*)")
-        catalogue = [(one, "gradle/libs.versions.toml", ()) for one in self.projects[:1]]
-        for project, path, _ in (*self._places(2), *catalogue):
+        catalogue = [(one, "gradle/libs.versions.toml") for one in self.projects[:1]]
+        for project, path in (*(one[:2] for one in self._places()), *catalogue):
             for table in _TABLES:
                 value = project.value(path, table)
                 found = value.get(name, "") if isinstance(value, dict) else ""
@@ -194,11 +157,8 @@ class Lookups:
         tagged = [path for path in flows if _ON_TAGS.search(self.tree.text(path))]
         files = [path for path in self.tree.files if path in tagged or _RELEASE.fullmatch(path)]
         named = [f"`{path}`{' (runs on tags)' * (path in tagged)}" for path in files]
-        for project in self.projects:
-            run, scripts = project.ecosystem.run.get(project.manager, ""), project.scripts.items()
-            named += [f"`{run} {one}` ({code(words)})" for one, words in scripts if _RELEASE_SCRIPT.fullmatch(one)]
         if named:
-            yield Fact(f"Releases are made with {listed(named, 5)}.", (files or self.projects[0].manifests)[0])
+            yield Fact(f"Releases are made with {listed(named, 5)}.", files[0])
 
     def _coverage(self) -> Iterator[Fact]:
         for path in ("pyproject.toml", ".coveragerc", "setup.cfg", "tox.ini"):
@@ -215,14 +175,10 @@ class Lookups:
 
     def _tests(self) -> Iterator[Fact]:
         tests = [path for path in self.tree.files if is_test(path) and language_of(path)]
-        folders = Counter(
-            found[0] if (found := re.match(r"(?:.*?/)??[^/]*(?:[tT]est|[sS]pec|e2e)[^/]*(?=/)", path)) else ""
-            for path in tests
-        )
+        form = re.compile(r"(?:.*?/)??[^/]*(?:[tT]est|[sS]pec|e2e)[^/]*(?=/)")
+        folders = Counter(found[0] if (found := form.match(path)) else "" for path in tests)
         for folder, count in folders.most_common(1):
-            first = next(
-                path for path in tests if path.startswith(folder) and (folder or not re.match(r".*test\w*/", path))
-            )
+            first = next(path for path in tests if path.startswith(folder) and (folder or not form.match(path)))
             many = plural(count, "file")
             where = f"in `{folder}` ({many})" if folder else f"beside the sources ({many}), such as `{first}`"
             yield Fact(f"The tests are {where}.", first)
@@ -321,15 +277,12 @@ class Lookups:
             if last.partition(" ")[0].lower() not in text.lower():
                 continue
             for one in (one for one in declared_in(text, language_of(path)) if same.fullmatch(one.name)):
-                said = comment_of(text, one, 2) or (
-                    header(self.tree, path) if one.kind.startswith(("def", "mod")) else ""
-                )
+                said = comment_of(text, one, 2)
                 rank = (folded_name(one.name) != folded_name(name), one.name != name, one.order, not said, len(path))
-                whole = (
-                    f"{one.kind} {one.name}" if said and one.kind else one.line.strip().partition("{")[0].rstrip(" :=")
-                )
+                whole = one.line.strip().partition("{")[0].rstrip(" :=")
+                whole = f"{one.kind} {one.name}" if said and one.kind else cut(whole, 100)
                 line = text.count("\n", 0, one.start) + 1
-                told = f"`{path}`, line {line}, declares {code(cut(whole, 100))}" + (f": {said}" if said else "")
+                told = f"`{path}`, line {line}, declares {code(whole)}" + (f": {said}" if said else "")
                 found.append((rank, one, Fact(ended(told), path, name)))
         found.sort(key=lambda each: each[0])
         return [(one.is_type, fact) for _, one, fact in found[:3]]
