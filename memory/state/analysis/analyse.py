@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from memory.base.git import Commit, Since, is_foreign, is_ignored, since_tag
@@ -32,6 +33,11 @@ from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of, stem_of
 from .uses import weights
 
+
+def _line(pattern: str) -> re.Pattern[str]:
+    return re.compile(f"^{pattern}", re.MULTILINE)
+
+
 _GUIDE = re.compile(
     r"(?:(?:(?:\.github|docs)/)?(?:agents|claude|architecture|design|contributing|building|develop\w+|hacking)|build"
     r"|testing|releas\w+|maintaining)\.(?:md|markdown|rst|txt)",
@@ -40,6 +46,7 @@ _GUIDE = re.compile(
 _MOST_GUIDES = 4
 _COMING = re.compile(r"version\W{1,20}(\d+\.\d+)[\d.]*(?:-dev|\.?dev\d|-SNAPSHOT)", re.IGNORECASE)
 """The version of a manifest that is not released yet."""
+_MAJOR = re.compile(r"^module[ \t]+(\S+?)/v(\d+)[ \t]*$", re.MULTILINE)
 _NAMED = re.compile(r"\S+ (?:is|are) ")
 _OF_TESTS = re.compile(r"(?:\A|/)tests?\b")
 _SIGNS = re.compile(r"\A[^\w`(\"'\[]+")
@@ -61,14 +68,17 @@ _FEATURE, _FIX = (
     )
 )
 _UPKEEP = 3
-_MKDOCS = tuple(
-    re.compile(form, re.MULTILINE)
-    for form in (r"^[ \t]+omitted_files:[ \t]*warn\b", r"^nav:", r"\A(?![\s\S]*^docs_dir:(?!\s*[\"']?docs\b))")
-)
-"""What the settings of MkDocs have where a page that is in no navigation is a warning."""
-_EXCLUDED = re.compile("agent-memory")
-_MYST = re.compile(r"[\"'](?:myst_parser|myst_nb|recommonmark)[\"']")
-_STRICT = re.compile(r"(?:sphinx-build|SPHINXOPTS)\b[^\n]*\s-(?:\w*W\b|-fail-on-warning)")
+_TOOLS = (
+    ("mkdocs.yml",
+     (_line(r"[ \t]+omitted_files:[ \t]*warn\b"), _line("nav:"),
+      re.compile(r"\A(?!(?:[^\n]*\n)*docs_dir:(?!\s*[\"']?docs\b)).")),
+     "`mkdocs build --strict` fails on docs/agent-memory; add `exclude_docs: agent-memory/` to"),
+    ("docs/conf.py",
+     (re.compile(r"[\"'](?:myst_parser|myst_nb|recommonmark)[\"']"),
+      _line(r".*(?:sphinx-build|SPHINXOPTS)\b.*\s-(?:\w*W\b|-fail-on-warning)")),
+     "`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in"),
+)  # fmt: skip
+"""The tools that fail on pages that are in no navigation: their settings, where these say so, and what helps."""
 _SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _STUB = 400, 250, 8, 0.01, 4, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
@@ -95,16 +105,14 @@ def notes_of(root: str | os.PathLike[str], entry: str) -> list[str]:
     tool for documentation fails on pages that it does not know.
     """
     tree = Tree(root)
-    ignored = [one for one in ENTRY_FILES if os.path.lexists(os.path.join(root, one)) and is_ignored(root, one)]
+    made = entry not in tree.top_entries()
+    ignored = [one for one in ENTRY_FILES if is_ignored(root, one) and (made or os.path.lexists(tree.root + "/" + one))]
     notes = [f"git ignores {one}, so {entry} has the entry block" for one in ignored[:1]]
-    settings = tree.text("mkdocs.yml")
-    if all(form.search(settings) for form in _MKDOCS) and not _EXCLUDED.search(settings):
-        notes.append(
-            "`mkdocs build --strict` fails on docs/agent-memory; add `exclude_docs: agent-memory/` to mkdocs.yml"
-        )
-    settings, runs = tree.text("docs/conf.py"), " ".join(map(tree.text, ("Makefile", "docs/Makefile", "tox.ini")))
-    if _MYST.search(settings) and _STRICT.search(runs) and not _EXCLUDED.search(settings):
-        notes.append("`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in docs/conf.py")
+    runs = "".join(map(tree.text, ("Makefile", "docs/Makefile", "tox.ini")))
+    for path, forms, words in _TOOLS:
+        text = tree.text(path)
+        if "agent-memory" not in text and all(form.search(text) or form.search(runs) for form in forms):
+            notes.append(f"{words} {path}")
     return notes
 
 
@@ -141,11 +149,6 @@ class _Repository:
         entrypoints, steps, summary = self._entrypoints(), next_steps(tree), cut(self._summary(), _SUMMARY)
         first = self._first_files(entrypoints)
         parts = parts_of(tree, self.projects, summary, first, self.weight)
-        told = {one["path"] for one in (*parts.modules, *entrypoints)}
-        reasons = [(path, self._why_first(path)) for path in first if path in self.weight and path not in told]
-        parts.modules.extend(
-            {"name": path.rpartition("/")[2], "path": path, "responsibility": why} for path, why in reasons if why
-        )
         return {
             "project": {
                 "name": self.name,
@@ -228,7 +231,8 @@ class _Repository:
         return list(dict.fromkeys(paths))[:_MOST_KEY_PATHS]
 
     def _notes(self) -> list[str]:
-        found = [version for project in self.projects for version in project.versions] + self._contradictions()
+        found = [version for project in self.projects for version in project.versions]
+        found += self._contradictions()
         if not main_folder(self.tree, self.main, self.projects) and (inside := content_of(self.tree, "", self.weight)):
             found.append(f"At the root: {inside}")
         if len(self.projects) > 1:
@@ -246,20 +250,14 @@ class _Repository:
         services = ", ".join(dict.fromkeys(service for _, service in ci_files(self.tree)))
         return [*found, f"Continuous integration is {services}: {', '.join(paths[:4])}."] if paths else found
 
-    def _contradictions(self) -> list[str]:
-        """Return where a document names another major version of the Go module than its manifest."""
-        found = re.search(r"^module[ \t]+(\S+?)/v(\d+)[ \t]*$", self.tree.text("go.mod"), re.MULTILINE)
-        if found is None:
-            return []
-        module, major = found.groups()
-        said: dict[str, list[str]] = {
-            path: re.findall(rf"{re.escape(module)}/v(\d+)", self.tree.text(path))
-            for path in (*self.guides, *filter(None, [self.readme]))
-        }
-        return [
-            f"`{path}` names `{module}/v{named[0]}`, but `go.mod` says `{module}/v{major}`: the document is outdated."
-            for path, named in said.items() if named and major not in named
-        ]  # fmt: skip
+    def _contradictions(self) -> Iterator[str]:
+        """Yield where a document names another major version of the Go module than its manifest."""
+        module, major = next(iter(_MAJOR.findall(self.tree.text("go.mod"))), ("", ""))
+        for path in (*self.guides, *filter(None, [self.readme])) if module else ():
+            said = re.findall(rf"{re.escape(module)}/v(\d+)", self.tree.text(path))
+            if said and major not in said:
+                names = f"`{path}` names `{module}/v{said[0]}`, but `go.mod` says `{module}/v{major}`"
+                yield f"{names}: the document is outdated."
 
     def _first_files(self, entrypoints: list[dict[str, str]]) -> list[str]:
         """Return what to read first: the guides, the entry points, and the weightiest sources of the main package."""
@@ -271,28 +269,14 @@ class _Repository:
         # A program beside the main one is none to begin with.
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries
         found = Counter(map(language_of, own))
-        work = [path for path in own if found[language_of(path)] * _FEW >= len(own)]
-        work = [path for path in work if self.weight[path].value >= _LITTLE * self.weight[work[0]].value]
-        named = [path for path in work if stem_of(path).lower() == self.name.lower().rpartition("/")[2]]
-        paths = [
-            *self.guides,
-            *entries[:2],
-            *[path for path in work if path not in entries][: _MOST_OWN - len(entries[:2])],
+        least = _LITTLE * self.weight[own[0]].value if own else 0
+        work = [
+            path for path in own if found[language_of(path)] * _FEW >= len(own) and self.weight[path].value >= least
         ]
-        paths += [*named[:1], *([] if own else filter(is_document, tree.files))]
+        named = [path for path in work if stem_of(path).lower() == self.name.lower().rpartition("/")[2]]
+        paths = [*self.guides, *entries[:2], *(path for path in work if path not in entries[:2])]
+        paths = [*paths[: len(self.guides) + _MOST_OWN], *named[:1], *([] if own else filter(is_document, tree.files))]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]
-
-    def _why_first(self, path: str) -> str:
-        """Return what is certain of a file that says nothing of itself: how many use it, how often it changed; "" where
-        neither is much.
-        """
-        users, _, changes = self.weight.get(path, (0, 0, 0))
-        often = sorted((one.changes for one in self.weight.values()), reverse=True)[:_MOST_OWN]
-        place = often.index(changes) if changes and changes in often else _MOST_OWN
-        said = [f"{users} files use what it declares"] if users >= _FEW else []
-        said += ["changes most often of all sources"] if place == 0 else []
-        said += [f"one of the {_MOST_OWN} sources that change most often"] if 0 < place < _MOST_OWN else []
-        return ended(capital("; ".join(said))) if said else ""
 
     def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:
         """Return the section `currentFocus`: nothing in it changes with each commit."""

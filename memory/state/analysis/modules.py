@@ -17,7 +17,7 @@ from .declarations import about, header
 from .documents import capital, ended, first_sentence, is_said, listed, opening_of, plain, sayings, sections_of
 from .manifests import Package, Project, main_package
 from .tree import DATA, SOURCE_FOLDERS, Tree, is_aside, is_test, language_of, stem_of
-from .uses import Weight
+from .uses import Weight, reason
 
 MOST_MODULES, MOST_AREAS = 12, 12
 _MAIN_PART, _NAMED_PART = 0.8, 0.4
@@ -61,7 +61,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
         folders += [one for one in _folders(tree, folder, folders) if one not in folders]
     files = [path for path in weight if path.rpartition("/")[0] == source and path not in first]
     files = [path for path in files if path.rpartition("/")[2] not in _HEADS]
-    parts, told = Parts([], []), summary
+    parts, told, entries = Parts([], []), summary, main.entries if main is not None else {}
     for path in dict.fromkeys(filter(None, [*folders, *first, *files])):
         package, is_file = packages.get(path), tree.has(path)
         said = _said_of(tree, path, package, said_of) if path in weight or not is_file else ""
@@ -70,6 +70,7 @@ def parts_of(tree: Tree, projects: list[Project], summary: str, first: list[str]
             whole = packages.keys() - {path} and all(is_in(one, [path]) for one in packages)
             said = "The main package" if package is not None and package is main and not whole else ""
         told += f" {said}"
+        said = said or (reason(weight, path) if path in first and path not in entries else "")
         alike = sum(is_said(said, one["responsibility"]) for one in parts.modules if is_file)
         told_files = sum(one["path"] in files for one in parts.modules)
         most = _PACKAGES if package is not None and inner else MOST_MODULES

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from memory.base.git import most_changed
 
 from .declarations import declared_in
+from .documents import capital, ended
 from .tree import Tree, is_test, language_of
 
-_MOST_FILES = 3000
+_MOST_FILES, _MANY, _OFTEN = 3000, 4, 5
 _WORD = re.compile(r"[A-Za-z_]\w{3,60}")
 _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"\".*?\"\"\"", re.DOTALL | re.MULTILINE)
 """Comments on lines of their own, and docstrings: what they contain is no use."""
@@ -67,3 +68,14 @@ def weights(tree: Tree) -> dict[str, Weight]:
     own = [path for path in sources if not (_OLD.search(path) or _GONE.search(tree.text(path)[:600]))]
     found = {path: Weight(len(users[path]), decides[path], changes[path]) for path in own}
     return dict(sorted(found.items(), key=lambda one: (-one[1].value, one[0])))
+
+
+def reason(weight: dict[str, Weight], path: str) -> str:
+    """Return why to read a file that says nothing of itself: many files use it, or it changes often; "" for neither."""
+    users, changes = (weight[path].users, weight[path].changes) if path in weight else (0, 0)
+    often = sorted((one.changes for one in weight.values()), reverse=True)[:_OFTEN]
+    said = [f"{users} files use what it declares"] if users >= _MANY else []
+    if changes and changes in often:
+        of_several = "one of the sources that change most often"
+        said.append("changes most often of all sources" if changes == often[0] else of_several)
+    return ended(capital("; ".join(said))) if said else ""
