@@ -79,7 +79,7 @@ _MARKER = re.compile(
 )
 _PURPOSES = {
     "project-map": "what the project is made of, and which files to read first",
-    "current-focus": "what is known of the work under way, and the commands that validate it",
+    "current-focus": "what is known of the work under way",
     "gotchas": "traps, their causes and the correct paths; read it before a change",
     "next-steps": "what to do next, why, and where to begin",
 }
@@ -119,19 +119,11 @@ and AI agents know about a project. Change the state, not them: the next refresh
 
 ## Where it comes from
 
-- `.agent-memory/state.json`: the state of the project
-- `.agent-memory/history/events.jsonl`: what happened, and what sessions with agents brought
-- `.agent-memory/history/checkpoints/`: the state after each change
-- `.agent-memory/archive/`, once `memdeck state prune` has made it: what is too old for either
-- {entry}: where contributors are sent here
-
-## Refresh
+`.agent-memory/` has the state, its history, and an archive of what is too old for either. {entry} sends people here.
 
 - `memdeck state update`: look at the repository anew
-- `memdeck state sync --all`: import sessions with agents
-- `memdeck state recall`: take what is new into the state
+- `memdeck state sync --all`, then `memdeck state recall`: take in what sessions with agents brought
 - `memdeck state query QUESTION`: ask the state and its history
-- `memdeck state validate`: check all of it
 """
 
 
@@ -189,9 +181,9 @@ def has_focus(bundle: Bundle) -> bool:
 
 def _readme(bundle: Bundle) -> list[str]:
     project = bundle["project"]
-    names = {key: inline(project[key]) for key in ("name", "summary")}
     told = (name for name in _PURPOSES if bundle[KEYS[name]] and (name != "current-focus" or has_focus(bundle)))
     order = (f"{number}. [{name}.md]({name}.md): {_PURPOSES[name]}" for number, name in enumerate(told, 1))
+    names = {key: inline(project[key]) for key in ("name", "summary")}
     more = {"order": "\n".join(order), "markers": MARKERS, "entry": code(project["recommendedEntryFile"])}
     return _README.format_map(names | more).split("\n")
 
@@ -237,11 +229,11 @@ def _line(path: str, text: str) -> str:
 
 def _commands(bundle: Bundle) -> list[str]:
     """Return the validation commands, each with its source or its purpose."""
-    lines = []
-    for one in bundle["validationCommands"]:
-        why = one["purpose"].partition("; ")[2] or one["purpose"]
-        lines.append(f"{inline(one['label'])}: {code(' '.join(one['command']))} ({inline(why.rstrip('.'))}).")
-    return lines
+    return [
+        f"{inline(one['label'])}: {code(' '.join(one['command']))}"
+        f" ({inline((one['purpose'].partition('; ')[2] or one['purpose']).rstrip('.'))})."
+        for one in bundle["validationCommands"]
+    ]
 
 
 def _current_focus(bundle: Bundle) -> list[str]:
@@ -255,7 +247,6 @@ def _current_focus(bundle: Bundle) -> list[str]:
     return [
         "# Current focus", "", inline(focus["summary"]), "", *_section("", changes), *_section("Current state", state),
         *_section("Known risks", map(inline, focus["knownRisks"])),
-        *_section("Validation commands", _commands(bundle)),
         *_section("Validation snapshot", [*([inline(run)] if snapshot["validatedAt"] else []), *results]),
         *_section("Suggested next actions", map(inline, focus["suggestedNextActions"])),
     ]  # fmt: skip
