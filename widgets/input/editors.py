@@ -247,19 +247,6 @@ class Choice(Drawing, Widget, can_focus=True):
                     event.prevent_default()
                     return
 
-    @property
-    def letters(self) -> tuple[str, ...]:
-        """The letters that each choose one option; none where two options begin with the same letter."""
-        firsts = [option[:1].casefold() for option in self.options if option]
-        return tuple(firsts) if len(set(firsts)) == len(firsts) and all(map(str.isalnum, firsts)) else ()
-
-    def _arrows(self) -> str:
-        return "/".join(map(name_of_keys(self.app), ("left", "right")))
-
-    def _hint(self) -> str:
-        """Which keys choose."""
-        return " or ".join(filter(None, (self._arrows(), " ".join(self.letters))))
-
     def _placed(self) -> list[tuple[int, str, str]]:
         """The options as first cell, label and option, the chosen one in brackets; it alone if not all fit."""
 
@@ -294,9 +281,9 @@ class Choice(Drawing, Widget, can_focus=True):
             states = ("choice--chosen",) if option == self.chosen else ()
             parts += [self.draw((), x - used), self.draw((Piece(label),), cell_width(label), *states)]
             used = x + cell_width(label)
-        hint = self._hint() if self.has_focus else ""
+        hint = "/".join(map(name_of_keys(self.app), ("left", "right"))) if self.has_focus else ""
         if len(placed) < len(self.options):
-            hint = f"{self.options.index(self.chosen) + 1} of {len(self.options)} {self._arrows() if hint else ''}"
+            hint = f"{self.options.index(self.chosen) + 1} of {len(self.options)} {hint}"
         if used + 3 + cell_width(hint) <= width:
             parts.append(self.draw((Piece(f"   {hint}", "muted"),), cell_width(hint) + 3))
         return Strip.join(parts).adjust_cell_length(width, self.rich_style)

@@ -232,8 +232,13 @@ class RecordPane(Pane):
             ),
             "when": Piece(item.when[:8] if moment is None else short_moment(moment, self.now, self.zone), "muted"),
         }
-        columns = item.columns or usual_columns(bool(item.when))
+        columns = self.columns(item, width) or usual_columns(bool(item.when))
         return line(" " * indent, columns.line(max(0, width - indent), {**cells, **self.cells(item)}))
+
+    def columns(self, item: Any, width: int) -> Columns | None:  # noqa: ARG002
+        """Return the columns of a record in `width` cells; None: the usual ones."""
+        found: Columns | None = item.columns
+        return found
 
     def cells(self, item: Any) -> Mapping[str, Content]:
         """Return the cells of the columns of a record."""

@@ -60,6 +60,8 @@ ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
 TASK_ROW = Columns(WHEN, Column("priority", 6, importance=1), Column("title", minimum=36), gap=2)
 MORE_ROW = Columns(Column("title"))
 """The columns of a row, of a task, which has a priority, and of the row that says how many more there are."""
+NARROW, NARROW_ROW = 44, Columns(Column("title", minimum=12), Column("when", 12, "right"))
+"""In fewer cells than that the title comes first."""
 
 RUN_PLACES = {
     "heartbeat": ("config.md", "expression"),
@@ -121,6 +123,10 @@ class BriefPane(RecordPane):
         self._opened: set[str] = set()
 
     # Display
+
+    def columns(self, item: Record, width: int) -> Columns | None:
+        """Return the columns of a row, with the title first where there is little room."""
+        return NARROW_ROW if width < NARROW and item.columns is not MORE_ROW else item.columns
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield the groups that are not empty, those that need attention first, each with its first rows."""
