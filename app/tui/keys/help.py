@@ -275,16 +275,15 @@ class CommandScreen(Finder, Dialog, ModalScreen["str | None"]):
 
     def _draw(self, key: Hashable, width: int) -> Line:
         row = self._rows[key]
-        keys = Piece(row.keys, "muted" if row.why else "accent")
-        left = line(pad_line(line(keys), KEYS), " ", Piece(row.words, "muted" if row.why else "plain"))
-        if width < KEYS + NAMES + 20 and row.group:
-            # The help explains; a menu of commands names them.
-            keys = keys if row.id or row.keys else Piece(row.words, "accent")
-            return line(
-                pad_line(line(keys), KEYS), " ", Piece(row.why or row.sentence, "muted" if row.why else "plain")
-            )
+        left = line(
+            pad_line(line(Piece(row.keys, "muted" if row.why else "accent")), KEYS),
+            " ",
+            Piece(row.words, "muted" if row.why else "plain"),
+        )
         if width < KEYS + NAMES + 20:
-            return left
+            is_word = not row.keys and not row.id
+            left = pad_line(line(Piece(row.words, "accent")), KEYS) if is_word else left
+            return line(left, Piece(f"  {row.sentence if is_word else row.why}", "plain" if is_word else "muted"))
         names = self._names if width >= ROOMY else NAMES
         return line(pad_line(left, KEYS + names), " ", Piece(row.why or row.sentence, "muted"))
 
