@@ -18,9 +18,8 @@ from memory.files.fields.dress import (
     PlainFile,
     plain_bullets,
     unread_entries,
-    unread_lines_of,
-    unread_rows,
     unread_section,
+    unread_text,
 )
 from memory.files.refs import FileView, Item, identity_hex
 
@@ -196,13 +195,13 @@ def plain_contacts(document: Document) -> PlainFile:
                 body, found = plain_bullets(section.body)
                 with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
                     new = new.with_section(index, section.with_body(body))
-                found += (*unread_lines_of(section.body, "write a person as `- **Name** (Role): text`"),)
+                found += (*unread_text(section.body, "write a person as `- **Name** (Role): text`"),)
             else:
                 columns = ", ".join(declared.columns.values())
                 tables = [table for _, table in tables_of(document, index, kind)]
                 rows = {line for table in tables for line in range(table.line, table.line + len(table.rows) + 2)}
                 advice = f"a {kind} is a row of a table with the columns {columns}"
-                found = (*unread_rows(section.body, rows, advice),)
+                found = (*unread_text(section.body, advice, rows),)
             findings += [one.moved(document.line_of(index) + 1) for one in found]
     return PlainFile(new, (*findings, *_others(document, known)))
 

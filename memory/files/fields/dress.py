@@ -74,6 +74,7 @@ _NAMED = r"(?P<key>[^\W\d_][\w-]*(?: [^\W\d_]+){%d})(?!\w)(?P<sign>[^\w\n]*(?:is
 _INLINE = rf"(?:[|;,·]|{_SPACE}{{2}}){_SPACE}*{_EMPHASIS}{_KEY}{_EMPHASIS}[:：]"
 _TAGGED = r"(?:^|[\s(\[])(?:@(?P<key>[a-z]+)\([^)]*\)|[📅⏳🛫]\s*[0-9]{4}-)"
 _TOLD_HEADING = r"(?i)#{4,6}[ \t]+\[(?:HIGH|NORMAL|LOW)\]|[ \t]{1,3}#{1,3}[ \t]"
+_NO_ENTRY = "it is part of the entry above; the heading of an entry is `### ` at the start of a line"
 
 
 def plain_body(body: str, schema: Schema, nodes: Sequence[Field] | None = None) -> Plain:
@@ -85,7 +86,7 @@ def plain_body(body: str, schema: Schema, nodes: Sequence[Field] | None = None) 
     nodes = read_fields(body).nodes if nodes is None else nodes
     if not _may_differ(body, nodes, schema):
         return Plain(body)
-    return _Reader(nodes, split_lines(body), hidden_lines(body), schema).read()
+    return _Reader(body, nodes, schema).read()
 
 
 def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding, ...]]:
@@ -105,7 +106,7 @@ def without_twins(entry: Entry, key: str, schema: Schema) -> Entry:
     body, nodes = entry.body, entry.fields.nodes
     dropped: set[int] = set()
     if _may_differ(body, nodes, schema):
-        reader = _Reader(nodes, split_lines(body), hidden_lines(body), schema)
+        reader = _Reader(body, nodes, schema)
         reader.read()
         dropped.update(line for line, twin in reader.twins.items() if twin == key)
     for node in [node for node in nodes if node.key == key][1:]:
@@ -131,128 +132,108 @@ def _may_differ(body: str, nodes: Sequence[Field], schema: Schema) -> bool:
 
 
 class _Reader:
-    """One pass over the lines of a body."""
+    """One pass over the lines of a body; `twins` are the lines that mean a key which another one has."""
 
-    def __init__(
-        self, nodes: Sequence[Field], lines: Sequence[tuple[str, str]], hidden: Sequence[bool], schema: Schema
-    ) -> None:
+    def __init__(self, body: str, nodes: Sequence[Field], schema: Schema) -> None:
         self.schema = schema
-        self.lines = list(lines)
-        self.hidden = hidden
-        self.fields = {node.line: node for node in nodes}
+        self.level: Level = "warning" if schema.understood else "error"
+        self.lines = split_lines(body)
+        self.hidden = hidden_lines(body)
+        self.keys = {node.line: node.key for node in nodes}
         self.further = {
             line: node.key for node in nodes for line in range(node.line + 1, node.line + 1 + count_lines(node.value))
         }
-        self.lines_of: dict[str, int] = {}
-        for node in nodes:
-            if node.key in schema.keys:
-                self.lines_of.setdefault(node.key, node.line)
+        self.lines_of = {node.key: node.line for node in reversed(nodes) if node.key in schema.keys}
         self.findings: list[LineFinding] = []
         self.twins: dict[int, str] = {}
         self.heading: int | None = None
 
     def read(self) -> Plain:
-        leading = True
+        only_fields = True
         for number, (text, _) in enumerate(self.lines):
             if number in self.further:
                 self.nested(number, text)
             elif self.hidden[number]:
-                leading = False
+                only_fields = False
                 self.fenced(number, text)
             elif text.strip():
-                leading = self.line(number, text, leading)
+                only_fields = self.is_field(number, text, only_fields) and only_fields
         return Plain("".join([text + end for text, end in self.lines]), tuple(self.findings))
 
-    def line(self, number: int, text: str, leading: bool) -> bool:
-        """Read one line; return whether only fields were read so far."""
-        node = self.fields.get(number)
-        if node is not None and node.key in self.schema.keys:
+    def is_field(self, number: int, text: str, only_fields: bool) -> bool:
+        """Read one line; a field without a bullet is one above all text, where `only_fields` were read so far."""
+        plain = self.keys.get(number)
+        if plain in self.schema.keys:
             self.below_heading()
-            return leading
+            return True
         if text.startswith("####"):
             self.heading = number
         dressed = regex(_DRESSED).fullmatch(text)
         key = self.schema.meaning(dressed["key"]) if dressed else None
-        if node is not None and key is None:
-            return leading
-        if dressed is None or key is None:
-            self.likely(number, text)
-            return False
-        if not dressed["bullet"] and not leading:
+        if plain is not None and key is None:
+            return True
+        if dressed is None or key is None or not (dressed["bullet"] or only_fields):
             self.likely(number, text)
             return False
         self.below_heading()
         value = dressed["value"].strip()
-        inline = regex(_INLINE).search(value)
+        other = regex(_INLINE).search(value)
         if key in self.lines_of:
             above = "above" if self.lines_of[key] < number else "below"
             self.twins[number] = key
-            level: Level = "warning" if self.schema.understood else "error"
             words = f"the line {above} with `{key}` counts; remove one of the two"
-            self.findings.append(unclear(number, text, words, level))
-        elif inline is not None and self.schema.meaning(inline["key"]):
-            self.unread(
-                number, "it holds several fields; write each into a line of its own, such as `- due: 2026-12-01`"
-            )
-        elif not value and self.goes_on(number):
-            self.unread(number, "write the value after the colon, on the same line")
+            self.findings.append(unclear(number, text, words, self.level))
+        elif (other and self.schema.meaning(other["key"])) or not (value or self.ends(number)):
+            self.tell(number, key)
         elif not self.schema.understood:
-            self.unread(number, f"write it as `- {key}: {value[:60]}`", "error")
+            self.tell(number, key, value[:60])
         else:
             self.lines_of[key] = number
             plain = f"- {key}: {value}".rstrip()
             self.lines[number] = (plain, self.lines[number][1])
             self.findings.append(read_as(number, text, plain))
-        return leading
+        return True
 
-    def goes_on(self, number: int) -> bool:
-        """Return whether a line is followed by one that is no field: the value of a field, in another form."""
+    def ends(self, number: int) -> bool:
+        """Return whether no text follows a line that could be the value of its field, in another form."""
         following = self.lines[number + 1][0] if number + 1 < len(self.lines) else ""
-        return bool(following.strip()) and number + 1 not in self.fields
+        return not following.strip() or number + 1 in self.keys
 
     def below_heading(self) -> None:
         """Tell a heading of a deeper level above a field, which is one of the whole entry."""
         if self.heading is not None:
-            self.unread(self.heading, "the fields below are those of the entry above; an entry has a heading `### `")
+            self.findings.append(unread(self.heading, self.lines[self.heading][0], _NO_ENTRY))
             self.heading = None
 
     def likely(self, number: int, text: str) -> None:
-        """Tell a line that names a field in a form that could mean two things."""
+        """Tell a line that looks like a field or an entry, in a form that could mean two things."""
         if regex(_TOLD_HEADING).match(text):
             self.heading = None
-            self.unread(number, "it is part of the entry above; a heading of an entry is `### ` at the start of a line")
-            return
-        tagged = regex(_TAGGED).search(text)
-        if tagged is not None and (tagged["key"] is None or self.schema.meaning(tagged["key"])):
-            self.unread(number, "write it as a line such as `- due: 2026-12-01`")
-            return
-        if (found := likely_field(text, self.schema)) is not None:
-            level: Level = "warning" if self.schema.understood else "error"
-            self.unread(number, f"a field is a line such as `- {found[0]}: …`", level)
+            self.findings.append(unread(number, text, _NO_ENTRY))
+        elif found := likely_field(text, self.schema):
+            self.tell(number, found[0])
 
     def nested(self, number: int, text: str) -> None:
         """Tell a further line of a value that looks like a field of its own."""
-        found = regex(_DRESSED).fullmatch(text)
-        if found is None or not (found["bullet"] or not self.schema.understood):
-            return
-        key, owner = self.schema.meaning(found["key"]), self.further[number]
-        counts = owner in self.schema.keys or not self.schema.understood
-        if key is not None and key != owner and counts:
-            level: Level = "warning" if self.schema.understood else "error"
-            self.unread(number, f"it is part of the value of {owner!r}; move it to the start of the line", level)
+        found, owner = regex(_DRESSED).fullmatch(text), self.further[number]
+        key = self.schema.meaning(found["key"]) if found else None
+        if found and key not in (None, owner):
+            if not self.schema.understood or (found["bullet"] and owner in self.schema.keys):
+                self.tell(number, str(key))
 
     def fenced(self, number: int, text: str) -> None:
         """Tell a field in a code fence: the first one, where the entry has no field outside of it.
 
-        Where fields in other forms are never read, each is told that the entry does not have outside.
+        Where fields in other forms are never read, the first is told that the entry does not have outside.
         """
         found = likely_field(text, self.schema)
         known = self.lines_of if self.schema.understood else found is not None and found[0] in self.lines_of
         if found is not None and not known and not any(one.code == UNREAD for one in self.findings):
-            self.unread(number, "it is in a code fence or HTML; remove the fence so that the fields are read")
+            self.tell(number, found[0], level="warning")
 
-    def unread(self, number: int, help: str, level: Level = "warning") -> None:  # noqa: A002
-        self.findings.append(unread(number, self.lines[number][0], help, level))
+    def tell(self, number: int, key: str, value: str = "…", level: Level | None = None) -> None:
+        advice = f"write it as one line, `- {key}: {value}`, at its start and outside of code"
+        self.findings.append(unread(number, self.lines[number][0], advice, level or self.level))
 
 
 def likely_field(text: str, schema: Schema) -> tuple[str, str] | None:
@@ -261,6 +242,10 @@ def likely_field(text: str, schema: Schema) -> tuple[str, str] | None:
     A colon, an equals sign or a bar behind the key says that it is one. Behind other signs, or none, its value must be
     one that the field accepts. The keys of free texts begin ordinary sentences, and count as none.
     """
+    if tagged := regex(_TAGGED).search(text):
+        key = schema.meaning(tagged["key"] or "due")
+        if key is not None:
+            return key, ""
     plain = regex(_IN_FRONT).sub("", regex(r"</?\w+>").sub("", text), count=1)
     for words in (3, 2, 1, 0):
         found = regex(_NAMED % words).fullmatch(plain)
@@ -365,6 +350,18 @@ class PlainSection(NamedTuple, Generic[N]):
     title: str
     items: tuple[Item, ...] = ()
     findings: tuple[LineFinding, ...] = ()
+
+
+def entry_section(section: Section, name: N | None, schema: Schema, advice: str) -> PlainSection[N]:
+    """Return a section whose entries have fields; what looks like one above its first is told, with the advice."""
+    found = (*heading_findings(section, schema), *(unread_list(section, advice) if section.level == 2 else ()))
+    return PlainSection(name, section.title, (), found)
+
+
+def listed_entry(heading: str, below: Sequence[str], newline: str) -> Entry:
+    """Return the entry that an item of a list is read as: its heading and the lines below it."""
+    lines = [f"### {heading.strip()}", *(line.rstrip("\r") for line in below)]
+    return Entry(encode(newline.join(lines).rstrip() + newline))
 
 
 def with_items(document: Document, index: int, items: Sequence[Item], title: str | None = None) -> Document:
@@ -540,31 +537,26 @@ def is_fence(text: str) -> bool:
     return text.startswith(("```", "~~~"))
 
 
-def unread_lines_of(body: str, advice: str) -> Iterator[LineFinding]:
-    """Yield the paragraphs, tables and code fences of a body that are in no list; remarks and HTML are prose."""
+def unread_text(body: str, advice: str, taken: Container[int] | None = None) -> Iterator[LineFinding]:
+    """Yield the paragraphs, tables and code fences of a body that are in no list; remarks and HTML are prose.
+
+    `taken` are the lines that are read, where those are not the items of lists.
+    """
     lead = Lead(body)
-    items = lead.items(lambda line: regex(_LIST_ITEM).fullmatch(line), lambda line, _: line[0] in " \t")
-    return lead.loose(lines_of(items), lambda text: None if is_remark(text) else advice)
-
-
-def unread_rows(body: str, taken: Container[int], advice: str) -> Iterator[LineFinding]:
-    """Yield what is in no line of the tables that are `taken`: list items, paragraphs, code fences, other tables."""
-
-    def advise(text: str) -> str | None:
-        if "|" in text:
-            return f"{advice}, below a row of dashes, and in no fence"
-        return None if is_remark(text) else advice
-
-    return Lead(body).loose(taken, advise)
+    if taken is None:
+        taken = lines_of(lead.items(regex(_LIST_ITEM).fullmatch, lambda line, _: line[0] in " \t"))
+    return lead.loose(taken, lambda text: None if is_remark(text) else advice)
 
 
 def unread_list(section: Section, advice: str) -> Iterator[LineFinding]:
     """Yield the items of lists, tables and code fences above the first entry of a section; texts are prose."""
+    found = Lead(section.body).loose((), lambda text: advice if is_listed(text) else None)
+    return (one.moved(1 if section.heading else 0) for one in found)
 
-    def advise(text: str) -> str | None:
-        return advice if regex(_ANY_ITEM).fullmatch(text) or "|" in text or is_fence(text) else None
 
-    yield from (one.moved(1 if section.heading else 0) for one in Lead(section.body).loose((), advise))
+def is_listed(text: str) -> bool:
+    """Return whether a line is an item of a list, a row of a table, or opens a code fence."""
+    return regex(_ANY_ITEM).fullmatch(text) is not None or "|" in text or is_fence(text)
 
 
 def is_remark(text: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from memory.base.time_words import SHORT_MONTHS
 from memory.base.values import folded
-from memory.document.lines import encode, hidden_lines, split_lines
+from memory.document.lines import hidden_lines, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
@@ -27,8 +27,8 @@ from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
     PlainSection,
-    is_fence,
     lines_of,
+    listed_entry,
     plain_file,
     read_as,
     regex,
@@ -115,7 +115,7 @@ def plain_day(section: Section) -> PlainSection[str]:
     if instant is not None:
         heading = plain_heading(f"{instant['time']} — {instant['rest']}".rstrip(" —"))
         below = lead.strip("\r\n").split("\n")
-        item = Item(0, 1 + len(split_lines(lead)), _entry(heading, below, section.newline))
+        item = Item(0, 1 + len(split_lines(lead)), listed_entry(heading, below, section.newline))
         found = read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}")
         return PlainSection(instant["date"], instant["date"], (item,), (found,))
     if day is None and section.level == 2:
@@ -151,9 +151,9 @@ def _dressed_day(title: str) -> str | None:
     return None
 
 
-def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[LineFinding]]:
+def _items(body: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[LineFinding]]:
     """Return the entries made of the lists and deeper headings below a day, and what was found there."""
-    text = Lead(lead)
+    lead = Lead(body)
 
     def begins(line: str) -> re.Match[str] | None:
         return regex(_ITEM).fullmatch(line) or regex(_DEEPER).fullmatch(line)
@@ -161,30 +161,22 @@ def _items(lead: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[Li
     def belongs(line: str, first: re.Match[str]) -> bool:
         return regex(_DEEPER).fullmatch(line) is None if first[0].startswith("#") else line[0] in " \t"
 
-    runs = text.items(begins, belongs)
-    items = []
-    found = list(text.loose(lines_of(runs), _loose))
+    runs = lead.items(begins, belongs)
+    items, found = [], [*lead.loose(lines_of(runs), _loose)]
     for number, stop, first in runs:
-        below = text.lines[number + 1 : stop]
+        below = lead.lines[number + 1 : stop]
         deeper = first[0].startswith("#")
         indent = 0 if deeper else min((len(one) - len(one.lstrip()) for one in below if one.strip()), default=0)
-        entry = _entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
+        entry = listed_entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
         items.append(Item(top + number, top + stop, entry))
         found.append(read_as(number, first[0], f"### {entry.title}"))
     return tuple(items), sorted(found)
 
 
 def _loose(text: str) -> str | None:
+    """Return how an entry is written, for a line below a day; None: it is prose."""
     prose = re.fullmatch(r"[-*_= \t]+|>.*|<.*|[*_(].*[*_)]", text)
-    if is_fence(text):
-        return "take the code fence away, and write an entry as `### HH:MM — title` with its lines below"
-    return None if prose else "write an entry as `### HH:MM — title` with its lines below"
-
-
-def _entry(heading: str, below: list[str], newline: str) -> Entry:
-    while below and not below[-1].strip():
-        below = below[:-1]
-    return Entry(encode(newline.join([f"### {heading}", *(one.rstrip("\r") for one in below)]) + newline))
+    return None if prose else "write an entry as `### HH:MM — title` with its lines below, in no code fence"
 
 
 def plain_entry(entry: Entry) -> Entry:

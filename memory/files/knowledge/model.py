@@ -12,7 +12,7 @@ from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import read_bullets
 from memory.errors import UsageError
-from memory.files.fields.dress import Plain, PlainFile, plain_bullets, regex, unread_lines_of
+from memory.files.fields.dress import Plain, PlainFile, plain_bullets, regex, unread_text
 from memory.files.refs import FileView, Item, identity_hex
 
 FILE = "knowledge.md"
@@ -120,6 +120,6 @@ def plain_knowledge(document: Document) -> PlainFile:
         with suppress(UsageError):  # What is written plainly would close a block that hides a heading.
             new = new.with_block(index, number, block.with_body(body))
         if number is not None or document.section(index).level == 2:
-            found += (*unread_lines_of(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
+            found += (*unread_text(block.body, "knowledge is a list; write it as a line that begins with `- `"),)
         findings += [one.moved(first) for one in found]
     return PlainFile(new, tuple(findings))

@@ -17,11 +17,10 @@ from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
     PlainSection,
-    heading_findings,
+    entry_section,
     plain_entry,
     plain_file,
     unread_entries,
-    unread_list,
 )
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
 from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
@@ -205,9 +204,7 @@ class Monitors(FileView[Monitor]):
 def plain_section(section: Section) -> PlainSection[str]:
     """Return a section of monitors.md in the plain form."""
     name = SECTION if section.level == 2 and section.name == SECTION.casefold() else None
-    found = [*heading_findings(section, SCHEMA)]
-    found += unread_list(section, "a monitor is `### name` with its fields below") if section.level == 2 else ()
-    return PlainSection(name, section.title, (), tuple(found))
+    return entry_section(section, name, SCHEMA, "a monitor is `### name` with its fields below")
 
 
 def plain_monitors(document: Document) -> PlainFile:

@@ -18,12 +18,11 @@ from memory.files.fields.dress import (
     LineFinding,
     PlainFile,
     PlainSection,
-    heading_findings,
+    entry_section,
     plain_entry,
     plain_file,
     regex,
     unread,
-    unread_list,
     visible_lines,
 )
 from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
@@ -299,9 +298,7 @@ def section_of(section: Section) -> PlanSection | None:
 
 def plain_section(section: Section) -> PlainSection[PlanSection]:
     """Return a section of orchestration.md in the plain form."""
-    name, found = section_of(section), [*heading_findings(section, SCHEMA)]
-    found += unread_list(section, "a plan is `### title` with its fields below") if name or section.level == 2 else ()
-    return PlainSection(name, section.title, (), tuple(found))
+    return entry_section(section, section_of(section), SCHEMA, "a plan is `### title` with its fields below")
 
 
 def plain_plans(document: Document) -> PlainFile:

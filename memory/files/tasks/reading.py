@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from memory.base.clock import format_exact, read_moment
 from memory.base.cron import BadCron, check_cron, next_runs
 from memory.base.values import ABSENT, is_absent, split_remark
-from memory.document.lines import encode, read_fields, split_lines
+from memory.document.lines import read_fields, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section, field_line
 from memory.errors import UsageError
@@ -23,8 +23,9 @@ from memory.files.fields.dress import (
     PlainFile,
     PlainSection,
     heading_findings,
-    is_fence,
+    is_listed,
     lines_of,
+    listed_entry,
     plain_body,
     plain_file,
     plain_name,
@@ -240,14 +241,17 @@ _DATE_IN_TITLE = (
     r"|deadline[:：]|[📅⏳🛫✅➕][ \t]*[0-9]{4}-|\[due::"
 )
 _DATES = "[-@]|[dD]ue|eadline"
+"""What a title has in it that may have a date."""
 _BOLD_TITLE = r"\*\*[^*]*[^*:：.!?]\*\*[ \t]*(?:[(（].*|[-–—|].*)?"
 """A paragraph that is a title in bold, with a remark behind it."""
-"""What a title has in it that may have a date."""
 _ITEM = r"(?:[-*+•]|[0-9]{1,3}[.)])[ \t\u00a0]+\[(?P<mark>[ xX]?)\][ \t\u00a0]+(?P<title>\S.*)"
 _DEEPER = r"#{4,6}[ \t]+(?P<title>\S.*?)[ \t]*#*"
 _ANY_ITEM = r"(?:[-*+•‣]|[0-9]{1,3}[.)])[ \t\u00a0]+(?P<title>\S.*)"
 _EMPTY = r"(?i)[-*+ \t_(\[]*(?:none|nothing|no (?:\w+ )*tasks?|empty|n/?a|nil|-+|tbd)\b[^\w]*(?:\w+ ?){0,4}[-*_.)\]]*"
 _PROSE = r".*[.:!?…)。：_]|(?<!\*)\*(?!\*).*[^*]\*|>.*|\[[^\]]+\]:.*|!?\[.*|([-*_=][ \t]*){3,}|<.*"
+
+_HOW = "write a task as `### [NORMAL] title` with its fields below, or as `- [ ] title`"
+_WHERE = "a task is `### [NORMAL] title` under `## Pending`, `## In Progress` or `## Completed`"
 
 
 class PlainTask(NamedTuple):
@@ -359,23 +363,20 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
 
     Under a heading that is no section of tasks the items of a checklist are tasks; all else is prose.
     """
-    name = section_name(section)
-    title = section.title
+    name, title = section_name(section), section.title
     findings: list[LineFinding] = []
     if name is not None and section.name not in ("pending", "in progress", "in-progress", "completed"):
         remark = re.search(r"\s*\([^()]*\)\s*$", title)
-        plain = _TITLES[name] + (remark[0].rstrip() if remark else "")
-        findings.append(read_as(0, f"## {title}", f"## {plain}"))
-        title = plain
-    if name is None and section.heading and (split_priority(title)[0] or regex(_BOX).match(title)):
-        findings.append(unread(0, f"## {title}", "the heading of a task has three hashes"))
-    if section.level == 1 and plain_name(title, SECTIONS):
-        findings.append(unread(0, f"# {title}", "the heading of a section has two hashes"))
+        title = _TITLES[name] + (remark[0].rstrip() if remark else "")
+        findings.append(read_as(0, f"## {section.title}", f"## {title}"))
+    like_task = name is None and section.heading and (split_priority(title)[0] or regex(_BOX).match(title))
+    if like_task or (section.level == 1 and plain_name(title, SECTIONS)):
+        findings.append(unread(0, f"{'#' * section.level} {title}", _WHERE))
     findings += heading_findings(section, SCHEMA)
     if not section.body.strip():
         return PlainSection(name, title, (), tuple(findings))
     top = 1 if section.heading else 0
-    text = Lead(section.body)
+    lead = Lead(section.body)
 
     def begins(line: str) -> re.Match[str] | None:
         return regex(_ITEM).fullmatch(line) or (regex(_DEEPER).fullmatch(line) if name is not None else None)
@@ -383,19 +384,17 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
     def belongs(line: str, first: re.Match[str]) -> bool:
         return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
 
-    runs = text.items(begins, belongs)
-    advise = _loose if name is not None else _beside_checklist
-    found = [*text.loose(lines_of(runs), advise)] if name is not None or runs else []
+    runs = lead.items(begins, belongs)
+    found = [*lead.loose(lines_of(runs), _loose if name is not None else _unboxed)] if name is not None or runs else []
     items, newline = [], section.newline  # Found once: that takes as long as the section.
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
-        below = [line.strip(" \t") if box is not None else line for line in text.lines[first + 1 : stop]]
-        raw = newline.join([f"### {begin['title'].strip()}", *below]) + newline
-        entry, inside, *_ = plain_task(Entry(encode(raw)))
+        below = [line.strip(" \t") if box is not None else line for line in lead.lines[first + 1 : stop]]
+        entry, inside, *_ = plain_task(listed_entry(begin["title"], below, newline))
         items.append(Item(top + first, top + stop, entry, box))
         if name is not None:
-            found.append(read_as(first, text.lines[first], f"### {entry.title}"))
-            found += _box_findings(first, text.lines[first], box, name)
+            found.append(read_as(first, lead.lines[first], f"### {entry.title}"))
+            found += _box_findings(first, lead.lines[first], box, name)
         found += [one.moved(first) for one in inside if one.line or one.code != READ]
     if name is None and not findings and not items:
         found = _outside(section)
@@ -405,40 +404,27 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
 
 
 def _loose(text: str) -> str | None:
-    """Return what would help where a line above the entries of a section of tasks is no task; None: it is prose."""
+    """Return how a task is written, for a line above the entries of a section of tasks; None: it is prose."""
     if regex(_EMPTY).fullmatch(text.strip()):
         return None
-    item = regex(_ANY_ITEM).fullmatch(text)
-    if item is not None:
-        return f"write a task as `### [NORMAL] {item['title'][:40]}` or as `- [ ] {item['title'][:40]}`"
-    if is_fence(text):
-        return "take the code fence away, and write each task as `### [NORMAL] title` with its fields below"
-    if "|" in text:
-        return "a table holds no tasks; write each as `### [NORMAL] title` with its fields below"
-    if not regex(_BOLD_TITLE).fullmatch(text) and (text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip())):
-        return None
-    return f"write a task as `### [NORMAL] {text.replace('**', '').strip()[:40]}`"
+    bold = regex(_BOLD_TITLE).fullmatch(text)
+    prose = not bold and (text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip()))
+    return _HOW if is_listed(text) or not prose else None
 
 
-def _beside_checklist(text: str) -> str | None:
-    """Return what would help where an item of a list has no box, but others of its section have one."""
-    item = regex(_ANY_ITEM).fullmatch(text)
-    return None if item is None else f"write it as `- [ ] {item['title'][:40]}`, like the other tasks"
+def _unboxed(text: str) -> str | None:
+    """Return how a task is written, for an item without a box where others of its list have one; None for others."""
+    return _HOW if regex(_ANY_ITEM).fullmatch(text) else None
 
 
 def _outside(section: Section) -> list[LineFinding]:
     """Return the first line that looks like a task or its field under a heading that is no section of tasks."""
-    lead = section.body
-    where = "not a section of tasks; put it under `## Pending`, `## In Progress` or `## Completed`"
-    for number, text in visible_lines(lead):
-        if regex(_DEEPER).fullmatch(text) and not len(section):
-            advice = f"{section.title[:40]!r} is {where}" if section.heading else f"it is in {where}"
-            return [unread(number, text, advice)]
-        body = plain_body(text.strip(), SCHEMA)
-        if body.findings or SCHEMA.keys & set(read_fields(text)):
-            return [unread(number, text, "write a task as `### [NORMAL] title`")]
-    if section.level != 2 and not section.heading:
-        for number, (text, _) in enumerate(split_lines(lead)):
+    for number, text in visible_lines(section.body):
+        deeper = regex(_DEEPER).fullmatch(text) and not len(section)
+        if deeper or plain_body(text.strip(), SCHEMA).findings or SCHEMA.keys & set(read_fields(text)):
+            return [unread(number, text, _WHERE)]
+    if section.level == 0:
+        for number, (text, _) in enumerate(split_lines(section.body)):
             if re.match(r"#{1,3} ", text):
                 return [unread(number, text, "it is in a code fence or HTML; remove the fence")]
     return []
