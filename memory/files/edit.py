@@ -22,7 +22,8 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from . import template_files
 from .fields.dress import PlainSection, items_as_entries, plain_bullets, without_twins
 from .fields.values import Schema
-from .refs import FileView, Item, Place, PlacedEntry, short
+from .find import Lookup
+from .refs import Item, Place, PlacedEntry, short
 from .snapshot import Snapshot
 
 
@@ -190,20 +191,12 @@ class Step(NamedTuple, Generic[W]):
 class Edits(Generic[T, W]):
     """The edits of the items of one file, each of which is written as a `W`: an entry, a bullet, the cells of a row."""
 
-    def __init__(
-        self,
-        file: str,
-        nouns: str,
-        find: Callable[[Snapshot, str], T],
-        view: Callable[[str, Document], FileView[T]],
-        noun: str = "",
-    ) -> None:
-        """Store the file, what several items and (if it is said) one are called, and how they are found and read."""
-        self.file = file
+    def __init__(self, lookup: Lookup[T], nouns: str, noun: str = "") -> None:
+        """Store how items are found, and what several of them and (if it is said) one are called."""
+        self.file = lookup.file
         self.nouns = nouns
         self.noun = noun
-        self._find = find
-        self._view = view
+        self._find = lookup.find
 
     def noun_of(self, item: T) -> str:  # noqa: ARG002
         """Return what an item is called in a summary; empty where its title is enough."""
@@ -252,7 +245,7 @@ class Edits(Generic[T, W]):
         """Return the items of refs, each once and in the order of the file; NotFoundError `<noun>.not_found`."""
         if isinstance(refs, str) or len(refs) == 1:
             return [self._find(snapshot, refs if isinstance(refs, str) else refs[0])]
-        known = {item.ref: item for item in snapshot.readable().view(self.file, self._view)}
+        known = {item.ref: item for item in snapshot.readable().view_of(self.file)}
         wanted = {item.at: item for item in (known.get(ref) or self._find(snapshot, ref) for ref in refs)}
         return [wanted[at] for at in sorted(wanted, key=lambda at: [-1 if one is None else one for one in at])]
 
@@ -276,10 +269,8 @@ class EntryEdits(Edits[E, Entry]):
 
     def __init__(
         self,
-        file: str,
+        lookup: Lookup[E],
         nouns: str,
-        find: Callable[[Snapshot, str], E],
-        view: Callable[[str, Document], FileView[E]],
         noun: str = "",
         *,
         schema: Schema,
@@ -290,7 +281,7 @@ class EntryEdits(Edits[E, Entry]):
         """`setters` change what is no field, by the key of the interface; `plain` tells what a section holds, and
         `titles` are the headings of those that are made, by their names.
         """
-        super().__init__(file, nouns, find, view, noun)
+        super().__init__(lookup, nouns, noun)
         self.schema = schema
         self.setters = setters
         self.titles = titles
@@ -368,7 +359,7 @@ class EntryEdits(Edits[E, Entry]):
         document = items[0].document
         for index, numbers in listed.items():
             document = items_as_entries(document, index, numbers, self._plain)
-        view = self._view(self.file, document)
+        view = type(items[0].of)(self.file, document)
         found = []
         for item in items:
             (index, number), numbers = item.at, listed.get(item.at[0], [])

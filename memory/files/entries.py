@@ -6,10 +6,9 @@ What programs send becomes the values of the operation that adds or edits such a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from memory.base.recurrence import read_recurrence
@@ -109,8 +108,7 @@ class FileEntries:
         snapshot, rest = call.workspace.snapshot(), dict(filter)
         archived = str(rest.get("section", "")).casefold() in ("archived", "all")
         tests = [make(str(rest.pop(key, "")), snapshot, call.now) for key, make in self.tests.items()]
-        pools = (self.lookup.items, *([self.lookup.archive] if archived and self.lookup.archive else ()))
-        for item in chain.from_iterable(pool(snapshot) for pool in pools):
+        for item in (*self.lookup.items(snapshot), *(self.lookup.archive(snapshot) if archived else ())):
             if all(test(item) for test in tests) and passes(record := self._record(item), rest):
                 yield record
 
@@ -430,10 +428,6 @@ def _setting_changes(record: Record, changes: Changes) -> Values:
     return {"key": record.title, "value": text_of("value", value)}
 
 
-def _settings(snapshot: Snapshot) -> Iterable[Any]:
-    return snapshot.config.settings
-
-
 KINDS: dict[str, EntryKind] = {
     "tasks": FileEntries(
         "tasks", tasks, TASKS, task_record, _task, _task_changes,
@@ -459,7 +453,7 @@ KINDS: dict[str, EntryKind] = {
         "monitors", monitors, MONITORS, monitor_record, _monitor, _monitor_changes, grows=_no_more
     ),
     "config": Settings(
-        "config", settings, Lookup("config", "config", _settings), setting_record, _setting, _setting_changes,
+        "config", settings, Lookup("config", "config"), setting_record, _setting, _setting_changes,
         source=lambda _: "", more=("section",),
     ),
 }  # fmt: skip

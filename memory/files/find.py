@@ -7,8 +7,7 @@ error says what happened to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from memory.base.values import folded
@@ -30,90 +29,95 @@ _MAX_CANDIDATES = 20
 
 
 class Lookup(NamedTuple, Generic[E]):
-    """How an entry of one kind is found.
-
-    `kind` is in the refs, `noun` in messages and codes. `items` returns the entries of the file, `archive` those of its
-    archives. `is_open` tells which entry is meant where others have its title too, and `has_id` whether a text is the
-    id that an entry has itself. Without `traced` no outdated ref is looked up in the change log.
-    """
+    """How an entry of one kind is found: `kind` is in the refs and names the file, `noun` is in messages and codes."""
 
     kind: str
     noun: str
-    items: Callable[[Snapshot], Iterable[E]]
-    archive: Callable[[Snapshot], Iterable[E]] | None = None
-    is_open: Callable[[E], bool] = lambda _: False
-    has_id: Callable[[E, str], bool] | None = None
-    traced: bool = True
+
+    @property
+    def file(self) -> str:
+        """The file of the entries."""
+        return f"{self.kind}.md"
+
+    @property
+    def words(self) -> str:
+        """What one entry is called in a sentence."""
+        return {"journal": "journal entry", "archive": "archived entry"}.get(self.noun, self.noun)
+
+    def items(self, snapshot: Snapshot) -> Sequence[E]:
+        """Return the entries of the file, as they are listed."""
+        found: Sequence[E] = snapshot.view_of(self.file).listed()
+        return found
+
+    def archive(self, snapshot: Snapshot) -> list[E]:
+        """Return the entries of the archives of the file."""
+        return [one for view in snapshot.archived(self.kind) for one in view.listed()]
 
     def find(self, snapshot: Snapshot, text: str, *, archived: bool = False) -> E:
         """Return the one entry that a text names; archives are asked if `archived` says so, after the file.
 
-        In a ref, `kind#…` may name a file instead, and then only that file is searched. An exact whole title wins over
-        titles that merely contain it. Where it matches one open entry and others, the open one is meant, and the
-        snapshot gets a remark about it. A ref that fits no entry is looked up in the change log. Raises NotFoundError
-        `<noun>.not_found`, `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and AmbiguousError
-        `<noun>.ambiguous` whose `candidates` hold ref (in its longer form), title, file and line of each match, and
-        whose `choices` hold the same for the user.
+        A ref that fits no entry is looked up in the change log. Raises NotFoundError `<noun>.not_found`,
+        `<noun>.archived`, `<noun>.gone` (removed) or `<noun>.renamed`, and AmbiguousError as `among`.
         """
         name = text.strip()
+        for pool in (self.items, self.archive) if archived else (self.items,):
+            if (found := self.among(snapshot, name, pool(snapshot))) is not None:
+                return found
         scope, digits = read_ref(name) or (None, "")
-        for pool in (self.items, *([self.archive] if archived and self.archive else ())):
-            items: list[Any] = list(pool(snapshot))
-            found = [item for item in items if self.has_id(item, name)] if name and self.has_id else []
-            if len(found) == 1:
-                return found[0]  # type: ignore[no-any-return]
+        if digits and scope in (None, self.kind):
+            return self._by_past(snapshot, name, digits, archived)
+        raise self.not_found(name)
+
+    def among(self, snapshot: Snapshot, name: str, items: Sequence[Any]) -> E | None:
+        """Return the one of some entries that a name means, None where it means none.
+
+        In a ref, `kind#…` may name a file instead, and then only its entries count. An exact whole title wins over
+        titles that merely contain it. Where it matches one open entry and others, the open one is meant, and the
+        snapshot gets a remark about it. Raises AmbiguousError `<noun>.ambiguous` whose `candidates` hold ref (in its
+        longer form), title, file and line of each match, and whose `choices` hold the same for the user.
+        """
+        scope, digits = read_ref(name) or (None, "")
+        found = [item for item in items if name and item.has_id(name)]
+        if len(found) != 1:
             found = []
             if digits:
                 here = (scope, f"{scope}.md")
-                found = self._by_digits(
-                    items if scope in (None, self.kind) else [one for one in items if one.file in here], digits
-                )
+                found = _by_digits([one for one in items if scope in (None, self.kind) or one.file in here], digits)
             if not found and name and scope is None:
                 part = folded(name)
                 found = [item for item in items if item.title == name]
                 found = found or [item for item in items if part in folded(item.title)]
-                open_ones = list(filter(self.is_open, found))
+                open_ones = [item for item in found if item.is_open]
                 if len(open_ones) == 1 < len(found):
                     others = len(found) - 1
                     more = "a completed one has" if others == 1 else f"{others} completed ones have"
                     snapshot.remark(f"{short(name)} means the open one, {open_ones[0].ref}; {more} this title too")
                     found = open_ones
-            if len(found) == 1:
-                return found[0]  # type: ignore[no-any-return]
-            if found:
-                raise _ambiguous(name, self.noun, found)
-        if digits and scope in (None, self.kind):
-            return self._by_past(snapshot, name, digits, archived)
-        raise _not_found(name, self.noun, "has the ref" if scope is not None else "matches")
-
-    def _by_digits(self, items: Iterable[Any], digits: str) -> list[Any]:
-        if len(digits) > SHORT:
-            return [item for item in items if fits(item, digits)]
-        return [item for item in items if item.identity.startswith(digits) and not item.is_run]
+        if len(found) > 1:
+            raise _ambiguous(name, self.noun, found)
+        return found[0] if found else None
 
     def _by_past(self, snapshot: Snapshot, name: str, digits: str, archived: bool) -> E:
         """Return the entry that an outdated ref meant before an edit; else an error says what happened to it."""
-        noun = self.noun
-        past = snapshot.past if self.traced else None
-        trace = None if past is None else past(self.kind, digits)
+        trace = None if snapshot.past is None else snapshot.past(self.kind, digits)
         source = None if trace is None else trace.source
 
         def unchanged(items: Iterable[Any]) -> list[Any]:
             known = ((item, getattr(item, "entry", None)) for item in items if source is not None)
             return [item for item, entry in known if entry and bare(entry) == source]
 
-        asked: list[Any] = [*self.items(snapshot), *(self.archive(snapshot) if archived and self.archive else ())]
+        asked: list[Any] = [*self.items(snapshot), *(self.archive(snapshot) if archived else ())]
         known = [item for item in asked if item.identity.startswith(digits[:SHORT])]
         same = unchanged(known)
         if len(same) == 1:
             return same[0]  # type: ignore[no-any-return]
         details = {} if trace is None else dict(trace.details)
-        stored = [] if archived or self.archive is None else list(self.archive(snapshot.readable()))
-        if found := self._by_digits(stored, digits) or unchanged(stored):
+        stored = [] if archived else self.archive(snapshot.readable())
+        if found := _by_digits(stored, digits) or unchanged(stored):
             when = "" if trace is None else f": it {trace.words}"
             raise NotFoundError(
-                f"{noun}.archived",
-                f"the {_words(noun)} {short(found[0].title)} is in the archive{when}",
+                f"{self.noun}.archived",
+                f"the {self.words} {short(found[0].title)} is in the archive{when}",
                 f"it is in {found[0].file}, and the archive is read-only; `memdeck restore` brings it back",
                 **{**details, "text": name, "ref": found[0].ref, "file": found[0].file},
             )
@@ -122,17 +126,24 @@ class Lookup(NamedTuple, Generic[E]):
             if trace.ref is not None:
                 hint, code = f"it is now {trace.ref}", "renamed"
                 details["ref"] = trace.ref
-            title = f"the {_words(noun)} {short(trace.title)} {trace.words}"
-            raise NotFoundError(f"{noun}.{code}", title, hint, text=name, **details)
+            title = f"the {self.words} {short(trace.title)} {trace.words}"
+            raise NotFoundError(f"{self.noun}.{code}", title, hint, text=name, **details)
         if known:
             words = "" if trace is None else f": the entry of that ref {trace.words}"
-            raise _ambiguous(name, noun, known, f"{short(name)} names no {_words(noun)} any more{words}")
-        raise _not_found(name, noun, "has the ref" if "#" in name else "matches")
+            raise _ambiguous(name, self.noun, known, f"{short(name)} names no {self.words} any more{words}")
+        raise self.not_found(name)
+
+    def not_found(self, name: str) -> NotFoundError:
+        """Return the error for a name that means no entry."""
+        what = "has the ref" if "#" in name and read_ref(name) else "matches"
+        message = f"no {self.words} {what} {short(name)}"
+        return NotFoundError(f"{self.noun}.not_found", message, "list them to see their refs", text=name)
 
 
-def _not_found(name: str, noun: str, what: str) -> NotFoundError:
-    message = f"no {_words(noun)} {what} {short(name)}"
-    return NotFoundError(f"{noun}.not_found", message, "list them to see their refs", text=name)
+def _by_digits(items: Iterable[Any], digits: str) -> list[Any]:
+    if len(digits) > SHORT:
+        return [item for item in items if fits(item, digits)]
+    return [item for item in items if item.identity.startswith(digits) and not item.is_run]
 
 
 def _ambiguous(name: str, noun: str, found: Sequence[Any], words: str = "") -> AmbiguousError:
@@ -160,35 +171,11 @@ def _ambiguous(name: str, noun: str, found: Sequence[Any], words: str = "") -> A
     )
 
 
-def _words(noun: str) -> str:
-    return {"journal": "journal entry", "archive": "archived entry"}.get(noun, noun)
-
-
-TASKS: Lookup[Task] = Lookup(
-    "tasks",
-    "task",
-    lambda snapshot: snapshot.tasks,
-    lambda snapshot: chain.from_iterable(snapshot.archived_tasks()),
-    is_open=lambda task: task.section in ("pending", "in-progress"),
-)
-ENTRIES: Lookup[JournalEntry] = Lookup(
-    "journal",
-    "journal",
-    lambda snapshot: snapshot.journal.entries(),
-    lambda snapshot: chain.from_iterable(journal.entries() for journal in snapshot.archived_journals()),
-)
-KNOWLEDGE: Lookup[KnowledgeItem] = Lookup("knowledge", "knowledge", lambda snapshot: snapshot.knowledge)
-CONTACTS: Lookup[Contact] = Lookup(
-    "contacts", "contact", lambda snapshot: snapshot.contacts, has_id=lambda one, text: one.has_id(text)
-)
-PLANS: Lookup[Plan] = Lookup(
-    "orchestration",
-    "plan",
-    lambda snapshot: snapshot.plans,
-    lambda snapshot: chain.from_iterable(snapshot.archived_plans()),
-    is_open=lambda plan: plan.section == "active" and not plan.archived,
-    has_id=lambda plan, text: plan.plan_id == text,
-)
-MONITORS: Lookup[Monitor] = Lookup("monitors", "monitor", lambda snapshot: snapshot.monitors)
+TASKS: Lookup[Task] = Lookup("tasks", "task")
+ENTRIES: Lookup[JournalEntry] = Lookup("journal", "journal")
+KNOWLEDGE: Lookup[KnowledgeItem] = Lookup("knowledge", "knowledge")
+CONTACTS: Lookup[Contact] = Lookup("contacts", "contact")
+PLANS: Lookup[Plan] = Lookup("orchestration", "plan")
+MONITORS: Lookup[Monitor] = Lookup("monitors", "monitor")
 find_task, find_entry, find_knowledge = TASKS.find, ENTRIES.find, KNOWLEDGE.find
 find_contact, find_plan, find_monitor = CONTACTS.find, PLANS.find, MONITORS.find

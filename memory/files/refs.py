@@ -130,6 +130,15 @@ class Item:
         return b""
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is what is meant where others that are done have its title too."""
+        return False
+
+    def has_id(self, text: str) -> bool:  # noqa: ARG002
+        """Return whether a text is the id that the item has itself."""
+        return False
+
+    @property
     def is_run(self) -> bool:
         """Whether it is a completed run of a recurring task, which short digits never name."""
         return False
@@ -180,6 +189,10 @@ class FileView(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         """Iterate over the items in file order."""
         return iter(self.items)
+
+    def listed(self) -> Sequence[T]:
+        """Return the items as they are listed: in file order."""
+        return self.items
 
     def at(self, *place: int | None) -> T:
         """Return the item at a place; KeyError where there is none."""

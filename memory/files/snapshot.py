@@ -228,17 +228,18 @@ class Snapshot:
 
     def archived_tasks(self) -> tuple[TaskList, ...]:
         """Return the task lists of the archive, newest month first."""
-        return self._archived("tasks")
+        return self.archived("tasks")
 
     def archived_journals(self) -> tuple[Journal, ...]:
         """Return the journals of the archive, newest month first."""
-        return self._archived("journal")
+        return self.archived("journal")
 
     def archived_plans(self) -> tuple[Plans, ...]:
         """Return the plans of the archive, newest month first."""
-        return self._archived("orchestration")
+        return self.archived("orchestration")
 
-    def _archived(self, kind: str) -> tuple[Any, ...]:
+    def archived(self, kind: str) -> tuple[Any, ...]:
+        """Return the views of the archives of one kind (`ARCHIVE_KINDS`), newest month first."""
         return tuple(map(self.view_of, self.archives(kind)))
 
     def item(self, file: str, place: Place) -> Any:

@@ -132,6 +132,10 @@ class Config:
         for setting in self.settings:
             self._first.setdefault(setting.key, setting)
 
+    def listed(self) -> tuple[Setting, ...]:
+        """Return the settings in file order."""
+        return self.settings
+
     def setting(self, key: str) -> Setting | None:
         """Return the setting that counts for a key, None where there is none."""
         return self._first.get(key)

@@ -23,7 +23,7 @@ from memory.files.edit import (
     with_end,
     with_named_section,
 )
-from memory.files.find import find_contact
+from memory.files.find import CONTACTS, find_contact
 from memory.files.operations import Call, EntryGroup, pairs, something
 from memory.files.refs import Place
 from memory.files.snapshot import Snapshot
@@ -204,7 +204,7 @@ class ContactEdits(Edits[Contact, Written]):
         return document, (index, None, len(read_bullets(document.section(index).body)) - 1)
 
 
-CONTACT_EDITS = ContactEdits(FILE, "contacts", find_contact, Contacts)
+CONTACT_EDITS = ContactEdits(CONTACTS, "contacts")
 
 
 def _read(document: Document, kind: str, at: Place) -> Document:

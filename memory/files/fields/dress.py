@@ -217,9 +217,9 @@ class _Reader:
         """Tell a further line of a value that looks like a field of its own."""
         found, owner = regex(_DRESSED).fullmatch(text), self.further[number]
         key = self.schema.meaning(found["key"]) if found else None
-        if found and key not in (None, owner):
-            if not self.schema.understood or (found["bullet"] and owner in self.schema.keys):
-                self.tell(number, str(key))
+        counts = not self.schema.understood or (found and found["bullet"] and owner in self.schema.keys)
+        if key is not None and key != owner and counts:
+            self.tell(number, key)
 
     def fenced(self, number: int, text: str) -> None:
         """Tell a field in a code fence: the first one, where the entry has no field outside of it.

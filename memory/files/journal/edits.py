@@ -14,14 +14,13 @@ from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, beside_others, started_document
 from memory.files.fields.values import Schema
-from memory.files.find import find_entry
+from memory.files.find import ENTRIES, find_entry
 from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing
 
 from .model import (
-    Journal,
     JournalEntry,
     check_lines,
     clean_line,
@@ -351,10 +350,8 @@ class JournalEdits(EntryEdits[JournalEntry]):
 
 
 JOURNAL_EDITS = JournalEdits(
-    FILE,
+    ENTRIES,
     "journal entries",
-    find_entry,
-    Journal,
     "journal entry",
     schema=Schema({}),
     setters={},

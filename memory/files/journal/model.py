@@ -346,6 +346,10 @@ class Journal(FileView[JournalEntry]):
             known = self._wrapped[day.section] = tuple(found)
         return known
 
+    def listed(self) -> list[JournalEntry]:
+        """Return all entries, the newest first."""
+        return self.entries()
+
     def newest_first(self) -> Iterator[JournalEntry]:
         """Iterate by date and time, newest first; entries of one time in file order, those without a date last.
 

@@ -11,8 +11,8 @@ from memory.document import Document, Entry, Section
 from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, Edits, Refs, Step, one_line, started_document, with_bullet, with_bullets
-from memory.files.find import find_knowledge
-from memory.files.knowledge.model import DECISION, DECISIONS, FILE, Knowledge, KnowledgeItem
+from memory.files.find import KNOWLEDGE, find_knowledge
+from memory.files.knowledge.model import DECISION, DECISIONS, FILE, KnowledgeItem
 from memory.files.operations import Call, EntryGroup
 from memory.files.refs import Place
 from memory.operations import Context, Day, Ref, Used, argument, option
@@ -148,7 +148,7 @@ class KnowledgeEdits(Edits[KnowledgeItem, str]):
         return document, (*place, len(read_bullets(document.block(*place).body)) - 1)
 
 
-KNOWLEDGE_EDITS = KnowledgeEdits(FILE, "pieces of knowledge", find_knowledge, Knowledge)
+KNOWLEDGE_EDITS = KnowledgeEdits(KNOWLEDGE, "pieces of knowledge")
 
 
 def with_knowledge(

@@ -8,16 +8,14 @@ from datetime import datetime
 from memory.document import Entry
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Step, one_line, started_document, titled
-from memory.files.find import find_monitor
-from memory.files.monitors.model import FILE, SCHEMA, SECTION, Monitors, plain_section
+from memory.files.find import MONITORS
+from memory.files.monitors.model import FILE, SCHEMA, SECTION, plain_section
 from memory.files.snapshot import Snapshot
 
 _CODE, _NAME = "monitor.name", "the name of a monitor"
 MONITOR_EDITS = EntryEdits(
-    FILE,
+    MONITORS,
     "monitors",
-    find_monitor,
-    Monitors,
     "monitor",
     schema=SCHEMA,
     setters=dict.fromkeys(("name", "title"), titled(_CODE, _NAME)),

@@ -19,7 +19,7 @@ from memory.files.edit import (
     with_text,
     with_text_below,
 )
-from memory.files.find import find_plan
+from memory.files.find import PLANS, find_plan
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, text_alone, whole_text
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
@@ -30,7 +30,6 @@ from .model import (
     SCHEMA,
     TASK_KEYS,
     Plan,
-    Plans,
     plain_section,
     progress_of,
     read_plan_json,
@@ -210,10 +209,8 @@ def remove(call: Call, ref: Refs, task: str | None = None) -> Edit:
 
 
 PLAN_EDITS = EntryEdits(
-    FILE,
+    PLANS,
     "plans",
-    find_plan,
-    Plans,
     "plan",
     schema=SCHEMA,
     setters={"title": titled("plan.title", "the title of a plan")},

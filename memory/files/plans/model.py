@@ -347,6 +347,15 @@ class Plan(PlacedEntry):
         """Ten hex digits made of title and `created`."""
         return identity_hex(KIND, self.title, self.entry.fields.get("created") or "")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the plan is active, and in no archive."""
+        return self.section == "active" and not self.archived
+
+    def has_id(self, text: str) -> bool:
+        """Return whether a text is the id of the plan."""
+        return self.plan_id == text
+
     @cached_property
     def _json(self) -> JsonPlan | None:
         return read_plan_json(self.entry.body)

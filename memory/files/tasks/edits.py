@@ -12,12 +12,12 @@ from memory.document import Document, Entry, Section
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, with_text
 from memory.files.fields.dress import plain_name
-from memory.files.find import find_task
+from memory.files.find import TASKS
 from memory.files.journal.edits import with_note
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
-from .model import Task, TaskList
+from .model import Task
 from .reading import (
     PRIORITIES,
     SCHEMA,
@@ -284,10 +284,8 @@ def _with_recurrence(entry: Entry, value: str, _: tzinfo) -> Entry:
 
 
 TASK_EDITS = TaskEdits(
-    FILE,
+    TASKS,
     "tasks",
-    find_task,
-    TaskList,
     schema=SCHEMA,
     setters={
         "title": lambda entry, value, _: with_heading(entry, split_priority(entry.title)[0], value),

@@ -80,6 +80,11 @@ class Task(PlacedEntry):
         return self.raw.memo(Head).hex
 
     @property
+    def is_open(self) -> bool:
+        """Whether the task is pending or in progress."""
+        return self.section in ("pending", "in-progress")
+
+    @property
     def is_run(self) -> bool:
         """Whether it is a completed run of a recurring task: the short digits name the open task itself."""
         return self.raw.memo(Head).is_run
@@ -267,7 +272,7 @@ def open_twins(tasks: Iterable[Task]) -> dict[str, list[Task]]:
     """Return the open tasks by what titles share that a person would take for one."""
     found: dict[str, list[Task]] = {}
     for task in tasks:
-        if task.section in ("pending", "in-progress"):
+        if task.is_open:
             found.setdefault(alike(task.title), []).append(task)
     return found
 

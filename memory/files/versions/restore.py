@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from memory.document import Document, Entry
 from memory.errors import MemdeckError
+from memory.files import ARCHIVE_KINDS
 from memory.files.edit import Edit, EntryEdits, started_document
-from memory.files.find import ENTRIES, PLANS, TASKS, Lookup
+from memory.files.find import Lookup
 from memory.files.journal.edits import JOURNAL_EDITS, without_entry
 from memory.files.journal.model import JournalEntry, read_date, split_heading
 from memory.files.plans.edits import PLAN_EDITS
@@ -41,22 +42,16 @@ def restore_entry(snapshot: Snapshot, ref: str, *, now: datetime) -> Edit:
 
 def find_archived(snapshot: Snapshot, text: str) -> Task | JournalEntry | Plan:
     """Return the archived entry that a text names; errors as `restore_entry`."""
-    scope, _ = read_ref(text.strip()) or (None, "")
-    wanted = None if scope is None else kind_of(scope) or kind_of(f"{scope}.md")
-    pools = {"tasks": TASKS.archive, "journal": ENTRIES.archive, "plans": PLANS.archive}
-
-    def archived(_: Snapshot) -> Iterator[Task | JournalEntry | Plan]:
-        for kind, pool in pools.items():
-            if pool is not None and wanted in (None, kind):
-                yield from pool(snapshot)
-
+    name = text.strip()
+    scope, _ = read_ref(name) or (None, "")
     # A scope that is no kind of entries names a file, and only that file is searched.
-    kind = scope if scope is not None and f"{scope}.md" in HOMES.values() else ""
-    return Lookup(kind, "archive", archived, has_id=_has_id, traced=False).find(snapshot, text)
-
-
-def _has_id(item: Task | JournalEntry | Plan, text: str) -> bool:
-    return isinstance(item, Plan) and item.plan_id == text
+    kinds = [kind for kind in ARCHIVE_KINDS if scope in (None, kind) or f"{scope}".startswith(f"archive/{kind}-")]
+    lookup: Lookup[Task | JournalEntry | Plan] = Lookup(scope if scope in kinds else "", "archive")
+    archives = chain.from_iterable(map(snapshot.archived, kinds))
+    found = lookup.among(snapshot, name, [item for view in archives for item in view.listed()])
+    if found is None:
+        raise lookup.not_found(name)
+    return found
 
 
 def _placed(document: Document, kind: str, entry: Entry, title: str) -> tuple[Document, tuple[int, int]]:
