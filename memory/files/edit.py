@@ -340,12 +340,17 @@ class EntryEdits(Edits[E, Entry]):
                 entry = self.with_value(entry, key, values[key], zone)
         return entry
 
-    def rewrite(self, snapshot: Snapshot, ref: str, text: str, *, base: Entry | None = None) -> Edit:
+    def rewrite(
+        self, snapshot: Snapshot, ref: str, text: str, *, base: Entry | None = None, beside: Iterable[object] = ()
+    ) -> Edit:
         """Replace the whole source of an entry, as an editor returns it: values are not checked, as in any editor.
 
         What others changed since `base` is merged by fields and lines. Raises UsageError `document.structure` unless
-        the text is exactly one entry, ConflictError `document.conflict` where both changed the same.
+        the text is exactly one entry, `usage.arguments` where other changes are given beside it, and ConflictError
+        `document.conflict` where both changed the same.
         """
+        if any(beside):
+            raise UsageError("usage.arguments", "--text replaces the whole entry", "give --text or the other options")
         return self.edit(snapshot, ref, lambda item: Step(entry_of_text(text, item.entry, base, item.title)))
 
     def found(self, snapshot: Snapshot, refs: Refs) -> list[E]:

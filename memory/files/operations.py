@@ -10,7 +10,7 @@ from typing import Any
 from memory.base.clock import BadMoment, read_moment
 from memory.document import Entry
 from memory.errors import UsageError
-from memory.operations import Context, Group, Parameter, option, under
+from memory.operations import Context, Group, Parameter, option
 from memory.operations.result import Result
 
 from .edit import Edit
@@ -58,8 +58,10 @@ class EntryGroup(Group):
         super().__init__(name, help)
         self.key, self.find, self.title = key, find, title
 
-    def changes(self, name: str, done: str, **settings: Any) -> Callable[[Callable[..., Edit]], Callable[..., Edit]]:
-        """Return a decorator that makes a function (call, **values) that returns an edit an operation.
+    def changes(
+        self, name: str, done: str, *examples: str, **settings: Any
+    ) -> Callable[[Callable[..., Edit]], Callable[..., Edit]]:
+        """Return a decorator that makes a function (call, **values) that returns an edit an operation, as `change`.
 
         The edit is made under the lock, so the function may be called again if another program changed the files. What
         remains is a function (snapshot, **values, now, base) that returns the edit, for callers in Python.
@@ -71,7 +73,7 @@ class EntryGroup(Group):
 
             run.__doc__ = edit.__doc__
             run.__dict__["parameters"] = edit.__dict__.get("parameters", ())
-            made = under(self, name, serves="change", **settings)(run)
+            made = self.change(name, *examples, **settings)(run)
             made.edit = edit
 
             def direct(
@@ -126,12 +128,6 @@ UNSET = option("--unset", multiple=True, metavar="KEY", help="Remove a field; ma
 def whole_text(noun: str, others: str = "its fields") -> Parameter:
     """Return the option `--text` of an edit; `others` are its other options in words."""
     return option("--text", metavar="TEXT", help=f"The whole text of the {noun} in the file, instead of {others}.")
-
-
-def text_alone(noun: str, beside: Iterable[object], others: str = "fields") -> None:
-    """Raise UsageError `usage.arguments` when other changes are given beside the whole text of an entry."""
-    if any(beside):
-        raise UsageError("usage.arguments", f"--text replaces the whole {noun}", f"give either --text or {others}")
 
 
 def something(changes: Iterable[object]) -> None:

@@ -13,7 +13,7 @@ from memory.files.edit import Edit, Refs
 from memory.files.find import find_monitor
 from memory.files.monitors.edits import MONITOR_EDITS, add_monitor, edit_monitor
 from memory.files.monitors.model import FIELD_KEYS, Monitor
-from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, text_alone, whole_text
+from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, whole_text
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import read_span
 from memory.monitoring.ledger import key_of, ledger_of
@@ -199,10 +199,8 @@ def _span(text: str) -> timedelta:
 @monitors.changes(
     "add",
     "added",
-    examples=(
-        "memdeck monitors add 'Shop front' --type http --url https://example.com/health --interval '*/5 * * * *'",
-        "memdeck monitors add Disk --type command --command 'df -h /' --threshold 'value > 90'",
-    ),
+    "'Shop front' --type http --url https://example.com/health --interval '*/5 * * * *'",
+    "Disk --type command --command 'df -h /' --threshold 'value > 90'",
 )
 @argument("name")
 @option("--type", type=Choice(tuple(DEFAULTS)), required=True, help="What it watches.")
@@ -227,12 +225,7 @@ def _fields() -> tuple[str, ...]:
     return (*FIELD_KEYS, "name")
 
 
-@monitors.changes(
-    "edit",
-    "changed",
-    fields=_fields,
-    examples=("memdeck monitors edit 19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",),
-)
+@monitors.changes("edit", "changed", "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate", fields=_fields)
 @_ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @UNSET
@@ -246,14 +239,14 @@ def edit(
 ) -> Edit:
     """Change fields of a monitor; each field changes only its own line."""
     values = pairs(changes)
-    something((values, unset, text is not None))
     if text is not None:
-        text_alone("monitor", (values, unset))
-        return runnable(MONITOR_EDITS.rewrite(call.snapshot, ref, text, base=call.base), call.snapshot)
+        made = MONITOR_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, unset))
+        return runnable(made, call.snapshot)
+    something((values, unset))
     return runnable(edit_monitor(call.snapshot, ref, {**values, **dict.fromkeys(unset, "")}, call.base), call.snapshot)
 
 
-@monitors.changes("remove", "removed", examples=("memdeck monitors remove 19d2e4f",))
+@monitors.changes("remove", "removed", "19d2e4f")
 @_ref
 def remove(call: Call, ref: Refs) -> Edit:
     """Remove a monitor from the file; it is printed as it was."""

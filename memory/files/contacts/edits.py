@@ -86,11 +86,9 @@ def _hex(item: Any) -> str:
 @contacts.changes(
     "add",
     "added",
-    examples=(
-        "memdeck contacts add person Dana --set role=QA --set text='Reach via Slack Alerts'",
-        "memdeck contacts add channel 'Ops Bot' --set id=channel-xyz --set type=telegram --set status=connected",
-        "memdeck contacts add route 'Ops Bot' --set project=project-123 --set prefix=/ops",
-    ),
+    "person Dana --set role=QA --set text='Reach via Slack Alerts'",
+    "channel 'Ops Bot' --set id=channel-xyz --set type=telegram --set status=connected",
+    "route 'Ops Bot' --set project=project-123 --set prefix=/ops",
 )
 @argument("kind", type=Choice(tuple(_LISTS)))
 @argument("name")
@@ -101,7 +99,7 @@ def add(call: Call, kind: str, name: str, changes: Sequence[str] | Mapping[str, 
     return add_contact(call.snapshot, kind, values, now=call.now)
 
 
-@contacts.changes("edit", "changed", examples=("memdeck contacts edit 77aa01b --set status=disconnected",))
+@contacts.changes("edit", "changed", "77aa01b --set status=disconnected")
 @_ref
 @_set
 def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) -> Edit:
@@ -119,7 +117,7 @@ def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) 
     return CONTACT_EDITS.edit(call.snapshot, ref, planned)
 
 
-@contacts.changes("remove", "removed", examples=("memdeck contacts remove 77aa01b",))
+@contacts.changes("remove", "removed", "77aa01b")
 @_ref
 def remove(call: Call, ref: Refs) -> Edit:
     """Remove a channel, a route or a person; it is printed as it was."""

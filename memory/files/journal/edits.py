@@ -15,7 +15,7 @@ from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, beside_others, started_document
 from memory.files.fields.values import Schema
 from memory.files.find import ENTRIES, find_entry
-from memory.files.operations import Call, EntryGroup, in_words, something, text_alone, whole_text
+from memory.files.operations import Call, EntryGroup, in_words, something, whole_text
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
 from memory.operations.result import Paint, Result, listing
@@ -116,11 +116,9 @@ def show(context: Context, ref: str) -> Result:
 @journal.changes(
     "add",
     "added",
-    examples=(
-        "memdeck journal add 'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
-        "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
-        "memdeck journal add 'Call with Alice' --at 14:30",
-    ),
+    "'Deploy' --line 'v2.1 is live' --line 'Checked /health'",
+    "git log --oneline -5 | memdeck journal add 'Merged today' --line -",
+    "'Call with Alice' --at 14:30",
 )
 @argument("title", help="What happened.")
 @option(
@@ -147,12 +145,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
 
 
 @journal.changes(
-    "edit",
-    "changed",
-    examples=(
-        "memdeck journal edit 8c01f2e --title 'Deploy of v2.1'",
-        "memdeck journal edit 8c01f2e --line 'v2.1 is live' --line 'No errors since'",
-    ),
+    "edit", "changed", "8c01f2e --title 'Deploy of v2.1'", "8c01f2e --line 'v2.1 is live' --line 'No errors since'"
 )
 @_ref
 @option("--title", metavar="T", help="Another title.")
@@ -177,10 +170,9 @@ def edit_entry(
     """Change title, time or lines of an entry."""
     # Lines that stay keep their bytes, and what others changed since `base` stays, lines beside ours as well.
     others = (title is not None, lines, at is not None)
-    something((*others, text is not None))
     if text is not None:
-        text_alone("entry", others, "the others")
-        return JOURNAL_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
+        return JOURNAL_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=others)
+    something(others)
 
     def planned(entry: JournalEntry) -> Step[Entry]:
         new = call.base or entry.entry
@@ -194,7 +186,7 @@ def edit_entry(
     return JOURNAL_EDITS.edit(call.snapshot, ref, planned)
 
 
-@journal.changes("remove", "removed", examples=("memdeck journal remove 8c01f2e",))
+@journal.changes("remove", "removed", "8c01f2e")
 @_ref
 def remove_entry(call: Call, ref: Refs) -> Edit:
     """Remove an entry from the file; it is printed as it was."""

@@ -70,10 +70,8 @@ def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
 @knowledge.changes(
     "add",
     "added",
-    examples=(
-        "memdeck knowledge add 'CI takes 8 minutes' --section 'Technical Facts'",
-        "memdeck knowledge add 'Using Redis for caching' --decision --reason 'existing infrastructure'",
-    ),
+    "'CI takes 8 minutes' --section 'Technical Facts'",
+    "'Using Redis for caching' --decision --reason 'existing infrastructure'",
 )
 @argument("text", help="The fact, in a sentence.")
 @option(
@@ -106,7 +104,7 @@ def add_knowledge(
     return KNOWLEDGE_EDITS.add(document, (place, topic), raw, raw)
 
 
-@knowledge.changes("edit", "changed", examples=("memdeck knowledge edit 5b2c9d1 'CI takes 6 minutes'",))
+@knowledge.changes("edit", "changed", "5b2c9d1 'CI takes 6 minutes'")
 @_ref
 @argument("text", help="The fact, in a sentence.")
 @option("--date", metavar="D", type=_DAY, help="Another date of a decision.")
@@ -125,7 +123,7 @@ def edit_knowledge(call: Call, ref: str, text: str, date: str | None = None, rea
     return KNOWLEDGE_EDITS.edit(call.snapshot, ref, planned)
 
 
-@knowledge.changes("remove", "removed", examples=("memdeck knowledge remove 5b2c9d1",))
+@knowledge.changes("remove", "removed", "5b2c9d1")
 @_ref
 def remove_knowledge(call: Call, ref: Refs) -> Edit:
     """Remove one item; it is printed as it was."""

@@ -20,7 +20,7 @@ from memory.files.edit import (
     with_text_below,
 )
 from memory.files.find import PLANS, find_plan
-from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, text_alone, whole_text
+from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing
@@ -84,11 +84,7 @@ def _trees(paint: Paint, found: Sequence[Plan]) -> Iterator[str]:
             yield from paint.columns(rows, indent="    ", alerts=alerts)
 
 
-@orchestration.changes(
-    "add",
-    "added",
-    examples=("memdeck orchestration add 'Move to Redis' --set status=planning --set planId=plan-redis",),
-)
+@orchestration.changes("add", "added", "'Move to Redis' --set status=planning --set planId=plan-redis")
 @argument("title")
 @_set
 @option("--text", metavar="TEXT", help="What goes below its fields, such as its table of tasks.")
@@ -101,7 +97,7 @@ def add(call: Call, title: str, changes: Sequence[str] | Mapping[str, str] = (),
     return PLAN_EDITS.add(document, "active", with_text_below(entry, text or ""), title)
 
 
-@orchestration.changes("edit", "changed", examples=("memdeck orchestration edit 5b2c9d1 --set status=completed",))
+@orchestration.changes("edit", "changed", "5b2c9d1 --set status=completed")
 @argument("ref")
 @_set
 @UNSET
@@ -117,22 +113,16 @@ def edit(
 ) -> Edit:
     """Change fields of a plan, or of one of its tasks; `section` moves the plan."""
     values = {**pairs(changes), **dict.fromkeys(unset, "")}
-    something((values, text is not None))
     if text is not None:
-        text_alone("plan", (task is not None,), "--task")
-        text_alone("plan", (values,))
-        return PLAN_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
+        return PLAN_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, task))
+    something(values)
     if task is not None:
         call.done = f"changed task {task} of"
         return _edit_task(call, ref, task, values)
     return _edit_plan(call, ref, values)
 
 
-@orchestration.changes(
-    "start",
-    "started",
-    examples=("memdeck orchestration start plan-redis", "memdeck orchestration start plan-redis --task T2"),
-)
+@orchestration.changes("start", "started", "plan-redis", "plan-redis --task T2")
 @argument("ref")
 @option("--task", metavar="ID", help="Start this task of the plan instead.")
 def start(call: Call, ref: str, task: str | None = None) -> Edit:
@@ -147,7 +137,7 @@ def start(call: Call, ref: str, task: str | None = None) -> Edit:
     return _edit_plan(call, ref, {"status": "running", **first}, "started")
 
 
-@orchestration.changes("advance", "advanced", examples=("memdeck orchestration advance plan-redis",))
+@orchestration.changes("advance", "advanced", "plan-redis")
 @argument("ref")
 def advance(call: Call, ref: str) -> Edit:
     """Move a plan on to its next phase."""
@@ -164,11 +154,7 @@ def advance(call: Call, ref: str) -> Edit:
     return _edit_plan(call, ref, values, "advanced", f" to phase {names[following][:40]}")
 
 
-@orchestration.changes(
-    "done",
-    "completed",
-    examples=("memdeck orchestration done plan-redis", "memdeck orchestration done plan-redis --task T2"),
-)
+@orchestration.changes("done", "completed", "plan-redis", "plan-redis --task T2")
 @argument("ref")
 @option("--task", metavar="ID", help="Complete this task of the plan instead.")
 def done(call: Call, ref: str, task: str | None = None) -> Edit:
@@ -186,7 +172,7 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
     return _edit_task(call, ref, task, known)
 
 
-@orchestration.changes("remove", "removed", examples=("memdeck orchestration remove 5b2c9d1",))
+@orchestration.changes("remove", "removed", "5b2c9d1")
 @argument("ref")
 @option("--task", metavar="ID", help="Remove this task of the plan instead.")
 def remove(call: Call, ref: Refs, task: str | None = None) -> Edit:

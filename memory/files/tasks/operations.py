@@ -22,7 +22,6 @@ from memory.files.operations import (
     in_words,
     pairs,
     something,
-    text_alone,
     whole_text,
 )
 from memory.files.refs import short
@@ -189,10 +188,8 @@ def show(context: Context, ref: str) -> Result:
 @tasks.changes(
     "add",
     "added",
-    examples=(
-        "memdeck tasks add 'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
-        "memdeck tasks add 'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
-    ),
+    "'Deploy v2.1' --priority HIGH --due 'tomorrow 14:00' --tag release",
+    "'Weekly report' --recurring 'every mon 9:00' --assigned heartbeat",
 )
 @argument("title", help="The title.")
 @option("--priority", type=_PRIORITY, help="HIGH, NORMAL or LOW (default: NORMAL).")
@@ -245,11 +242,9 @@ def _fields() -> tuple[str, ...]:
 @tasks.changes(
     "edit",
     "changed",
+    "3fa94c1 --set notes='Ask Alice first' --unset action",
+    "3fa94c1 --due 'fri 9:00' --priority HIGH",
     fields=_fields,
-    examples=(
-        "memdeck tasks edit 3fa94c1 --set notes='Ask Alice first' --unset action",
-        "memdeck tasks edit 3fa94c1 --due 'fri 9:00' --priority HIGH",
-    ),
 )
 @_ref
 @option(
@@ -270,10 +265,9 @@ def edit(
 ) -> Edit:
     """Change fields of a task; each field changes only its own line."""
     values = pairs(changes) | given(due=due, priority=priority)
-    something((values, unset, text is not None))
     if text is not None:
-        text_alone("task", (values, unset))
-        return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base)
+        return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, unset))
+    something((values, unset))
     if "due" in values:
         values["due"] = DUE.written(values["due"], call.now, call.zone)
         _tell_due(call, values["due"])
@@ -286,14 +280,14 @@ def edit(
     return made
 
 
-@tasks.changes("start", "started", examples=("memdeck tasks start 3fa94c1",))
+@tasks.changes("start", "started", "3fa94c1")
 @_ref
 def start_task(call: Call, ref: Refs) -> Edit:
     """Move a task to In Progress."""
     return edit_task(call.snapshot, ref, set={"section": "in-progress"}, now=call.now)
 
 
-@tasks.changes("progress", "", examples=("memdeck tasks progress 3fa94c1 45 --note 'Endpoints checked'",))
+@tasks.changes("progress", "", "3fa94c1 45 --note 'Endpoints checked'")
 @_ref
 @argument("percent", type=Whole(0, 100, "%"))
 @option("--note", metavar="N", help="A note on what was done, kept as lastUpdate.")
@@ -309,7 +303,7 @@ def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = 
     return made
 
 
-@tasks.changes("done", "done", examples=("memdeck tasks done 3fa94c1 --outcome 'Live since 14:05'",))
+@tasks.changes("done", "done", "3fa94c1 --outcome 'Live since 14:05'")
 @_ref
 @option("--outcome", metavar="O", help="What came of it.")
 def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
@@ -329,14 +323,14 @@ def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
     return TASK_EDITS.move(call.snapshot, ref, planned, call.now)
 
 
-@tasks.changes("reopen", "reopened", examples=("memdeck tasks reopen 3fa94c1",))
+@tasks.changes("reopen", "reopened", "3fa94c1")
 @_ref
 def reopen_task(call: Call, ref: Refs) -> Edit:
     """Move a task back to Pending; its outcome is kept in the notes."""
     return edit_task(call.snapshot, ref, set={"section": "pending"}, now=call.now)
 
 
-@tasks.changes("remove", "removed", examples=("memdeck tasks remove 3fa94c1",))
+@tasks.changes("remove", "removed", "3fa94c1")
 @_ref
 def remove_task(call: Call, ref: Refs) -> Edit:
     """Remove a task from the file; it is printed as it was."""
