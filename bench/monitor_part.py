@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.measure import Case
 from bench.places import NOW, Places
 from memory.document import parse
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.checks import LIMIT, run_checks
 from memory.monitoring.command import run_command

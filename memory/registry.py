@@ -112,12 +112,12 @@ REGISTRY: tuple[SystemName, ...] = (
             VerbName("journal", _FILES + "journal.edits:journal", "List, add, show, edit and remove journal entries."),
             VerbName(
                 "knowledge",
-                _FILES + "knowledge.edits:knowledge",
+                _FILES + "knowledge:knowledge",
                 "List, add, edit and remove facts and decisions.",
             ),
             VerbName(
                 "contacts",
-                _FILES + "contacts.edits:contacts",
+                _FILES + "contacts:contacts",
                 "List, add, edit and remove channels, routes and people.",
             ),
             VerbName(

@@ -24,14 +24,14 @@ from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
 from .config.model import meant_key, plain_config, unknown_key_words, value_problem
-from .contacts.model import plain_contacts
+from .contacts import plain_contacts
 from .edit import Edit, secret_problems
 from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, unread_entries
 from .journal.model import date_of
-from .knowledge.model import plain_knowledge
+from .knowledge import plain_knowledge
 from .links import link_problems
-from .monitors.model import SCHEMA as MONITORS
-from .monitors.model import plain_monitors
+from .monitors import SCHEMA as MONITORS
+from .monitors import plain_monitors
 from .plans.model import SCHEMA as PLANS
 from .plans.model import Plans, plain_plans, section_of
 from .snapshot import Snapshot, kind_of

@@ -16,11 +16,11 @@ from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files.config.edits import config as settings
 from memory.files.config.edits import set_setting, unset_setting
-from memory.files.contacts.edits import contacts
-from memory.files.contacts.model import KINDS as CONTACT_KINDS
+from memory.files.contacts import KINDS as CONTACT_KINDS
+from memory.files.contacts import contacts
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
-from memory.files.knowledge.edits import knowledge
+from memory.files.knowledge import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
 from memory.files.refs import identity_hex

@@ -15,10 +15,10 @@ from memory.document.nodes import bare
 from memory.errors import AmbiguousError, EntryChoice, NotFoundError
 
 if TYPE_CHECKING:
-    from memory.files.contacts.model import Contact
+    from memory.files.contacts import Contact
     from memory.files.journal.model import JournalEntry
-    from memory.files.knowledge.model import KnowledgeItem
-    from memory.files.monitors.model import Monitor
+    from memory.files.knowledge import KnowledgeItem
+    from memory.files.monitors import Monitor
     from memory.files.plans.model import Plan
     from memory.files.snapshot import Snapshot
     from memory.files.tasks.model import Task

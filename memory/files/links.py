@@ -14,9 +14,9 @@ from memory.document.lines import encode
 from memory.document.nodes import field_line
 from memory.files.config.model import FILE as CONFIG
 from memory.files.config.model import Setting
-from memory.files.contacts.model import Contact
+from memory.files.contacts import Contact
 from memory.files.journal.model import JournalEntry
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task

@@ -21,10 +21,10 @@ from .tasks.reading import Head
 
 if TYPE_CHECKING:
     from .config.model import Config
-    from .contacts.model import Contacts
+    from .contacts import Contacts
     from .journal.model import Journal
-    from .knowledge.model import Knowledge
-    from .monitors.model import Monitors
+    from .knowledge import Knowledge
+    from .monitors import Monitors
     from .plans.model import Plans
     from .tasks.model import TaskList
 
@@ -73,10 +73,10 @@ class Views:
 _READERS = {
     "tasks.md": "tasks.model:TaskList",
     "journal.md": "journal.model:Journal",
-    "knowledge.md": "knowledge.model:Knowledge",
-    "contacts.md": "contacts.model:Contacts",
+    "knowledge.md": "knowledge:Knowledge",
+    "contacts.md": "contacts:Contacts",
     "orchestration.md": "plans.model:Plans",
-    "monitors.md": "monitors.model:Monitors",
+    "monitors.md": "monitors:Monitors",
     "config.md": "config.model:Config",
 }
 """The module in this folder, and the class in it, that reads a file and its archives."""

@@ -16,7 +16,7 @@ from memory.base.cron import BadCron, next_runs
 from memory.base.problems import Problem
 
 from .journal.model import JournalEntry
-from .monitors.model import Monitor
+from .monitors import Monitor
 from .snapshot import Snapshot
 from .tasks.model import SECTIONS, Task
 

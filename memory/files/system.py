@@ -30,8 +30,8 @@ from memory.workspace import Workspace
 
 from . import MEMORY_FILES, MEMORY_FOLDER
 from .edit import Edit
-from .knowledge.model import KnowledgeItem
-from .monitors.model import FILE
+from .knowledge import KnowledgeItem
+from .monitors import FILE
 from .snapshot import Snapshot
 from .status import Brief, brief
 from .tasks.model import Task

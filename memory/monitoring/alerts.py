@@ -25,7 +25,7 @@ from memory.base.time_words import DAYS
 from memory.base.values import is_absent, split_remark
 from memory.document.nodes import field_line
 from memory.errors import UsageError
-from memory.files.monitors.model import PRIORITIES, Monitor
+from memory.files.monitors import PRIORITIES, Monitor
 from memory.monitoring.ledger import read_stamp
 from memory.monitoring.result import plain
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from memory.base.values import say_size
 from memory.errors import MemdeckError
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.monitoring.command import run_placed
 from memory.monitoring.result import Around, Down, NotApproved, Result, State, allowed_addresses, one_line, safe_detail
 from memory.monitoring.settings import MonitorSettings, read_settings

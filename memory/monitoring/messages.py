@@ -30,7 +30,7 @@ from memory.base.safe_text import plural
 from memory.base.toml_text import read_toml
 from memory.base.values import MAX_BYTES
 from memory.errors import ConfigError, MemdeckError, UsageError
-from memory.files.contacts.model import Contact
+from memory.files.contacts import Contact
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import Window, ends_at, parse_windows
 from memory.monitoring.ledger import Message, MonitorLedger

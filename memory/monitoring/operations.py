@@ -11,8 +11,7 @@ from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit, Refs
 from memory.files.find import find_monitor
-from memory.files.monitors.edits import MONITOR_EDITS, add_monitor, edit_monitor
-from memory.files.monitors.model import FIELD_KEYS, Monitor
+from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, Monitor, add_monitor, edit_monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, whole_text
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import read_span

@@ -13,8 +13,8 @@ from typing import Any
 from memory.base.clock import format_utc
 from memory.base.safe_text import visible
 from memory.errors import RefusedError
-from memory.files.monitors.model import FILE as MONITORS
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import FILE as MONITORS
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import AlertState, read_options, silenced
 from memory.monitoring.ledger import MonitorLedger, Past, key_of, ledger_of

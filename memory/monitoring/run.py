@@ -25,8 +25,8 @@ from memory.errors import BlockedError, BusyError, MemdeckError, NotFoundError, 
 from memory.files.edit import Edit
 from memory.files.find import find_monitor, find_task
 from memory.files.journal.edits import with_notes
-from memory.files.monitors.model import FILE as MONITORS
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import FILE as MONITORS
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.edits import edit_task
 from memory.files.tasks.operations import done_task

@@ -25,7 +25,7 @@ from memory.base.cron import BadCron, describe, latest_run, missed_twice, next_r
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.errors import MemdeckError
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import Task
 from memory.monitoring.ledger import WATCHED, Leader, MonitorLedger, key_of, ledger_of

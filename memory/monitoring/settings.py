@@ -14,7 +14,7 @@ from memory.base.values import is_absent
 from memory.document.nodes import field_line
 from memory.errors import UsageError
 from memory.files.edit import Edit
-from memory.files.monitors.model import FILE, Monitor, Monitors
+from memory.files.monitors import FILE, Monitor, Monitors
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import read_options
 from memory.monitoring.threshold import (

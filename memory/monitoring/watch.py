@@ -21,7 +21,7 @@ from memory.base.clock import format_utc, read_duration, say_span
 from memory.base.safe_text import plural, visible
 from memory.base.values import split_remark
 from memory.errors import MemdeckError
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.monitoring.alerts import AlertState, Happening, advance, held, read_options, silenced, told
 from memory.monitoring.checks import check

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from memory.files import MEMORY_FILES, MEMORY_FOLDER
 from memory.files.check import unread_lines
 from memory.files.config.model import Setting
-from memory.files.contacts.model import Contact
+from memory.files.contacts import Contact
 from memory.files.journal.model import JournalEntry
-from memory.files.knowledge.model import KnowledgeItem
-from memory.files.monitors.model import Monitor
+from memory.files.knowledge import KnowledgeItem
+from memory.files.monitors import Monitor
 from memory.files.plans.model import Plan
 from memory.files.refs import identity_hex
 from memory.files.snapshot import Snapshot, kind_of

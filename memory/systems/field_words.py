@@ -8,7 +8,7 @@ from typing import Any
 
 from memory.errors import UsageError
 from memory.files.fields.values import Schema, Value
-from memory.files.monitors.model import SCHEMA as MONITORS
+from memory.files.monitors import SCHEMA as MONITORS
 from memory.files.plans.model import SCHEMA as PLANS
 from memory.files.tasks.reading import LEVELS
 from memory.files.tasks.reading import SCHEMA as TASKS

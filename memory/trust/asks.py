@@ -14,7 +14,7 @@ from memory.base.values import alike, is_absent, split_remark
 from memory.document import Entry
 from memory.document.nodes import field_line
 from memory.files.fields.values import text_or_none
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.snapshot import Snapshot
 from memory.files.tasks.model import TaskList, command_of
 from memory.files.tasks.reading import Head

@@ -263,7 +263,7 @@ def test_several_equal_facts_are_removed_as_one_change(
     opened: Callable[..., Workspace], which: tuple[int, ...]
 ) -> None:
     """Equal facts that were selected together go together, though the refs of the others end with the first."""
-    from memory.files.knowledge.edits import KNOWLEDGE_EDITS
+    from memory.files.knowledge import KNOWLEDGE_EDITS
 
     workspace = opened(knowledge="## A\n- wet\n- dry\n## B\n- wet\n## A\n- wet\n- wet\n")
     facts = [one for one in workspace.snapshot().knowledge.items if one.text == "wet" and one.section == "A"]

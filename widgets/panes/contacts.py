@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.base.clock import format_local
-from memory.files.contacts.model import Contacts, is_gone
+from memory.files.contacts import Contacts, is_gone
 from memory.files.snapshot import Snapshot
 from memory.monitoring.messages import Addresses, AlertRoute, read_route
 from widgets.detail import DetailLine, Labelled

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memory.base.safe_text import plural
-from memory.files.knowledge.edits import edit_knowledge
-from memory.files.knowledge.model import KnowledgeItem
+from memory.files.knowledge import KnowledgeItem, edit_knowledge
 from memory.files.snapshot import Snapshot
 from widgets.chrome.keys import with_keys
 from widgets.detail import DetailLine, Prose

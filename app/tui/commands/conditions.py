@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
 from widgets.pane.base import Pane
 

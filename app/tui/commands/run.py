@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from app.tui.shell import ACTOR
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.files.tasks.model import Task
 from memory.monitoring.run import ActionRun, keep_watch, run_action
 from memory.monitoring.watch import Watch

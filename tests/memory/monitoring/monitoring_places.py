@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.monitoring.checks import check
 from memory.monitoring.result import Around, Result
 from memory.storage.own_folders import StateFolder

@@ -11,7 +11,7 @@ import pytest
 from memory.base.clock import find_zone
 from memory.base.cron import latest_run, next_runs
 from memory.document import parse
-from memory.files.monitors.model import Monitor, Monitors
+from memory.files.monitors import Monitor, Monitors
 from memory.monitoring.ledger import MonitorLedger
 from memory.monitoring.schedule import Scheduled, due_instant, due_of, next_due, schedules
 from memory.storage.own_folders import StateFolder

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.monitoring.checks import run_checks
 from memory.monitoring.result import Around
 from tests.memory.monitoring.monitoring_places import NOW, approved, http_server, monitors_of, state_of

@@ -9,7 +9,7 @@ import pytest
 from memory.base.clock import find_zone
 from memory.document import parse
 from memory.errors import UsageError
-from memory.files.monitors.model import Monitors
+from memory.files.monitors import Monitors
 from memory.monitoring.alerts import ends_at, parse_windows, read_options, read_span
 from memory.monitoring.settings import monitor_problems
 from tests.memory_files import snapshot_of

@@ -16,7 +16,7 @@ import pytest
 import memory
 from memory.document import parse
 from memory.errors import AmbiguousError, ConflictError, NotFoundError, RefusedError
-from memory.files.monitors.model import Monitors
+from memory.files.monitors import Monitors
 from memory.trust.asks import Ask, monitor_asks
 from memory.trust.consent import Trust
 from tests.examples import examples

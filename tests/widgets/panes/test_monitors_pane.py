@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory.errors import UsageError
-from memory.files.monitors.model import Monitor
+from memory.files.monitors import Monitor
 from memory.monitoring.alerts import AlertState
 from memory.monitoring.overview import MonitorStanding
 from tests.memory_files import left_by

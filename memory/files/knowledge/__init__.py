@@ -1,3 +1,0 @@
-"""Knowledge: sections of entries, read and edited."""
-
-from __future__ import annotations

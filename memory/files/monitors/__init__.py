@@ -1,3 +1,0 @@
-"""Monitors: what is checked and how, read and edited."""
-
-from __future__ import annotations
