@@ -36,27 +36,17 @@ SECTION = "Monitors"
 PRIORITIES = ("low", "normal", "high")
 FIELDS = {
     "type": Value(),
-    "url": Value(words=("endpoint", "uri")),
-    "command": Value(words=("cmd",)),
+    "url": Value(words="endpoint, uri"),
+    "command": Value(words="cmd"),
     "folder": Value(),
-    "interval": Value(cron, ("schedule", "frequency", "check interval", "every"), "monitor.interval"),
+    "interval": Value(cron, "schedule, frequency, check interval, every", "monitor.interval"),
     "cronJobId": Value(),
     "threshold": Value(
-        words=(
-            "condition",
-            "alert if",
-            "alert when",
-            "expect",
-            "expects",
-            "expected",
-            "assert",
-            "contains",
-            "certificate",
-        )
+        words="condition, alert if, alert when, expect, expects, expected, assert, contains, certificate"
     ),
-    "alertPriority": Value(one_of(PRIORITIES, "monitor.priority"), (), "monitor.alertPriority", "warning"),
+    "alertPriority": Value(one_of(PRIORITIES, "monitor.priority"), "", "monitor.alertPriority", "warning"),
     "autoRemediate": Value(),
-    "lastCheck": Value(moment, (), "monitor.lastCheck"),
+    "lastCheck": Value(moment, "", "monitor.lastCheck"),
     "lastStatus": Value(),
 }
 """The fields that the format knows, in the order in which memdeck writes them."""

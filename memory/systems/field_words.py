@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,7 +61,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
 }
 """Further words for the fields of each kind."""
 _SCHEMAS = {
-    kind: Schema({key: Value(words=tuple(re.split(r", ?", others))) for key, others in words.items()})
+    kind: Schema({key: Value(words=others) for key, others in words.items()})
     for kind, words in _WORDS.items()
 }
 _YES = (True, "true", "yes")

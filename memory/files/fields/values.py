@@ -119,7 +119,7 @@ def whole_number(least: int, most: int, words: str) -> Written:
 
 
 class Value(NamedTuple):
-    """What a field holds: how its value is checked and written, and the other words for its key.
+    """What a field holds: how its value is checked and written, and the other words for its key, between commas.
 
     `code` and `level` are those of a finding of `check`; without a code it says nothing. A field that is `needed` has
     no absent value; of one that is taken `whole` the remark is a part of the value. The key of a `free` text often
@@ -127,7 +127,7 @@ class Value(NamedTuple):
     """
 
     written: Written = anything
-    words: tuple[str, ...] = ()
+    words: str = ""
     code: str = ""
     level: Level = "error"
     needed: bool = False
@@ -148,7 +148,8 @@ class Schema:
         self.keys = frozenset(fields)
         self.understood = understood
         self._meaning = {_normal(key): key for key in fields}
-        self._meaning.update((_normal(word), key) for key, value in fields.items() for word in value.words)
+        words = ((word, key) for key, value in fields.items() for word in value.words.split(",") if value.words)
+        self._meaning.update((_normal(word), key) for word, key in words)
         self._told = [(key, value) for key, value in fields.items() if value.code]
 
     def meaning(self, word: str) -> str | None:

@@ -279,13 +279,13 @@ SECTIONS: dict[str, PlanSection] = {"active plans": "active", "completed plans":
 """The sections that hold plans, by their name without case."""
 SCHEMA = Schema(
     {
-        "planId": Value(words=("plan",)),
-        "status": Value(one_of(STATUSES, "plan.status"), ("state",), "plan.status", "warning"),
-        "created": Value(moment, ("created at", "created on", "started"), "plan.date"),
-        "completed": Value(moment, ("completed at", "completed on", "finished"), "plan.date"),
-        "currentPhase": Value(words=("phase",)),
+        "planId": Value(words="plan"),
+        "status": Value(one_of(STATUSES, "plan.status"), "state", "plan.status", "warning"),
+        "created": Value(moment, "created at, created on, started", "plan.date"),
+        "completed": Value(moment, "completed at, completed on, finished", "plan.date"),
+        "currentPhase": Value(words="phase"),
         "progress": Value(),
-        "projects": Value(words=("project",)),
+        "projects": Value(words="project"),
     }
 )
 """The fields of a plan in the order in which they are written."""

@@ -67,13 +67,6 @@ class Task(PlacedEntry):
         """The entry in the plain form."""
         return self.raw.memo(Head).plain or self.raw
 
-    def written(self, entry: Entry) -> Entry:
-        """Return an entry as it is put back in the place of the task: the box is all that says that it is completed
-        where its heading is no section of tasks.
-        """
-        boxed = self.section == "completed" and self.heading is not None
-        return entry.with_title(f"[x] {entry.title}") if boxed else entry
-
     @property
     def identity(self) -> str:
         """Ten hex digits made of title and `created`; twins have the same."""

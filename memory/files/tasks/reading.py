@@ -160,52 +160,36 @@ def _no_recurring(_key: str, _value: str, _zone: tzinfo) -> str:
 FIELDS = {
     "due": Value(
         _due,
-        (
-            *("deadline", "due date", "due by", "due on", "due at", "date due"),
-            *("fällig", "fällig am", "frist", "échéance", "vence", "vencimiento", "scadenza", "期限", "截止日期"),
-        ),
+        "deadline, due date, due by, due on, due at, date due, "
+        "fällig, fällig am, frist, échéance, vence, vencimiento, scadenza, 期限, 截止日期",
         "task.due",
         whole=True,
     ),
-    "started": Value(moment, ("started at", "started on", "start date", "date started"), "task.started"),
+    "started": Value(moment, "started at, started on, start date, date started", "task.started"),
     "completed": Value(
-        moment,
-        ("completed at", "completed on", "completion date", "date completed", "finished", "finished at"),
-        "task.completed",
+        moment, "completed at, completed on, completion date, date completed, finished, finished at", "task.completed"
     ),
     "assigned": Value(
-        words=(
-            *("assignee", "assigned to", "owner", "assignees"),
-            *(
-                "zuständig",
-                "zugewiesen",
-                "verantwortlich",
-                "responsable",
-                "asignado",
-                "assigné",
-                "担当",
-                "負責人",
-                "负责人",
-            ),
-        )
+        words="assignee, assigned to, owner, assignees, "
+        "zuständig, zugewiesen, verantwortlich, responsable, asignado, assigné, 担当, 負責人, 负责人"
     ),
-    "created": Value(moment, ("created at", "created on", "date created", "creation date", "added"), "task.created"),
+    "created": Value(moment, "created at, created on, date created, creation date, added", "task.created"),
     "cronJobId": Value(),
-    "orchestrationId": Value(words=("plan id", "orchestration")),
-    "progress": Value(percent, ("percent complete", "completion"), "task.progress"),
-    "tags": Value(lambda _, value, __: write_tags([value]), ("tag", "labels", "label")),
-    "notes": Value(words=("notizen", "notiz"), free=True),
+    "orchestrationId": Value(words="plan id, orchestration"),
+    "progress": Value(percent, "percent complete, completion", "task.progress"),
+    "tags": Value(lambda _, value, __: write_tags([value]), "tag, labels, label"),
+    "notes": Value(words="notizen, notiz", free=True),
     "action": Value(free=True),
     "outcome": Value(free=True),
-    "lastUpdate": Value(words=("last updated", "latest update")),
+    "lastUpdate": Value(words="last updated, latest update"),
 }
 """The fields that the format knows, in the order in which memdeck writes them."""
 FIELD_KEYS = tuple(FIELDS)
 SCHEMA = Schema(
     {
         **FIELDS,
-        "priority": Value(words=("prio", "priorität", "priorité", "prioridad", "優先度", "优先级")),
-        "status": Value(words=("state",)),
+        "priority": Value(words="prio, priorität, priorité, prioridad, 優先度, 优先级"),
+        "status": Value(words="state"),
         "recurring": Value(_no_recurring, code="task.recurring", level="warning"),
     }
 )
@@ -213,13 +197,16 @@ SCHEMA = Schema(
 
 
 SectionName = Literal["pending", "in-progress", "completed", "archived"]
+_SECTION_NAMES: dict[SectionName, str] = {
+    "pending": "pending, todo, to do, todos, open, backlog, up next, not started, "
+    "offen, zu erledigen, à faire, pendiente, pendientes, 未着手, 待办",
+    "in-progress": "in progress, doing, wip, work in progress, ongoing, started, "
+    "in arbeit, in bearbeitung, en cours, en curso, 進行中, 进行中",
+    "completed": "completed, done, finished, complete, "
+    "erledigt, fertig, abgeschlossen, terminé, completado, 完了, 已完成",
+}
 SECTIONS: dict[str, SectionName] = {
-    **dict.fromkeys(("pending", "todo", "to do", "todos", "open", "backlog", "up next", "not started"), "pending"),
-    **dict.fromkeys(("offen", "zu erledigen", "à faire", "pendiente", "pendientes", "未着手", "待办"), "pending"),
-    **dict.fromkeys(("in progress", "doing", "wip", "work in progress", "ongoing", "started"), "in-progress"),
-    **dict.fromkeys(("in arbeit", "in bearbeitung", "en cours", "en curso", "進行中", "进行中"), "in-progress"),
-    **dict.fromkeys(("completed", "done", "finished", "complete"), "completed"),
-    **dict.fromkeys(("erledigt", "fertig", "abgeschlossen", "terminé", "completado", "完了", "已完成"), "completed"),
+    name: section for section, names in _SECTION_NAMES.items() for name in names.split(", ")
 }
 _TITLES: dict[SectionName, str] = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed"}
 LEVELS = {
