@@ -17,7 +17,6 @@ from memory.errors import UsageError
 from memory.files.edit import (
     Edit,
     Edits,
-    Refs,
     Step,
     one_line,
     started_document,
@@ -34,12 +33,12 @@ from memory.files.fields.dress import (
     unread_section,
     unread_text,
 )
-from memory.files.find import CONTACTS, find_contact
-from memory.files.operations import Call, EntryGroup, pairs, something
+from memory.files.find import CONTACTS
+from memory.files.operations import Call, EntryGroup, Part, outline, pairs, something
 from memory.files.refs import FileView, Item, Place, identity_hex
 from memory.files.snapshot import Snapshot
-from memory.operations import Choice, Context, Pairs, Ref, argument, option
-from memory.operations.result import Paint, Result
+from memory.operations import Choice, Context, Pairs, argument, option
+from memory.operations.result import Result
 
 FILE = "contacts.md"
 KIND = "contacts"
@@ -236,7 +235,6 @@ def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
 # -- operations, and the edits that they make ----------------------------------------------------------------------
 
 _LISTS = {"channel": "channels", "route": "routes", "person": "people"}
-_ref = argument("ref", type=Ref(("contacts",)))
 _set = option(
     "--set", "changes", multiple=True, type=Pairs(), help="Set a value, such as status=connected; may be repeated."
 )
@@ -244,9 +242,8 @@ _set = option(
 contacts = EntryGroup(
     "contacts",
     "List, add, edit and remove channels, message routes and people (contacts.md).",
+    CONTACTS,
     key="contact",
-    find=find_contact,
-    title=lambda item: getattr(item, "name", None) or getattr(item, "channel", None) or "",
 )
 
 
@@ -263,29 +260,21 @@ def list_contacts(context: Context, kind: str | None) -> Result:
         values = document()
         return ({"kind": one} | item for one, name in _LISTS.items() for item in values[name])
 
-    return Result(document, lambda paint: _tables(paint, context, shown), rows)
+    return Result(document, lambda paint: outline(paint, _parts(context.snapshot.contacts, shown), "no contacts"), rows)
 
 
-def _tables(paint: Paint, context: Context, shown: Sequence[str]) -> Iterator[str]:
-    contacts = context.snapshot.contacts
-    lost = {row: 2 for row, c in enumerate(contacts.channels) if (c.status or "").casefold() == "disconnected"}
-    tables: tuple[tuple[str, str, list[tuple[str | None, ...]]], ...] = (
-        ("channels", "Channels", [(_hex(c), c.type, c.status, c.id, c.name) for c in contacts.channels]),
-        ("routes", "Message routes", [(_hex(r), r.prefix, r.project, r.terminal, r.channel) for r in contacts.routes]),
-        ("people", "People", [(_hex(p), p.name, p.role, p.text) for p in contacts.people]),
-    )
-    found = [(name, heading, rows) for name, heading, rows in tables if name in shown and rows]
-    for index, (name, heading, rows) in enumerate(found):
-        yield from [""] if index else []
-        yield heading
-        cells = [tuple(cell or "" for cell in row) for row in rows]
-        yield from paint.columns(cells, alerts=lost if name == "channels" else None)
-    if not found:
-        yield "no contacts"
-
-
-def _hex(item: Any) -> str:
-    return str(item.ref).partition("#")[2]
+def _parts(contacts: Contacts, shown: Sequence[str]) -> Iterator[Part]:
+    """Yield the contacts under the names of their lists; channels that are disconnected are marked."""
+    lost = {row: 2 for row, one in enumerate(contacts.channels) if one.status.casefold() == "disconnected"}
+    channels = [(one.ref_hex, one.type, one.status, one.id, one.name) for one in contacts.channels]
+    routes = [(one.ref_hex, one.prefix, one.project, one.terminal, one.channel) for one in contacts.routes]
+    people = [(one.ref_hex, one.name, one.role or "", one.text) for one in contacts.people]
+    if channels and "channels" in shown:
+        yield "Channels", channels, lost
+    if routes and "routes" in shown:
+        yield "Message routes", routes, {}
+    if people and "people" in shown:
+        yield "People", people, {}
 
 
 @contacts.changes(
@@ -305,7 +294,7 @@ def add(call: Call, kind: str, name: str, changes: Sequence[str] | Mapping[str, 
 
 
 @contacts.changes("edit", "changed", "77aa01b --set status=disconnected")
-@_ref
+@contacts.ref
 @_set
 def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) -> Edit:
     """Change values of a channel, a route or a person; an empty value clears it."""
@@ -320,14 +309,6 @@ def edit(call: Call, ref: str, changes: Sequence[str] | Mapping[str, str] = ()) 
         return Step(Written(values))
 
     return CONTACT_EDITS.edit(call.snapshot, ref, planned)
-
-
-@contacts.changes("remove", "removed", "77aa01b")
-@_ref
-def remove(call: Call, ref: Refs) -> Edit:
-    """Remove a channel, a route or a person; it is printed as it was."""
-    # The table and the section stay.
-    return CONTACT_EDITS.remove(call.snapshot, ref)
 
 
 _CODE = "contact.value"
@@ -408,6 +389,7 @@ class ContactEdits(Edits[Contact, Written]):
 
 
 CONTACT_EDITS = ContactEdits(CONTACTS, "contacts")
+remove = contacts.removes(CONTACT_EDITS, "77aa01b", "a channel, a route or a person")
 
 
 def _read(document: Document, kind: str, at: Place) -> Document:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from memory.base.recurrence import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.config.edits import config as settings
-from memory.files.config.edits import set_setting, unset_setting
+from memory.files.config.edits import config, set_setting, unset_setting
 from memory.files.contacts import KINDS as CONTACT_KINDS
 from memory.files.contacts import contacts
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
@@ -28,16 +26,7 @@ from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation
-from memory.search.records import (
-    Record,
-    contact_record,
-    journal_record,
-    knowledge_record,
-    monitor_record,
-    plan_record,
-    setting_record,
-    task_record,
-)
+from memory.search.records import RECORDS, Record
 from memory.systems.entry_kinds import (
     Changes,
     Check,
@@ -60,6 +49,7 @@ from .edit import Edit
 from .snapshot import Snapshot
 
 Values = dict[str, Any]
+Fields = Mapping[str, Any]
 Test = Callable[[Any], bool]
 Filter = Callable[[str, Snapshot, datetime], Test]
 """Returns what an entry must be for a value of a filter; "" is a filter that is not given."""
@@ -67,26 +57,40 @@ _STEP = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
 """The mark of an item of a list."""
 
 
-@dataclass(frozen=True)
 class FileEntries:
     """The entries of one memory file.
 
-    `adds` returns the values of the operation `add` for a title, fields and a text, `edits` those of `edit` for a
-    record and changes. `grows` returns the changes that add to what an entry says. `tests` are the filters that need
-    more than a comparison; `more` the names of filters that are none of an entry's fields.
+    `tests` are the filters that need more than a comparison; `more` the names of filters that are none of an entry's
+    fields.
     """
 
-    name: str
-    group: Group
-    lookup: Lookup[Any]
-    record: Callable[[Any], Record]
-    adds: Callable[[Snapshot, str, Mapping[str, Any], str], Values]
-    edits: Callable[[Record, Changes], Values]
-    source: Callable[[Any], str] = lambda item: str(item.entry.text)
-    grows: Callable[[Record, str], Changes] | None = None
-    tests: Mapping[str, Filter] = field(default_factory=dict)
+    compact = True
+    tests: Mapping[str, Filter] = {}
     more: tuple[str, ...] = ()
-    compact: bool = True
+
+    def __init__(self, name: str, group: Group, lookup: Lookup[Any]) -> None:
+        """Store the name of the kind, its operations, and how its entries are found."""
+        self.name, self.group, self.lookup = name, group, lookup
+
+    # -- what a kind of entries says for itself
+
+    def adds(self, snapshot: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of the operation that adds an entry."""
+        raise NotImplementedError
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the values of the operation that edits an entry: fields that it sets and unsets, or its source."""
+        return {"changes": texts_of(changes.set), "unset": changes.unset, "text": sent_source(record, changes)}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to what an entry says."""
+        return Changes(text=f"{record.text.rstrip()}\n{more}")
+
+    def source(self, item: Any) -> str:
+        """Return the source of an entry."""
+        return str(item.entry.text)
+
+    # -- what is the same for all
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -97,13 +101,7 @@ class FileEntries:
         """Return the record of a ref, archives included."""
         return self._found(call.workspace.snapshot(), ref)
 
-    def _found(self, snapshot: Snapshot, ref: str) -> Record:
-        return self._record(self.lookup.find(snapshot, ref, archived=True))
-
-    def _record(self, item: Any) -> Record:
-        return self.record(item)._replace(text=self.source(item))
-
-    def list(self, call: EntryCall, filter: Mapping[str, Any]) -> Iterator[Record]:  # noqa: A002
+    def list(self, call: EntryCall, filter: Fields) -> Iterator[Record]:  # noqa: A002
         """Yield the records of the file that pass the filter; archived ones if the filter selects them."""
         snapshot, rest = call.workspace.snapshot(), dict(filter)
         archived = str(rest.get("section", "")).casefold() in ("archived", "all")
@@ -112,7 +110,7 @@ class FileEntries:
             if all(test(item) for test in tests) and passes(record := self._record(item), rest):
                 yield record
 
-    def add(self, call: EntryCall, title: str, fields: Mapping[str, Any], text: str | None) -> Made:
+    def add(self, call: EntryCall, title: str, fields: Fields, text: str | None) -> Made:
         """Add an entry, in one change."""
 
         def build(snapshot: Snapshot) -> Edit:
@@ -125,7 +123,7 @@ class FileEntries:
 
         def build(snapshot: Snapshot) -> Edit:
             record = self._checked(snapshot, ref, check)
-            grown = changes if changes.append is None else self._grown(record, changes.append)
+            grown = changes if changes.append is None else self.grows(record, changes.append)
             return self._edit("edit", snapshot, call.now, {"ref": ref, **self.edits(record, grown)})
 
         return self._made(call, self._change(call, "edit", build), ref)
@@ -145,6 +143,12 @@ class FileEntries:
         """Return the ref of an entry that its title alone names; empty where a change tells it."""
         return ""
 
+    def _found(self, snapshot: Snapshot, ref: str) -> Record:
+        return self._record(self.lookup.find(snapshot, ref, archived=True))
+
+    def _record(self, item: Any) -> Record:
+        return RECORDS[self.name](item)._replace(text=self.source(item))
+
     def _change(self, call: EntryCall, name: str, build: Callable[[Snapshot], Edit]) -> Outcome:
         return call.workspace.change(f"{self.group.name}.{name}", build, actor=call.actor, now=call.now)
 
@@ -155,14 +159,6 @@ class FileEntries:
         assert operation.edit is not None
         made: Edit = operation.edit(Call(snapshot, now), **values)
         return made
-
-    def _grown(self, record: Record, more: str) -> Changes:
-        """Return the changes that add to what an entry says; UsageError `entry.append` where it has no text."""
-        if self.grows is not None:
-            return self.grows(record, more)
-        if not record.text:
-            raise UsageError("entry.append", f"{self.name} have no text to add to", "set a field")
-        return Changes(text=f"{record.text.rstrip()}\n{more}")
 
     def _checked(self, snapshot: Snapshot, ref: str, check: Check) -> Record:
         record = self._found(snapshot, ref)
@@ -180,36 +176,8 @@ class FileEntries:
         return Made(item_of(record), outcome.change.id if outcome.change.files else None, outcome.summary)
 
 
-def _rewritten(record: Record, changes: Changes) -> Values:
-    """Return the values of an edit that sets and unsets fields, or replaces the source."""
-    values = texts_of(changes.set)
-    return {"changes": values, "unset": changes.unset, "text": sent_source(record, changes)}
-
-
-# -- tasks ----------------------------------------------------------------------------------------------------------
-
-
-def _task(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """A text is the notes if the fields have none."""
-    values = {key: value for key, value in fields.items() if value is not None}
-    if text:
-        values.setdefault("notes", text)
-    if str(values.pop("section", "pending")).casefold() != "pending":
-        raise UsageError("task.section", "a new task is pending", "add it, then edit its section")
-    tags = list_of("tags", values.pop("tags", []))
-    own = ("priority", "due", "recurring", "assigned", "notes", "action")
-    known = {key: text_of(key, values.pop(key)) for key in own if key in values}
-    return {"title": title, "tags": tags, "extra": texts_of(values), **known}
-
-
-def _task_changes(record: Record, changes: Changes) -> Values:
-    tags = {"tags": ", ".join(list_of("tags", changes.set["tags"]))} if "tags" in changes.set else {}
-    return _rewritten(record, Changes({**changes.set, **tags}, changes.unset, changes.text))
-
-
-def _more_notes(record: Record, more: str) -> Changes:
-    before = record.item.notes
-    return Changes({"notes": f"{before}\n{more}" if before else more})
+def _no_text(record: Record) -> UsageError:
+    return UsageError("entry.append", f"{record.title[:60]!r} has no text to add to", "set a field")
 
 
 def _task_section(value: str, _: Snapshot, __: datetime) -> Test:
@@ -225,32 +193,33 @@ def _task_due(value: str, snapshot: Snapshot, now: datetime) -> Test:
     return due_when(value, now, snapshot.zone) if value else lambda _: True
 
 
-# -- the journal ----------------------------------------------------------------------------------------------------
+class Tasks(FileEntries):
+    """The tasks: a text is the notes if the fields have none."""
+
+    tests = {"section": _task_section, "due": _task_due}
+
+    def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `tasks add`; a new task is pending."""
+        values = {key: value for key, value in fields.items() if value is not None}
+        if text:
+            values.setdefault("notes", text)
+        if str(values.pop("section", "pending")).casefold() != "pending":
+            raise UsageError("task.section", "a new task is pending", "add it, then edit its section")
+        return {"title": title, "extra": texts_of(_with_tags(values))}
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the values of `tasks edit`."""
+        return super().edits(record, changes._replace(set=_with_tags(changes.set)))
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to the notes."""
+        before = record.item.notes
+        return Changes({"notes": f"{before}\n{more}" if before else more})
 
 
-def _entry(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """`time` is when it was (default: now); each line of the text is a bullet, and each field an entry lacks."""
-    lines = _lines(fields.get("lines"))
-    lines += [f"{key}: {text_of(key, value)}" for key, value in fields.items() if key not in ("time", "lines")]
-    time = fields.get("time")
-    return {"title": title, "lines": [*lines, *lines_of(text)], "at": None if time is None else str(time)}
-
-
-def _entry_changes(record: Record, changes: Changes) -> Values:
-    source, values = sent_source(record, changes), changes.values
-    refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
-    lines = _lines(values["lines"]) if "lines" in values else None
-    title = text_of("title", values["title"]) if "title" in values else None
-    time = None if "time" not in values else "" if values["time"] is None else text_of("time", values["time"])
-    return {"title": title, "lines": lines, "at": time, "text": source}
-
-
-def _lines(given: Any) -> list[str]:
-    return lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
-
-
-def _more_lines(record: Record, more: str) -> Changes:
-    return Changes({"lines": [*record.item.lines, *lines_of(more)]})
+def _with_tags(values: Fields) -> Fields:
+    """Return the fields of a task with its tags as a text."""
+    return {**values, "tags": ", ".join(list_of("tags", values["tags"]))} if "tags" in values else values
 
 
 def _entry_date(value: str, snapshot: Snapshot, now: datetime) -> Test:
@@ -258,40 +227,43 @@ def _entry_date(value: str, snapshot: Snapshot, now: datetime) -> Test:
     return lambda entry: not day or entry.date == day
 
 
-# -- knowledge ------------------------------------------------------------------------------------------------------
+class Journal(FileEntries):
+    """The journal: `time` is when it was (default: now); each line of the text is a bullet."""
+
+    tests = {"date": _entry_date}
+    more = ("section",)
+
+    def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `journal add`; a field that an entry lacks is a bullet, too."""
+        lines = _lines(fields.get("lines"))
+        lines += [f"{key}: {text_of(key, value)}" for key, value in fields.items() if key not in ("time", "lines")]
+        time = fields.get("time")
+        return {"title": title, "lines": [*lines, *lines_of(text)], "at": None if time is None else str(time)}
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the values of `journal edit`."""
+        source, values = sent_source(record, changes), changes.values
+        refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
+        lines = _lines(values["lines"]) if "lines" in values else None
+        title = text_of("title", values["title"]) if "title" in values else None
+        return {"title": title, "lines": lines, "at": texts_of(values).get("time"), "text": source}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Return the changes that add lines."""
+        return Changes({"lines": [*record.item.lines, *lines_of(more)]})
 
 
-def _fact(snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """A decision if a date, a reason or `kind: decision` is given.
-
-    A line of text is the reason of a decision without one; any other text goes below the title.
-    """
-    refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
-    values: Values = {key: value for key, value in texts_of(fields).items() if key != "date" or value}
-    if section := values.get("section"):
-        known = (item.section for item in snapshot.knowledge.items if _is_section(item.section, section))
-        values["section"] = next(known, PLAIN_SECTIONS.get(section.casefold(), section))
-    decision = values.pop("kind", "") == "decision" or "date" in fields or "reason" in values
-    if decision and text and "reason" not in values and "\n" not in text.strip():
-        values["reason"], text = text.strip(), ""
-    return {"text": f"{title}\n{text}" if text.strip() else title, "decision": decision, **values}
+def _lines(given: Any) -> list[str]:
+    return lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
 
 
-def _fact_changes(record: Record, changes: Changes) -> Values:
-    values = changes.values
-    refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
-    given = [one for one in (changes.text, values.get("text"), values.get("title")) if one is not None]
-    if len(given) > 1:
-        raise UsageError("entry.arguments", "text is given twice", "send one")
-    return {
-        "text": text_of("text", given[0]) if given else record.item.text,
-        "date": None if values.get("date") is None else text_of("date", values["date"]),
-        "reason": None if "reason" not in values else text_of("reason", values["reason"] or ""),
-    }
+def _is_section(name: str, asked: str) -> bool:
+    """Return whether a section is meant by its name, or by a plain word for it such as `preferences`."""
+    name, asked = name.casefold(), asked.casefold()
+    return name == asked or (asked in PLAIN_SECTIONS and asked.removesuffix("s") in name)
 
 
 def _fact_section(value: str, snapshot: Snapshot, _: datetime) -> Test:
-    """A section may be named in plain words, such as `preferences`."""
     if value in ("", "all"):
         return lambda _: True
     names = {item.section: None for item in snapshot.knowledge.items}
@@ -301,74 +273,118 @@ def _fact_section(value: str, snapshot: Snapshot, _: datetime) -> Test:
     return lambda item: item.section in chosen
 
 
-def _is_section(name: str, asked: str) -> bool:
-    """Return whether a section is meant by its name, or by a plain word for it such as `preferences`."""
-    name, asked = name.casefold(), asked.casefold()
-    return name == asked or (asked in PLAIN_SECTIONS and asked.removesuffix("s") in name)
+class Knowledge(FileEntries):
+    """Knowledge: a decision if a date, a reason or `kind: decision` is given; sections have plain names, too."""
+
+    tests = {"section": _fact_section}
+
+    def source(self, item: Any) -> str:
+        """Return the text of a bullet, with its date and reason."""
+        return str(item.raw)
+
+    def adds(self, snapshot: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `knowledge add`.
+
+        A line of text is the reason of a decision without one; any other text goes below the title.
+        """
+        refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
+        values: Values = {key: value for key, value in texts_of(fields).items() if key != "date" or value}
+        if section := values.get("section"):
+            known = (item.section for item in snapshot.knowledge.items if _is_section(item.section, section))
+            values["section"] = next(known, PLAIN_SECTIONS.get(section.casefold(), section))
+        decision = values.pop("kind", "") == "decision" or "date" in fields or "reason" in values
+        if decision and text and "reason" not in values and "\n" not in text.strip():
+            values["reason"], text = text.strip(), ""
+        return {"text": f"{title}\n{text}" if text.strip() else title, "decision": decision, **values}
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the values of `knowledge edit`."""
+        values = changes.values
+        refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
+        given = [one for one in (changes.text, values.pop("text", None), values.pop("title", None)) if one is not None]
+        if len(given) > 1:
+            raise UsageError("entry.arguments", "text is given twice", "send one")
+        texts = texts_of({key: value for key, value in values.items() if key != "date" or value is not None})
+        return {"text": text_of("text", given[0]) if given else record.item.text, **texts}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Return the changes that add lines."""
+        return Changes(text=f"{record.item.text}\n{more}")
 
 
-# -- contacts, plans, monitors --------------------------------------------------------------------------------------
+class Contacts(FileEntries):
+    """Contacts: a person, or what the field `kind` names; the title is the name, for a route its channel."""
+
+    tests = {"kind": lambda value, _, __: lambda contact: value.casefold() in ("", contact.kind)}
+
+    def source(self, item: Any) -> str:
+        """Return the text about a person."""
+        return str(item.text)
+
+    def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `contacts add`; what a person has no field for is part of the text about them."""
+        values = texts_of(fields)
+        kind = values.pop("kind", "channel" if {"id", "type"} & set(values) else "person")
+        if text.strip():
+            if kind != "person":
+                raise UsageError("entry.field", f"a {kind} has no text", "use fields")
+            values.setdefault("text", text.strip())
+        if kind == "person":
+            more = [f"{key}: {values.pop(key)}" for key in [*values] if key not in CONTACT_KINDS[kind].columns]
+            values |= {"text": "; ".join(filter(None, (values.get("text"), *more)))} if more else {}
+        return {"kind": kind, "name": title, "changes": values}
+
+    def edits(self, _: Record, changes: Changes) -> Values:
+        """Return the values of `contacts edit`."""
+        more = {} if changes.text is None else {"text": changes.text}
+        return {"changes": {**more, **texts_of(changes.values)}}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Return the changes that add to the text about a person."""
+        if record.item.kind != "person":
+            raise _no_text(record)
+        return Changes({"text": f"{record.item.text or ''} {more}".strip()})
 
 
-def _contact(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """A person, or what the field `kind` names; the title is the name, for a route its channel.
+class Plans(FileEntries):
+    """Plans: a text is what goes below the fields, such as the table of tasks, made of `steps` or of a list."""
 
-    What a person has no field for is part of the text about them.
-    """
-    values = texts_of(fields)
-    kind = values.pop("kind", "channel" if {"id", "type"} & set(values) else "person")
-    if text.strip():
-        if kind != "person":
-            raise UsageError("entry.field", f"a {kind} has no text", "use fields")
-        values.setdefault("text", text.strip())
-    if kind == "person" and (
-        more := [f"{key}: {values.pop(key)}" for key in [*values] if key not in CONTACT_KINDS[kind].columns]
-    ):
-        values["text"] = "; ".join(filter(None, (values.get("text"), *more)))
-    return {"kind": kind, "name": title, "changes": values}
+    compact = False
+    more = ("section",)
 
-
-def _contact_changes(_: Record, changes: Changes) -> Values:
-    more = {} if changes.text is None else {"text": changes.text}
-    return {"changes": {**more, **texts_of(changes.values)}}
+    def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `orchestration add`."""
+        values = dict(fields)
+        steps = list_of("steps", values.pop("steps", []))
+        lines = text.strip().splitlines()
+        if lines and all(_STEP.match(line) for line in lines):
+            steps, text = [*steps, *(_STEP.sub("", line) for line in lines)], ""
+        if steps:
+            rows = [(f"T{number}", step, "planning") for number, step in enumerate(steps, 1)]
+            text = "\n".join((compose_table(("ID", "Title", "Status"), rows), text))
+        return {"title": title, "changes": texts_of(values), "text": text}
 
 
-def _more_about(record: Record, more: str) -> Changes:
-    if record.item.kind != "person":
-        raise UsageError("entry.append", "only a person has a text", "set a field")
-    return Changes({"text": f"{record.item.text or ''} {more}".strip()})
+class Monitors(FileEntries):
+    """Monitors: a text is its address or its command; an interval may be in words."""
+
+    def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the values of `monitors add`."""
+        values = _timed(fields)
+        if text.strip():
+            values.setdefault("url" if "://" in text else "command", text.strip())
+        return {"name": title, "changes": values}
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the values of `monitors edit`."""
+        return {**super().edits(record, changes), "changes": _timed(changes.set)}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Refuse: a monitor has no text."""
+        raise _no_text(record)
 
 
-def _contact_kind(value: str, _: Snapshot, __: datetime) -> Test:
-    return lambda contact: value.casefold() in ("", contact.kind)
-
-
-def _plan(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """Text is what goes below the fields, such as the table of tasks, which is made of `steps`, or of a list."""
-    values = dict(fields)
-    steps = list_of("steps", values.pop("steps", []))
-    lines = text.strip().splitlines()
-    if lines and all(_STEP.match(line) for line in lines):
-        steps, text = [*steps, *(_STEP.sub("", line) for line in lines)], ""
-    if steps:
-        rows = [(f"T{number}", step, "planning") for number, step in enumerate(steps, 1)]
-        text = "\n".join((compose_table(("ID", "Title", "Status"), rows), text))
-    return {"title": title, "changes": texts_of(values), "text": text}
-
-
-def _monitor(_: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    """A text is its address or its command."""
-    values = _timed(fields)
-    if text.strip():
-        values.setdefault("url" if "://" in text else "command", text.strip())
-    return {"name": title, "changes": values}
-
-
-def _monitor_changes(record: Record, changes: Changes) -> Values:
-    return {**_rewritten(record, changes), "changes": _timed(changes.set)}
-
-
-def _timed(fields: Mapping[str, Any]) -> dict[str, str]:
+def _timed(fields: Fields) -> dict[str, str]:
     """Return the fields of a monitor, with an interval in words as cron."""
     values = texts_of(fields)
     if values.get("interval"):
@@ -376,85 +392,63 @@ def _timed(fields: Mapping[str, Any]) -> dict[str, str]:
     return values
 
 
-def _no_more(record: Record, _: str) -> Changes:
-    raise UsageError("entry.append", f"{record.title[:60]!r} has no text to add to", "set a field")
-
-
-# -- settings -------------------------------------------------------------------------------------------------------
-
-
 class Settings(FileEntries):
     """The settings of config.md; of a duplicate key, the one that is in effect."""
 
+    more = ("section",)
+
+    def source(self, item: Any) -> str:
+        """Return no text: the value says it all."""
+        return ""
+
+    def ref_of(self, title: str) -> str:
+        """Return the ref of a setting of that name."""
+        return f"config#{identity_hex('config', 'config.md', title)}"
+
+    def adds(self, snapshot: Snapshot, title: str, fields: Fields, text: str) -> Values:
+        """Return the key, the value and the section of a new setting."""
+        refuse_unknown(fields, ("value", "section"), "a setting")
+        values = texts_of(fields)
+        value = values.get("value") or text
+        if not value.strip():
+            raise UsageError("config.value", "a setting needs a value", "send it as the field value")
+        if snapshot.config.setting(title) is not None:
+            raise UsageError("config.exists", f"config.md has {title[:60]!r} already", "edit it by its ref")
+        return {"key": title, "value": value, "section": values.get("section")}
+
+    def edits(self, record: Record, changes: Changes) -> Values:
+        """Return the key and the other value of a setting."""
+        refuse_unknown(changes.values, ("value",), "a setting")
+        value = changes.text if changes.text is not None else changes.set.get("value")
+        if value is None:
+            raise UsageError("config.value", "a setting needs a value", "remove the entry instead")
+        return {"key": record.title, "value": text_of("value", value)}
+
+    def grows(self, record: Record, more: str) -> Changes:
+        """Refuse: a setting has no text."""
+        raise _no_text(record)
+
     def _found(self, snapshot: Snapshot, ref: str) -> Record:
-        found = [one for one in snapshot.config.settings if _ref_of(one.key) == ref]
-        if not found:
+        found = next((one for one in snapshot.config.settings if self.ref_of(one.key) == ref), None)
+        if found is None:
             raise NotFoundError(
                 "config.not_found", f"no setting has the ref {ref[:60]!r}", "list them to see their refs"
             )
-        return self._record(snapshot.config.setting(found[0].key) or found[0])
+        return self._record(snapshot.config.setting(found.key))
 
     def _edit(self, name: str, snapshot: Snapshot, now: datetime, values: Values) -> Edit:
         if name == "remove":
             return unset_setting(snapshot, self._found(snapshot, values["ref"]).title, now=now)
-        key = values["key"]
-        return set_setting(snapshot, key, values["value"], section=values.get("section"), now=now)
-
-    def ref_of(self, title: str) -> str:
-        """Return the ref of a setting of that name."""
-        return _ref_of(title)
-
-
-def _ref_of(key: str) -> str:
-    return f"config#{identity_hex('config', 'config.md', key)}"
-
-
-def _setting(snapshot: Snapshot, title: str, fields: Mapping[str, Any], text: str) -> Values:
-    refuse_unknown(fields, ("value", "section"), "a setting")
-    values = texts_of(fields)
-    value = values.get("value") or text
-    if not value.strip():
-        raise UsageError("config.value", "a setting needs a value", "send it as the field value")
-    if snapshot.config.setting(title) is not None:
-        raise UsageError("config.exists", f"config.md has {title[:60]!r} already", "edit it by its ref")
-    return {"key": title, "value": value, "section": values.get("section")}
-
-
-def _setting_changes(record: Record, changes: Changes) -> Values:
-    refuse_unknown(changes.values, ("value",), "a setting")
-    value = changes.text if changes.text is not None else changes.set.get("value")
-    if value is None:
-        raise UsageError("config.value", "a setting needs a value", "remove the entry instead")
-    return {"key": record.title, "value": text_of("value", value)}
+        return set_setting(snapshot, values["key"], values["value"], section=values.get("section"), now=now)
 
 
 KINDS: dict[str, EntryKind] = {
-    "tasks": FileEntries(
-        "tasks", tasks, TASKS, task_record, _task, _task_changes,
-        grows=_more_notes, tests={"section": _task_section, "due": _task_due},
-    ),
-    "journal": FileEntries(
-        "journal", journal, ENTRIES, journal_record, _entry, _entry_changes,
-        grows=_more_lines, tests={"date": _entry_date}, more=("section",),
-    ),
-    "knowledge": FileEntries(
-        "knowledge", knowledge, KNOWLEDGE, knowledge_record, _fact, _fact_changes,
-        source=lambda item: str(item.raw), tests={"section": _fact_section},
-        grows=lambda record, more: Changes(text=f"{record.item.text}\n{more}"),
-    ),
-    "contacts": FileEntries(
-        "contacts", contacts, CONTACTS, contact_record, _contact, _contact_changes,
-        source=lambda item: str(item.text), grows=_more_about, tests={"kind": _contact_kind},
-    ),
-    "plans": FileEntries(
-        "plans", orchestration, PLANS, plan_record, _plan, _rewritten, more=("section",), compact=False
-    ),
-    "monitors": FileEntries(
-        "monitors", monitors, MONITORS, monitor_record, _monitor, _monitor_changes, grows=_no_more
-    ),
-    "config": Settings(
-        "config", settings, Lookup("config", "config"), setting_record, _setting, _setting_changes,
-        source=lambda _: "", more=("section",),
-    ),
-}  # fmt: skip
+    "tasks": Tasks("tasks", tasks, TASKS),
+    "journal": Journal("journal", journal, ENTRIES),
+    "knowledge": Knowledge("knowledge", knowledge, KNOWLEDGE),
+    "contacts": Contacts("contacts", contacts, CONTACTS),
+    "plans": Plans("plans", orchestration, PLANS),
+    "monitors": Monitors("monitors", monitors, MONITORS),
+    "config": Settings("config", config, Lookup("config", "config")),
+}
 """The kinds of entries of the memory files."""

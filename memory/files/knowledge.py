@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from memory.base.clock import read_moment
@@ -15,13 +17,13 @@ from memory.base.values import folded, split_remark
 from memory.document import Document, Entry, Section
 from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit, Edits, Refs, Step, one_line, started_document, with_bullet, with_bullets
+from memory.files.edit import Edit, Edits, Step, one_line, started_document, with_bullet, with_bullets
 from memory.files.fields.dress import Plain, PlainFile, plain_bullets, regex, unread_text
-from memory.files.find import KNOWLEDGE, find_knowledge
-from memory.files.operations import Call, EntryGroup
+from memory.files.find import KNOWLEDGE
+from memory.files.operations import Call, EntryGroup, Part, outlined
 from memory.files.refs import FileView, Item, Place, identity_hex
-from memory.operations import Context, Day, Ref, Used, argument, option
-from memory.operations.result import Paint, Result, listing
+from memory.operations import Context, Day, Used, argument, option
+from memory.operations.result import Result
 
 FILE = "knowledge.md"
 KIND = "knowledge"
@@ -135,7 +137,6 @@ def plain_knowledge(document: Document) -> PlainFile:
 
 # -- operations, and the edits that they make ----------------------------------------------------------------------
 
-_ref = argument("ref", type=Ref(("knowledge",)))
 _DAY = Day()
 
 
@@ -147,8 +148,8 @@ def sentence(item: KnowledgeItem) -> str:
 knowledge = EntryGroup(
     "knowledge",
     "List, add, edit and remove facts and decisions (knowledge.md).",
+    KNOWLEDGE,
     key="item",
-    find=find_knowledge,
     title=sentence,
 )
 
@@ -166,22 +167,15 @@ def list_items(context: Context, section: str | None, topic: str | None, match: 
         found = [item for item in found if (item.topic or "").casefold() == topic.casefold()]
     if match is not None:
         found = [item for item in found if match.casefold() in item.text.casefold()]
-    return listing("knowledge", lambda: (item.json() for item in found), lambda paint: _outline(paint, found))
+    return outlined("knowledge", found, _parts(found), "nothing known")
 
 
-def _outline(paint: Paint, found: Sequence[KnowledgeItem]) -> Iterator[str]:
-    place: tuple[str | None, str | None] = (None, None)
-    for index, item in enumerate(found):
-        if item.section != place[0] or not index:
-            yield from [""] if index else []
-            yield paint.line(item.section or "before any section")
-            place = (item.section, None)
-        if item.topic != place[1]:
-            yield paint.line(item.topic or "", indent="  ")
-            place = (item.section, item.topic)
-        yield paint.line(f"{item.ref.partition('#')[2]}  {sentence(item)}", indent="    " if item.topic else "  ")
-    if not found:
-        yield "nothing known"
+def _parts(found: Iterable[KnowledgeItem]) -> Iterator[Part]:
+    """Yield items under their sections and topics."""
+    for (section, topic), items in groupby(found, key=attrgetter("section", "topic")):
+        heading = section or "before any section"
+        rows = [(item.ref_hex, sentence(item)) for item in items]
+        yield f"{heading}: {topic}" if topic else heading, rows, {}
 
 
 @knowledge.changes(
@@ -222,7 +216,7 @@ def add_knowledge(
 
 
 @knowledge.changes("edit", "changed", "5b2c9d1 'CI takes 6 minutes'")
-@_ref
+@knowledge.ref
 @argument("text", help="The fact, in a sentence.")
 @option("--date", metavar="D", type=_DAY, help="Another date of a decision.")
 @option("--reason", metavar="R", help="Another reason of a decision; empty for none.")
@@ -238,13 +232,6 @@ def edit_knowledge(call: Call, ref: str, text: str, date: str | None = None, rea
         return Step(raw, title=raw)
 
     return KNOWLEDGE_EDITS.edit(call.snapshot, ref, planned)
-
-
-@knowledge.changes("remove", "removed", "5b2c9d1")
-@_ref
-def remove_knowledge(call: Call, ref: Refs) -> Edit:
-    """Remove one item; it is printed as it was."""
-    return KNOWLEDGE_EDITS.remove(call.snapshot, ref)
 
 
 CODE = "knowledge.text"
@@ -264,6 +251,7 @@ class KnowledgeEdits(Edits[KnowledgeItem, str]):
 
 
 KNOWLEDGE_EDITS = KnowledgeEdits(KNOWLEDGE, "pieces of knowledge")
+remove_knowledge = knowledge.removes(KNOWLEDGE_EDITS, "5b2c9d1", "one item")
 
 
 def with_knowledge(

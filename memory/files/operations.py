@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 from memory.base.clock import BadMoment, read_moment
 from memory.document import Entry
 from memory.errors import UsageError
-from memory.operations import Context, Group, Parameter, option
-from memory.operations.result import Result
+from memory.operations import Context, Group, Parameter, Ref, argument, option
+from memory.operations.result import Paint, Result, listing
 
-from .edit import Edit
+from .edit import Edit, Edits, Refs
+from .find import Lookup
 from .snapshot import Snapshot
 
 
@@ -41,22 +42,30 @@ class Call:
 
 
 class EntryGroup(Group):
-    """The operations on one kind of entries."""
+    """The operations on one kind of entries; `ref` is the argument that names one."""
 
     def __init__(
         self,
         name: str,
         help: str,  # noqa: A002
+        lookup: Lookup[Any],
         *,
         key: str,
-        find: Callable[..., Any],
-        title: Callable[[Any], str],
+        title: Callable[[Any], str] = lambda item: str(item.title),
     ) -> None:
-        """`key` is that of an entry in JSON, `find` returns the entry of a ref in a snapshot, and `title` what a person
-        is told about it.
-        """
+        """`lookup` finds the entries, `key` is that of one in JSON, and `title` what a person is told about it."""
         super().__init__(name, help)
-        self.key, self.find, self.title = key, find, title
+        self.lookup, self.key, self.title = lookup, key, title
+        self.ref = argument("ref", type=Ref((name,)))
+
+    def removes(self, edits: Edits[Any, Any], example: str, what: str) -> Callable[..., Edit]:
+        """Return the operation that removes entries."""
+
+        def remove(call: Call, ref: Refs) -> Edit:
+            return edits.remove(call.snapshot, ref)
+
+        remove.__doc__ = f"Remove {what} from the file; it is printed as it was."
+        return self.changes("remove", "removed", example)(self.ref(remove))
 
     def changes(
         self, name: str, done: str, *examples: str, **settings: Any
@@ -95,13 +104,35 @@ class EntryGroup(Group):
         outcome = context.change(f"{self.name}.{name}", build)
         call = attempts[-1]
         # What was removed is shown as it was.
-        item = self.find(call.snapshot, ref) if outcome.item is None else outcome.item
+        item = self.lookup.find(call.snapshot, ref) if outcome.item is None else outcome.item
         words = call.done if outcome.change.files else "nothing to change in"
         return Result(
             lambda: {self.key: item.json()},
             lambda paint: [paint.line(f"{words} {item.ref}  {self.title(item)}{call.more}{call.after(item)}")],
             notes=call.notes,
         )
+
+
+Part = tuple[str, Sequence[Sequence[str]], Mapping[int, int]]
+"""Rows under a heading; the last says by the number of a row which of its columns needs action."""
+
+
+def outlined(key: str, found: Sequence[Any], parts: Iterable[Part], nothing: str) -> Result:
+    """Return the result of an operation that lists items, for people in parts."""
+    return listing(key, lambda: (item.json() for item in found), lambda paint: outline(paint, parts, nothing))
+
+
+def outline(paint: Paint, parts: Iterable[Part], nothing: str) -> Iterator[str]:
+    """Yield rows under headings, with a blank line between two parts; `nothing` is the line where there are none."""
+    first = True
+    for heading, rows, alerts in parts:
+        if not first:
+            yield ""
+        yield paint.line(heading)
+        yield from paint.columns(rows, alerts=alerts)
+        first = False
+    if first:
+        yield nothing
 
 
 def pairs(values: Sequence[str] | Mapping[str, str]) -> dict[str, str]:

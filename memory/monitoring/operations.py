@@ -10,7 +10,7 @@ from memory.base.cron import describe
 from memory.document import Entry
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit, Refs
-from memory.files.find import find_monitor
+from memory.files.find import MONITORS, find_monitor
 from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, Monitor, add_monitor, edit_monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, whole_text
 from memory.files.snapshot import Snapshot
@@ -32,18 +32,12 @@ WAIT = 10.0
 BLOCKED = 3
 
 
-def _left(snapshot: Snapshot, ref: str, _entry: Entry | None) -> Monitor:
-    return find_monitor(snapshot, ref)
-
-
 monitors = EntryGroup(
     "monitors",
     "List, add, edit, remove and run monitors (monitors.md).",
+    MONITORS,
     key="monitor",
-    find=_left,
-    title=lambda monitor: str(monitor.name),
 )
-_ref = argument("ref", type=Ref(("monitors",)))
 
 
 def watch(
@@ -225,7 +219,7 @@ def _fields() -> tuple[str, ...]:
 
 
 @monitors.changes("edit", "changed", "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate", fields=_fields)
-@_ref
+@monitors.ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @UNSET
 @whole_text("monitor")
@@ -245,11 +239,7 @@ def edit(
     return runnable(edit_monitor(call.snapshot, ref, {**values, **dict.fromkeys(unset, "")}, call.base), call.snapshot)
 
 
-@monitors.changes("remove", "removed", "19d2e4f")
-@_ref
-def remove(call: Call, ref: Refs) -> Edit:
-    """Remove a monitor from the file; it is printed as it was."""
-    return MONITOR_EDITS.remove(call.snapshot, ref)
+remove = monitors.removes(MONITOR_EDITS, "19d2e4f", "a monitor")
 
 
 notify = Group("notify", "Messages about monitors.")

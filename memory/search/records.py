@@ -146,7 +146,7 @@ def _entries(snapshot: Snapshot, name: str, kind: str) -> Iterator[Record]:
     """Return the records of the entries of a file."""
     view = snapshot.view_of(name)
     items = view.entries() if kind == "journal" else view.settings if kind == "config" else view.items
-    return map(_RECORDS[kind], items)
+    return map(RECORDS[kind], items)
 
 
 def task_record(task: Task) -> Record:
@@ -193,7 +193,7 @@ def setting_record(one: Setting) -> Record:
     return Record("config", "config.md", one.key, text, one)
 
 
-_RECORDS: dict[str, Callable[[Any], Record]] = {
+RECORDS: dict[str, Callable[[Any], Record]] = {
     "tasks": task_record,
     "journal": journal_record,
     "knowledge": knowledge_record,
@@ -202,6 +202,7 @@ _RECORDS: dict[str, Callable[[Any], Record]] = {
     "monitors": monitor_record,
     "config": setting_record,
 }
+"""The functions that return the record of an entry, by its kind."""
 
 
 class UnreadText(NamedTuple):

@@ -10,9 +10,10 @@ from memory.document import Document, Section
 from memory.errors import NotFoundError, UsageError
 from memory.files.config.model import FILE, SETTINGS, Setting, meant_key, unknown_key_words, value_problem
 from memory.files.edit import Edit, changed_value, check_field_value, started_document, with_end
+from memory.files.operations import Part, outline
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Group, Kind, argument, option
-from memory.operations.result import Paint, Result
+from memory.operations.result import Result
 
 config = Group("config", "List, get, set and unset the workspace's settings (config.md).")
 
@@ -32,20 +33,12 @@ _key = argument("key", type=_Key())
 def list_settings(context: Context) -> Result:
     """List the settings by section."""
     settings = context.snapshot.config
-
-    def lines(paint: Paint) -> Iterator[str]:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for setting in settings.settings:
-            remark = f"({setting.remark})" if setting.remark else ""
-            sections.setdefault(setting.section or "", []).append((setting.key, f"{setting.value} {remark}".strip()))
-        for index, (section, rows) in enumerate(sections.items()):
-            yield from [""] if index else []
-            yield paint.line(section or "Front matter")
-            yield from paint.columns(rows)
-        if not sections:
-            yield "no settings"
-
-    return Result(lambda: {"config": settings.json()}, lines)
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for one in settings.settings:
+        remark = f" ({one.remark})" if one.remark else ""
+        sections.setdefault(one.section or "Front matter", []).append((one.key, f"{one.value}{remark}"))
+    parts: list[Part] = [(section, rows, {}) for section, rows in sections.items()]
+    return Result(lambda: {"config": settings.json()}, lambda paint: outline(paint, parts, "no settings"))
 
 
 @config.look("get", "maxJournalEntries")

@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.base.dates import parse_when
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.errors import UsageError
-from memory.files.edit import Edit, EntryEdits, Refs, Step, beside_others, started_document
+from memory.files.edit import Edit, EntryEdits, Step, beside_others, started_document
 from memory.files.fields.values import Schema
 from memory.files.find import ENTRIES, find_entry
-from memory.files.operations import Call, EntryGroup, in_words, something, whole_text
+from memory.files.operations import Call, EntryGroup, Part, in_words, outlined, something, whole_text
 from memory.files.snapshot import Snapshot
-from memory.operations import Context, Day, Lines, Ref, When, Whole, argument, option
-from memory.operations.result import Paint, Result, listing
+from memory.operations import Context, Day, Lines, When, Whole, argument, option
+from memory.operations.result import Paint, Result
 
 from .model import (
     JournalEntry,
@@ -36,7 +37,6 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _DASH = re.compile(r"[ \t]*[—–-]+[ \t]*")
 DEFAULT_LIMIT = 50
 _DAY = "a date, or today, yesterday, -7d"
-_ref = argument("ref", type=Ref(("journal",)))
 
 
 class _Time(When):
@@ -57,11 +57,7 @@ class _Time(When):
 AT = _Time(("yesterday 14:30",))
 
 journal = EntryGroup(
-    "journal",
-    "List, add, show, edit and remove journal entries (journal.md and its archive).",
-    key="entry",
-    find=find_entry,
-    title=lambda entry: str(entry.title),
+    "journal", "List, add, show, edit and remove journal entries (journal.md and its archive).", ENTRIES, key="entry"
 )
 
 
@@ -82,24 +78,17 @@ def list_entries(
             )
         since = until = date
     found = context.snapshot.journal.entries(limit=limit, since=since, until=until, match=match)
-    return listing("entries", lambda: (entry.json() for entry in found), lambda paint: _by_day(paint, found))
+    return outlined("entries", found, _days(found), "no entries")
 
 
-def _by_day(paint: Paint, entries: Iterable[JournalEntry]) -> Iterator[str]:
-    day: str | None = None
-    for entry in entries:
-        if entry.date != day:
-            if day is not None:
-                yield ""
-            day = entry.date
-            yield paint.line(day or "no date")
-        yield paint.line(f"{entry.ref.partition('#')[2]}  {entry.time or '--:--'}  {entry.title}", indent="  ")
-    if day is None:
-        yield "no entries"
+def _days(entries: Iterable[JournalEntry]) -> Iterator[Part]:
+    """Yield entries under their days."""
+    for day, found in groupby(entries, key=attrgetter("date")):
+        yield day or "no date", [(entry.ref_hex, entry.time or "--:--", entry.title) for entry in found], {}
 
 
 @journal.look("show", "8c01f2e")
-@_ref
+@journal.ref
 def show(context: Context, ref: str) -> Result:
     """Show one entry. REF is a ref, its hex part, or a unique part of the title."""
     entry = find_entry(context.snapshot, ref, archived=True)
@@ -147,7 +136,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
 @journal.changes(
     "edit", "changed", "8c01f2e --title 'Deploy of v2.1'", "8c01f2e --line 'v2.1 is live' --line 'No errors since'"
 )
-@_ref
+@journal.ref
 @option("--title", metavar="T", help="Another title.")
 @option(
     "--line",
@@ -184,13 +173,6 @@ def edit_entry(
         return Step(beside_others(call.base, new, entry.entry, entry.title))
 
     return JOURNAL_EDITS.edit(call.snapshot, ref, planned)
-
-
-@journal.changes("remove", "removed", "8c01f2e")
-@_ref
-def remove_entry(call: Call, ref: Refs) -> Edit:
-    """Remove an entry from the file; it is printed as it was."""
-    return JOURNAL_EDITS.remove(call.snapshot, ref)
 
 
 def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
@@ -350,3 +332,4 @@ JOURNAL_EDITS = JournalEdits(
     plain=plain_day,
     titles={},
 )
+remove_entry = journal.removes(JOURNAL_EDITS, "8c01f2e", "an entry")

@@ -42,9 +42,8 @@ _set = option("--set", "changes", multiple=True, type=Pairs(), help="Set a field
 orchestration = EntryGroup(
     "orchestration",
     "List, add, edit and remove plans of several agents and projects (orchestration.md).",
+    PLANS,
     key="plan",
-    find=find_plan,
-    title=lambda plan: str(plan.title),
 )
 
 

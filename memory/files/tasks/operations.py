@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from memory.base.clock import format_local
 from memory.base.cron import describe
@@ -13,13 +12,15 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit, Refs, Step, started_document
 from memory.files.fields.values import moment_or_none
-from memory.files.find import find_task
+from memory.files.find import TASKS, find_task
 from memory.files.operations import (
     UNSET,
     Call,
     EntryGroup,
+    Part,
     given,
     in_words,
+    outlined,
     pairs,
     something,
     whole_text,
@@ -32,7 +33,6 @@ from memory.operations import (
     Choice,
     Context,
     Pairs,
-    Ref,
     Suggested,
     Tag,
     Used,
@@ -40,7 +40,7 @@ from memory.operations import (
     argument,
     option,
 )
-from memory.operations.result import Paint, Result, fields_of, listing
+from memory.operations.result import Paint, Result, fields_of
 
 from .edits import (
     FILE,
@@ -58,15 +58,10 @@ SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
 _SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 _PRIORITY = Choice(PRIORITIES, case_sensitive=False)
-_ref = argument("ref", type=Ref(("tasks",)))
 
 
 tasks = EntryGroup(
-    "tasks",
-    "List, add, edit, start, finish and remove tasks (tasks.md and its archive).",
-    key="task",
-    find=find_task,
-    title=lambda task: str(task.title),
+    "tasks", "List, add, edit, start, finish and remove tasks (tasks.md and its archive).", TASKS, key="task"
 )
 
 
@@ -127,51 +122,34 @@ def list_tasks(
     if sort:
         key = sort_key(sort, now, snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
-    return listing(
-        "tasks",
-        lambda: (task.json() for task in shown),
-        lambda paint: _table(paint, context, shown),
-    )
+    return outlined("tasks", shown, _parts(context, shown), "no tasks")
 
 
-def _table(paint: Paint, context: Context, found: Sequence[Task]) -> Iterator[str]:
+def _parts(context: Context, found: Sequence[Task]) -> Iterator[Part]:
     """Yield the tasks under the headings of their sections; overdue ones are marked."""
-    if not found:
-        yield "no tasks"
     zone = context.snapshot.zone
-    parts = groupby(found, key=lambda task: (task.section, task.heading))
-    for number, ((section, above), part) in enumerate(parts):
+    for (section, above), part in groupby(found, key=lambda task: (task.section, task.heading)):
         alerts: dict[int, int] = {}
-        rows = []
-        for index, task in enumerate(part):
+        rows: list[tuple[str, ...]] = []
+        for task in part:
             due = task.due_parts
             moment = moment_or_none(due.date, zone)
-            late = section in OPEN and moment is not None and moment.is_overdue(context.now, zone)
-            if late:
-                alerts[index] = 2
             words = due.date or ""
             if due.recurring:
                 words = f"{words} ({describe(due.recurring)})" if words else describe(due.recurring)
+            if section in OPEN and moment is not None and moment.is_overdue(context.now, zone):
+                alerts[len(rows)] = 2
+                words += " overdue"
             progress = f"{task.progress}%" if task.progress is not None and section == "in-progress" else ""
-            rows.append(
-                (
-                    task.ref_hex,
-                    task.priority or "",
-                    f"{words} overdue" if late else words,
-                    progress,
-                    task.assigned or "",
-                    task.title,
-                )
-            )
-        words = section.replace("-", " ").title()
+            rows.append((task.ref_hex, task.priority or "", words, progress, task.assigned or "", task.title))
+        heading = section.replace("-", " ").title()
         if above is not None:
-            words = f"{above.strip() or 'Above the first section'}, which is not a section: taken as Pending"
-        yield ("\n" if number else "") + paint.line(f"{words} ({len(rows)})")
-        yield from paint.columns(rows, alerts=alerts)
+            heading = f"{above.strip() or 'Above the first section'}, which is not a section: taken as Pending"
+        yield f"{heading} ({len(rows)})", rows, alerts
 
 
 @tasks.look("show", "3fa94c1", "'Deploy v2.1' -o json")
-@_ref
+@tasks.ref
 def show(context: Context, ref: str) -> Result:
     """Show one task with all its fields. REF is a ref, its hex part, or a unique part of the title."""
     task = find_task(context.snapshot, ref, archived=True)
@@ -219,17 +197,14 @@ def add_task(
 ) -> Edit:
     """Add a task to Pending, above the others of its priority."""
     # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
-    day = None if due is None else DUE.written(due, call.now, call.zone)
-    cron = None if recurring is None else _recurs(call, recurring, day)
-    _tell_due(call, day)
-    if cron:
-        call.more += f"  recurs {describe(cron)}"
+    values = given(priority=priority, due=due, recurring=recurring, assigned=assigned, notes=notes, action=action)
+    values |= {"tags": write_tags(tags), "created": format_local(call.now, call.zone), **pairs(extra)}
+    _understand(call, values)
+    if values.get("recurring"):
+        call.more += f"  recurs {describe(values['recurring'])}"
     _warn_of_twins(call, title)
     document = started_document(call.snapshot, FILE, call.now)
-    created = format_local(call.now, call.zone)
-    values = {"due": day, "recurring": cron, "assigned": assigned, "created": created, "tags": write_tags(tags)}
-    values |= {"notes": notes, "action": action, **pairs(extra)}
-    named = heading(read_priority(priority or "NORMAL"), title)
+    named = heading(read_priority(values.pop("priority", "") or "NORMAL"), title)
     entry = TASK_EDITS.composed(named, values, document.newline, call.zone)
     return TASK_EDITS.add(document, "pending", entry, title.strip())
 
@@ -246,7 +221,7 @@ def _fields() -> tuple[str, ...]:
     "3fa94c1 --due 'fri 9:00' --priority HIGH",
     fields=_fields,
 )
-@_ref
+@tasks.ref
 @option(
     "--set", "changes", multiple=True, type=Pairs(), help="Set a field, title, priority or section; may be repeated."
 )
@@ -268,27 +243,23 @@ def edit(
     if text is not None:
         return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, unset))
     something((values, unset))
-    if "due" in values:
-        values["due"] = DUE.written(values["due"], call.now, call.zone)
-        _tell_due(call, values["due"])
-    if values.get("recurring"):
-        day = values["due"] if "due" in values else find_task(call.snapshot, ref).due
-        values["recurring"] = _recurs(call, values["recurring"], day)
+    task = find_task(call.snapshot, ref)
+    _understand(call, values, task.due)
     made = edit_task(call.snapshot, ref, set=values, unset=unset, base=call.base, now=call.now)
     if "title" in values and made.documents:
-        _warn_of_twins(call, values["title"], find_task(call.snapshot, ref))
+        _warn_of_twins(call, values["title"], task)
     return made
 
 
 @tasks.changes("start", "started", "3fa94c1")
-@_ref
+@tasks.ref
 def start_task(call: Call, ref: Refs) -> Edit:
     """Move a task to In Progress."""
     return edit_task(call.snapshot, ref, set={"section": "in-progress"}, now=call.now)
 
 
 @tasks.changes("progress", "", "3fa94c1 45 --note 'Endpoints checked'")
-@_ref
+@tasks.ref
 @argument("percent", type=Whole(0, 100, "%"))
 @option("--note", metavar="N", help="A note on what was done, kept as lastUpdate.")
 def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = None) -> Edit:
@@ -304,7 +275,7 @@ def progress_task(call: Call, ref: Refs, percent: int | str, note: str | None = 
 
 
 @tasks.changes("done", "done", "3fa94c1 --outcome 'Live since 14:05'")
-@_ref
+@tasks.ref
 @option("--outcome", metavar="O", help="What came of it.")
 def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
     """Finish a task; a recurring task leaves a completed copy and waits for its next date."""
@@ -324,50 +295,39 @@ def done_task(call: Call, ref: Refs, outcome: str | None = None) -> Edit:
 
 
 @tasks.changes("reopen", "reopened", "3fa94c1")
-@_ref
+@tasks.ref
 def reopen_task(call: Call, ref: Refs) -> Edit:
     """Move a task back to Pending; its outcome is kept in the notes."""
     return edit_task(call.snapshot, ref, set={"section": "pending"}, now=call.now)
 
 
-@tasks.changes("remove", "removed", "3fa94c1")
-@_ref
-def remove_task(call: Call, ref: Refs) -> Edit:
-    """Remove a task from the file; it is printed as it was."""
-    return TASK_EDITS.remove(call.snapshot, ref)
+remove_task = tasks.removes(TASK_EDITS, "3fa94c1", "a task")
 
 
-def _recurs(call: Call, text: str, due: str | None) -> str:
-    """Return a recurrence in words as cron, with a note how it was understood; cron and absent values stay.
+def _understand(call: Call, values: dict[str, str], due: str | None = None) -> None:
+    """Write a given date and a recurrence in words as files have them, and tell how they were understood.
 
-    `due` is the date, in the form of the files, from which it recurs. Raises BadCron.
+    `due` is the date from which a task recurs where none is given. Raises BadMoment, BadCron.
     """
-    if is_absent(text):
-        return text
-    from .quick import recurrence_from
+    if "due" in values:
+        values["due"] = due = DUE.written(values["due"], call.now, call.zone)
+        date = read_due(due).date
+        moment = moment_or_none(date, call.zone)
+        if date is not None and moment is not None:
+            words = in_words(date, call.now, call.zone)
+            if moment.is_overdue(call.now, call.zone):
+                call.notes.append(f"warning: it is already due: {words}")
+            call.more += f"  due {words}"
+    if not is_absent(values.get("recurring", "")):
+        from .quick import recurrence_from
 
-    found = recurrence_from(text, due, call.zone)
-    if found.note:
-        call.notes.append(found.note)
-    return found.cron
-
-
-def _tell_due(call: Call, due: str | None) -> None:
-    """Tell how a given date was understood; if it is over, warn."""
-    parts = None if due is None else read_due(due)
-    moment = None if parts is None else moment_or_none(parts.date, call.zone)
-    if parts is None or parts.date is None or moment is None:
-        return
-    words = in_words(parts.date, call.now, call.zone)
-    if moment.is_overdue(call.now, call.zone):
-        call.notes.append(f"warning: it is already due: {words}")
-    call.more += f"  due {words}"
+        found = recurrence_from(values["recurring"], due, call.zone)
+        values["recurring"] = found.cron
+        call.notes += [found.note] if found.note else []
 
 
-def _warn_of_twins(call: Call, title: str, own: Any = None) -> None:
+def _warn_of_twins(call: Call, title: str, own: Task | None = None) -> None:
     """Warn that another open task has the given title."""
-    twins = [
-        task for task in open_twins(call.snapshot.tasks.items).get(alike(title), ()) if own is None or task.at != own.at
-    ]
-    if words := twin_words(twins, title):
+    twins = open_twins(call.snapshot.tasks.items).get(alike(title), ())
+    if words := twin_words([task for task in twins if own is None or task.at != own.at], title):
         call.notes.append(f"warning: {words}")
