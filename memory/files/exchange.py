@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import chain
 from textwrap import dedent
 from typing import Any
 
 from memory.base.clock import format_local, read_moment
 from memory.base.items import Item, Loss, Skipped, comma_losses, losses_of, skipped_text
-from memory.document import Document, Entry
+from memory.document import Document, Entry, parse
 from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
@@ -182,7 +184,6 @@ _OWN = {"plan": "orchestration.md", "monitor": "monitors.md", "setting": "config
 _THERE = "it already exists"
 _ABOUT_TASK = ("section", "heading", "priority")
 _TIMES = ("due", "created", "started", "completed")
-_ABOUT_KNOWLEDGE = ("section", "topic", "date", "reason", "created")
 _OFFSET = re.compile(r"(?:Z|[+-]\d\d:?\d\d)\s*\Z")
 
 
@@ -194,9 +195,7 @@ class DraftDocuments:
 
     def __init__(self, snapshot: Snapshot, items: Iterable[Item], now: datetime) -> None:
         """Add each item to the files as they are, or say why it does not come along."""
-        self._before = snapshot
-        self._zone = snapshot.zone
-        self._now = now
+        self._before, self._zone, self._now = snapshot, snapshot.zone, now
         self.documents: dict[str, Document] = {}
         self.converted: list[Item] = []
         self.skipped: list[Skipped] = []
@@ -210,13 +209,21 @@ class DraftDocuments:
                 refused = self._put(item, losses)
             except MemdeckError as error:
                 refused = error.message
-            if refused is not None:
-                self.skipped.append(Skipped(item.what, refused))
-            else:
-                self.losses += losses
+            if refused is None:
                 self.converted.append(item)
+                self.losses += losses
+            else:
+                self.skipped.append(Skipped(item.what, refused))
         for place, waiting in self._bullets.items():
-            self._put_bullets(place, waiting)
+            # All at once: each bullet that is added reads the whole section.
+            try:
+                document, _ = with_knowledge(self._document(KNOWLEDGE), *place, [raw for _, raw in waiting])
+                self.documents[KNOWLEDGE] = document
+            except MemdeckError as error:
+                self.skipped += [Skipped(item.what, error.message) for item, _ in waiting]
+                gone = {item.what for item, _ in waiting}
+                self.converted = [item for item in self.converted if item.what not in gone]
+                self.losses = [loss for loss in self.losses if loss.what not in gone]
 
     def _put(self, item: Item, losses: list[Loss]) -> str | None:
         """Add an item to its document, and what is lost to the losses; return why it cannot be added, or None."""
@@ -241,35 +248,40 @@ class DraftDocuments:
         said = item.fields
         section = said.get("section", "pending")
         section = "completed" if section == "archived" else section if section in SECTIONS else "pending"
-        newline = self._document(TASKS).newline
-        if item.raw:
-            entry = _as_written(item.raw, newline)
-        else:
-            priority = said.get("priority", "").upper() or None
-            if priority is not None and priority not in PRIORITIES:
-                words = f"{said['priority'][:40]!r} is not one of {', '.join(PRIORITIES)}"
-                losses.append(Loss(item.what, "priority", words))
-                priority = None
-            entry = Entry.compose(heading(priority, item.title), "", newline)
-            values = {key: value for key, value in said.items() if key not in _ABOUT_TASK and value.strip()}
-            if item.created:
-                values.setdefault("created", item.created)
-            if item.tags and "tags" not in values:
-                values["tags"] = write_tags(item.tags)
-                losses += comma_losses(item)
-            for key, value in values.items():
-                try:
-                    entry = TASK_EDITS.with_value(entry, key, self._local(key, value), self._zone)
-                except MemdeckError as error:
-                    losses.append(Loss(item.what, key, error.message))
-            entry = _with_body(entry, item, losses) if item.text else entry
+        document = self._document(TASKS)
+        entry = _as_written(item.raw, document.newline) if item.raw else self._new_task(item, losses, document.newline)
         if "heading" in said:
             losses.append(Loss(item.what, "heading", "a task is under Pending, In Progress or Completed"))
         if _is_known(entry, self._tasks) or not self._is_new("task", section, bare(entry)):
             return _THERE
-        document, place = TASK_EDITS.with_section(self._document(TASKS), section)
+        document, place = TASK_EDITS.with_section(document, section)
         self.documents[TASKS] = document.insert_entry(place, len(document.sections[place]), entry)
         return None
+
+    def _new_task(self, item: Item, losses: list[Loss], newline: str) -> Entry:
+        """Return the entry of a task from another memory; a value that a task cannot have is a loss."""
+        priority = item.fields.get("priority", "").upper() or None
+        if priority is not None and priority not in PRIORITIES:
+            words = f"{item.fields['priority'][:40]!r} is not one of {', '.join(PRIORITIES)}"
+            losses.append(Loss(item.what, "priority", words))
+            priority = None
+        entry = Entry.compose(heading(priority, item.title), "", newline)
+        values = {key: value for key, value in item.fields.items() if key not in _ABOUT_TASK and value.strip()}
+        if item.created:
+            values.setdefault("created", item.created)
+        if item.tags and "tags" not in values:
+            values["tags"] = write_tags(item.tags)
+            losses += comma_losses(item)
+        for key, value in values.items():
+            try:
+                entry = TASK_EDITS.with_value(entry, key, self._local(key, value), self._zone)
+            except MemdeckError as error:
+                losses.append(Loss(item.what, key, error.message))
+        try:
+            return _with_text(entry, item.text) if item.text else entry
+        except MemdeckError as error:
+            losses.append(Loss(item.what, "text", error.message))
+            return entry
 
     def _local(self, key: str, value: str) -> str:
         """Return the value of a task's field, a time with an offset in the zone of the workspace."""
@@ -302,41 +314,24 @@ class DraftDocuments:
         clocks = [split_heading(one.title)[0] for one in document.sections[section].entries]
         place = next((at for at, clock in enumerate(clocks) if time and clock and clock < time), len(clocks))
         self.documents[JOURNAL] = document.insert_entry(section, place, entry)
-        why = "journal entries have only a time, a title and lines"
-        losses += losses_of(item, ("date", "time", "created"), why)
-        losses += [Loss(item.what, "tags", why)] if item.tags else []
+        losses += _losses(item, ("date", "time", "created"), "journal entries have only a time, a title and lines")
         return None
 
     def _knowledge(self, item: Item, losses: list[Loss]) -> str | None:
         said = item.fields
         decision = item.kind == "decision" or "reason" in said
         date = (said.get("date") or item.created[:10] or None) if decision else None
-        section = said.get("section") or (DECISIONS if decision else "Technical Facts")
+        place = (said.get("section") or (DECISIONS if decision else "Technical Facts"), said.get("topic"))
         text = f"{item.title}\n{item.text}" if item.text else item.title
         raw = decode(item.raw) if item.raw else compose(text, date, said.get("reason"))
-        if not self._is_new(*_bullet_key(section, said.get("topic"), raw)):
+        if not self._is_new(*_bullet_key(*place, raw)):
             return _THERE
-        self._bullets.setdefault((section, said.get("topic")), []).append((item, raw))
-        losses += losses_of(item, _ABOUT_KNOWLEDGE, "knowledge has only text, and decisions a date and a reason")
-        losses += [Loss(item.what, "tags", "knowledge has no such field")] if item.tags else []
+        with_knowledge(parse(b""), *place, [raw])  # An error says that it would not stay one bullet.
+        self._bullets.setdefault(place, []).append((item, raw))
+        known = ("section", "topic", "date", "reason", "created")
+        losses += _losses(item, known, "knowledge has only text, and decisions a date and a reason")
         losses += [Loss(item.what, "created", "only a decision has a date")] if item.created and not decision else []
         return None
-
-    def _put_bullets(self, place: tuple[str, str | None], waiting: Sequence[tuple[Item, str]]) -> None:
-        """Add bullets to a section, or a topic in it: all at once, and one by one where one would not stay a bullet."""
-        document = self._document(KNOWLEDGE)
-        try:
-            document, _ = with_knowledge(document, *place, [raw for _, raw in waiting])
-        except MemdeckError as error:
-            for one in waiting if len(waiting) > 1 else ():
-                self._put_bullets(place, [one])
-            if len(waiting) == 1:
-                item = waiting[0][0]
-                self.skipped.append(Skipped(item.what, error.message))
-                self.converted.remove(item)
-                self.losses = [loss for loss in self.losses if loss.what != item.what]
-        else:
-            self.documents[KNOWLEDGE] = document
 
     def _contact(self, item: Item, losses: list[Loss]) -> str | None:
         values = {key: value for key, value in item.fields.items() if value.strip()}
@@ -363,6 +358,11 @@ class DraftDocuments:
         return None
 
 
+def _losses(item: Item, known: Sequence[str], why: str) -> list[Loss]:
+    """Return a loss for each field that is not known, and for the tags of an item."""
+    return losses_of(item, known, why) + ([Loss(item.what, "tags", why)] if item.tags else [])
+
+
 def _as_written(raw: bytes, newline: str) -> Entry:
     """Return an entry with the bytes of its source, behind which others may stand."""
     entry = Entry(raw)
@@ -370,21 +370,15 @@ def _as_written(raw: bytes, newline: str) -> Entry:
     return Entry(with_line_end(raw, newline)) if entry.open_ended else entry
 
 
-def _with_body(entry: Entry, item: Item, losses: list[Loss]) -> Entry:
-    """Return a task with the text of its item below the fields; in `notes` where it would not stay text there."""
+def _with_text(entry: Entry, text: str) -> Entry:
+    """Return a task with a text below its fields; in `notes` where it would not stay text there. MemdeckError."""
     body = f"{entry.body}{entry.newline}" if entry.body else ""
-    try:
-        new = entry.with_body(body + item.text.replace("\n", entry.newline) + entry.newline)
+    with suppress(MemdeckError):
+        new = entry.with_body(body + text.replace("\n", entry.newline) + entry.newline)
         if new.fields == entry.fields:
             return new
-    except MemdeckError:
-        pass
     notes = entry.fields.get("notes")
-    try:
-        return with_text(entry, "notes", f"{notes}\n{item.text}" if notes else item.text, SCHEMA)
-    except MemdeckError as error:
-        losses.append(Loss(item.what, "text", error.message))
-        return entry
+    return with_text(entry, "notes", f"{notes}\n{text}" if notes else text, SCHEMA)
 
 
 # -- what is there already -------------------------------------------------------------------------------------------
@@ -408,10 +402,9 @@ _Tasks = dict[tuple[str, ...], list[Entry]]
 def _known_tasks(snapshot: Snapshot) -> _Tasks:
     """Return the tasks of tasks.md and its archives by what names them, whatever became of them since."""
     known: _Tasks = {}
-    for tasks_of_file in (snapshot.tasks, *snapshot.archived_tasks()):
-        for task in tasks_of_file:
-            for key in {_key(task.entry), _title(task.entry)}:
-                known.setdefault(key, []).append(task.entry)
+    for task in chain(snapshot.tasks, *snapshot.archived_tasks()):
+        for key in {_key(task.entry), _title(task.entry)}:
+            known.setdefault(key, []).append(task.entry)
     return known
 
 
@@ -428,15 +421,12 @@ def _is_known(entry: Entry, known: _Tasks) -> bool:
         return bool(found)
     if key[0] == "id":
         return any(_title(one) == title or created == (one.memo(Head).created or "") for one in found)
-    dates = [one.memo(Head).created for one in found]
-    return any(None in (created, date) or created == date for date in dates)
+    return any(None in (created, date) or created == date for date in (one.memo(Head).created for one in found))
 
 
 def _key(entry: Entry) -> tuple[str, ...]:
-    for name in ("uuid", "id"):
-        if value := entry.fields.get(name):
-            return (name, value, *_run(entry))
-    return _title(entry)
+    name = next((name for name in ("uuid", "id") if entry.fields.get(name)), None)
+    return _title(entry) if name is None else (name, entry.fields[name], *_run(entry))
 
 
 def _title(entry: Entry) -> tuple[str, ...]:
