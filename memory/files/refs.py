@@ -11,9 +11,8 @@ an entry without twins is accepted as well, so a ref stays valid after the twin 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -183,6 +182,8 @@ class FileView(Generic[T]):
         self.file = file
         self.document = document
         self.items: tuple[T, ...] = ()
+        self._groups: dict[object, dict[str, list[T]]] = {}
+        self._short: dict[Place, str] = {}
         self._long: dict[Place, str] = {}
         self._short: dict[Place, str] = {}
 
@@ -201,23 +202,30 @@ class FileView(Generic[T]):
                 return one
         raise KeyError(place)
 
-    @cached_property
-    def groups(self) -> dict[str, list[T]]:
-        """The items by their identity."""
-        return groups_of(self)
+    def scope_of(self, item: T) -> object:  # noqa: ARG002
+        """Return what all twins of an item share beside their identity; only items of that scope are read for one."""
+        return None
+
+    def in_scope(self, scope: Any) -> Iterable[T]:  # noqa: ARG002
+        """Return the items of a scope."""
+        return self
 
     def twins(self, item: T) -> Sequence[T]:
         """Return the items of the same identity, in file order."""
-        return self.groups[item.identity]
+        scope = self.scope_of(item)
+        if scope not in self._groups:
+            groups = self._groups[scope] = defaultdict(list)
+            for one in self.in_scope(scope):
+                groups[one.identity].append(one)
+        return self._groups[scope][item.identity]
 
     def hex_of(self, item: T) -> str:
-        """Return the digits of an item's ref: short ones where they name one item only."""
+        """Return the digits of an item's ref: short ones where they name it only."""
         if item.at not in self._short:
             group = self.twins(item)
-            runs = [one.is_run for one in group]
-            several = runs.count(False) > 1
-            for one, is_run in zip(group, runs, strict=True):
-                self._short[one.at] = self.long_hex(one) if is_run or several else item.identity
+            alone = sum(not one.is_run for one in group) < 2
+            for one in group:
+                self._short[one.at] = one.identity if alone and not one.is_run else self.long_hex(one)
         return self._short[item.at]
 
     def long_hex(self, item: T) -> str:
@@ -227,14 +235,6 @@ class FileView(Generic[T]):
             digits = tell_apart(item.identity, [one.mark for one in group])
             self._long.update(zip([one.at for one in group], digits, strict=True))
         return self._long[item.at]
-
-
-def groups_of(items: Iterable[T]) -> dict[str, list[T]]:
-    """Return items by their identity."""
-    groups: dict[str, list[T]] = {}
-    for item in items:
-        groups.setdefault(item.identity, []).append(item)
-    return groups
 
 
 class PlacedEntry(Item):

@@ -108,7 +108,7 @@ class Refresher(Part):
                 app.post_message(ThreadReport(partial(self._show, pane, contents)))
             if "tasks.md" in pane.files:
                 # The entry beside the list shows the ref, which depends on all tasks: no key waits for that.
-                _ = snapshot.tasks.groups
+                _ = [task.ref for task in snapshot.tasks.items[:1]]
         except Exception as error:
             app.post_message(ThreadReport(partial(self.failed, error)))
         finally:

@@ -11,6 +11,7 @@ from operator import attrgetter
 from memory.base.clock import BadMoment, format_local, read_moment
 from memory.base.dates import parse_when
 from memory.document import Document, Entry, Section
+from memory.document.compare import differences
 from memory.document.lines import split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Step, beside_others, started_document
@@ -55,6 +56,14 @@ class _Time(When):
 
 
 AT = _Time(("yesterday 14:30",))
+_LINES = option(
+    "--line",
+    "lines",
+    multiple=True,
+    type=Lines(),
+    metavar="L",
+    help="A line of the entry; may be repeated; - reads lines from stdin.",
+)
 
 journal = EntryGroup(
     "journal", "List, add, show, edit and remove journal entries (journal.md and its archive).", ENTRIES, key="entry"
@@ -110,14 +119,7 @@ def show(context: Context, ref: str) -> Result:
     "'Call with Alice' --at 14:30",
 )
 @argument("title", help="What happened.")
-@option(
-    "--line",
-    "lines",
-    multiple=True,
-    type=Lines(),
-    metavar="L",
-    help="One line of the entry; may be repeated; - reads them from stdin.",
-)
+@_LINES
 @option(
     "--at",
     type=AT,
@@ -128,24 +130,20 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
     """Add an entry on top of today's section."""
     # A missing section is created where its date belongs. BadMoment, UsageError `journal.title`, `journal.line`.
     call.after = lambda entry: "  " + in_words(f"{entry.date} {entry.time or ''}".strip(), call.now, call.zone)
-    date, time = _when(call.snapshot, None if at is None else AT.written(at, call.now, call.zone), call.now)
+    date, time = _when(at or "", call.now, call.zone)
     document = started_document(call.snapshot, FILE, call.now)
     return JOURNAL_EDITS.add(document, date, _composed(time, title, lines, document.newline), title.strip())
 
 
 @journal.changes(
-    "edit", "changed", "8c01f2e --title 'Deploy of v2.1'", "8c01f2e --line 'v2.1 is live' --line 'No errors since'"
+    "edit",
+    "changed",
+    "8c01f2e --title 'Deploy of v2.1'",
+    "8c01f2e --line 'v2.1 is live' --line 'No errors since'",
 )
 @journal.ref
 @option("--title", metavar="T", help="Another title.")
-@option(
-    "--line",
-    "lines",
-    multiple=True,
-    type=Lines(),
-    metavar="L",
-    help="A new line; the given lines replace the old ones; - reads them from stdin.",
-)
+@_LINES
 @option("--at", type=AT, metavar="HH:MM", help="Another time of the same day; empty for none.")
 @whole_text("entry", "the other options")
 def edit_entry(
@@ -156,7 +154,7 @@ def edit_entry(
     at: str | None = None,
     text: str | None = None,
 ) -> Edit:
-    """Change title, time or lines of an entry."""
+    """Change title or time of an entry; lines that are given replace the old ones."""
     # Lines that stay keep their bytes, and what others changed since `base` stays, lines beside ours as well.
     others = (title is not None, lines, at is not None)
     if text is not None:
@@ -166,8 +164,12 @@ def edit_entry(
     def planned(entry: JournalEntry) -> Step[Entry]:
         new = call.base or entry.entry
         if title is not None or at is not None:
-            time = None if at is None else AT.written(at, call.now, call.zone)
-            new = new.with_title(_heading(new.title, title, time))
+            old_time, old_title = split_heading(new.title)
+            # The dash stays as it is written.
+            dash = _DASH.match(new.title, len(old_time)) if old_time is not None else None
+            time = old_time if at is None else _clock(AT.written(at, call.now, call.zone))
+            words = old_title if title is None else title
+            new = new.with_title(_heading(time, words, dash[0] if dash and dash[0].strip() else " — "))
         if lines:
             new = new.with_body(_changed_body(new, lines))
         return Step(beside_others(call.base, new, entry.entry, entry.title))
@@ -175,19 +177,14 @@ def edit_entry(
     return JOURNAL_EDITS.edit(call.snapshot, ref, planned)
 
 
-def with_note(snapshot: Snapshot, title: str, lines: Sequence[str], now: datetime) -> Document:
-    """Return the journal with an entry of now on top, for edits of other files that leave a note."""
-    return with_notes(snapshot, [(now, title, lines)], now)
-
-
 def with_notes(snapshot: Snapshot, notes: Iterable[tuple[datetime, str, Sequence[str]]], now: datetime) -> Document:
-    """Return the journal with several entries, each (when it happened, title, lines), on top of their days.
+    """Return the journal with entries, each (when it happened, title, lines), for edits of other files that leave them.
 
-    The last one given comes first in the file. Raises as `add_entry`.
+    Each comes on top of its day, the last one given first. Raises as `add_entry`.
     """
     document = started_document(snapshot, FILE, now)
     for at, title, lines in notes:
-        date, time = _when(snapshot, None, at)
+        date, time = _when("", at, snapshot.zone)
         document, _ = JOURNAL_EDITS.insert(document, date, _composed(time, title, lines, document.newline))
     return document
 
@@ -203,87 +200,56 @@ def without_entry(document: Document, at: tuple[int, int], date: str | None) -> 
     return document
 
 
-def _first_place(document: Document) -> int:
-    """Return where the first day goes: behind titles of level 1 on top, before other sections."""
-    sections = document.sections
-    return next((index for index, section in enumerate(sections) if section.level == 2), len(sections))
-
-
-def _composed(time: str, title: str, lines: Sequence[str], newline: str) -> Entry:
-    wanted = title.strip()
-    if not wanted:
-        raise UsageError("journal.title", "a journal entry needs a title", "give it a title")
-    entry = Entry.compose(f"{time} — {wanted}", write_lines(lines, newline), newline)
-    if split_heading(entry.title) != (time, wanted):
-        raise _bad_title(wanted)
-    return entry
-
-
-def _when(snapshot: Snapshot, at: str | None, now: datetime) -> tuple[str, str]:
-    zone = snapshot.zone
-    today, _, clock = format_local(now, zone).partition(" ")
-    if at is None or not at.strip():
-        return today, clock
-    if _CLOCK.fullmatch(at.strip()):
-        return today, _clock(at)
-    moment = read_moment(at, zone)
-    if moment is None or moment.instant is None:
-        raise BadMoment(f"{at[:40]!r} has no time", "write HH:MM or YYYY-MM-DD HH:MM")
+def _when(at: str, now: datetime, zone: tzinfo) -> tuple[str, str]:
+    """Return the day and the time that a text means, those of now for an empty one. BadMoment."""
+    text = AT.written(at, now, zone)
+    if not text or _CLOCK.fullmatch(text):
+        today, _, clock = format_local(now, zone).partition(" ")
+        return today, _clock(text) or clock
+    moment = read_moment(text, zone)
+    assert moment is not None
+    assert moment.instant is not None
     date, _, clock = format_local(moment.instant, zone).partition(" ")
     return date, clock
 
 
-def _clock(text: str) -> str:
-    found = _CLOCK.fullmatch(text.strip())
+def _clock(text: str) -> str | None:
+    """Return a time of day with two digits each, None for an empty text; BadMoment for any other."""
+    if not text:
+        return None
+    found = _CLOCK.fullmatch(text)
     if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
         raise BadMoment(f"{text[:40]!r} is not a time of day", "write HH:MM")
     return f"{int(found[1]):02}:{found[2]}" + (f":{found[3]}" if found[3] else "")
 
 
-def _heading(old: str, title: str | None, time: str | None) -> str:
-    """Return a heading with another title or time; the dash stays as it is written."""
-    old_time, old_title = split_heading(old)
-    new_title = old_title if title is None else title.strip()
-    if not new_title and title is not None:
+def _composed(time: str, title: str, lines: Sequence[str], newline: str) -> Entry:
+    return Entry.compose(_heading(time, title), write_lines(lines, newline), newline)
+
+
+def _heading(time: str | None, title: str, dash: str = " — ") -> str:
+    """Return the heading of a time and a title; UsageError `journal.title` for a title that would not stay one."""
+    title = title.strip()
+    if not title:
         raise UsageError("journal.title", "a journal entry needs a title", "give it a title")
-    new_time = old_time if time is None else (_clock(time) if time.strip() else None)
-    if new_time is None:
-        heading = new_title
-    else:
-        dash = _DASH.match(old, len(old_time)) if old_time is not None else None
-        heading = f"{new_time}{dash[0] if dash and dash[0].strip() else ' — '}{new_title}"
-    if split_heading(heading) != (new_time, new_title):
-        raise _bad_title(new_title)
+    heading = title if time is None else f"{time}{dash}{title}"
+    if split_heading(heading) != (time, title):
+        words = f"the title {title[:60]!r} would be read differently"
+        raise UsageError("journal.title", words, "begin it with a word")
     return heading
 
 
-def _bad_title(title: str) -> UsageError:
-    return UsageError("journal.title", f"the title {title[:60]!r} would be read differently", "begin it with a word")
-
-
 def _changed_body(entry: Entry, lines: Sequence[str]) -> str:
-    """Return the body with other lines; those that stay keep their bytes, and so does what lies between."""
-    body, newline = entry.body, entry.newline
-    old = read_lines(body)
-    wanted = [line for line in map(clean_line, lines) if line]
-    source = [text + end for text, end in split_lines(body)]
+    """Return the body with other lines; those that stay keep their bytes, and so does what is between them."""
+    old, wanted = read_lines(entry.body), [line for line in map(clean_line, lines) if line]
+    source = [text + end for text, end in split_lines(entry.body)]
     if source and not source[-1].endswith(("\n", "\r")):
-        source[-1] += newline
-    new = source[: old[0].start] if old else []
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(None, [line.text for line in old], wanted, autojunk=False)
-    for tag, start, stop, first, last in matcher.get_opcodes():
-        if tag == "equal":
-            for number in range(start, stop):
-                behind = old[number + 1].start if number + 1 < len(old) else old[number].stop
-                new += source[old[number].start : behind]
-        else:
-            new += [write_line(line, newline) for line in wanted[first:last]]
-    tail = source[old[-1].stop :] if old else source
-    changed = "".join(new + tail) if old else "".join([*(write_line(line, newline) for line in wanted), *tail])
-    check_lines(changed, wanted)
-    return changed
+        source[-1] += entry.newline
+    starts = [*(line.start for line in old), old[-1].stop if old else 0]
+    for start, stop, first, last in reversed(differences([line.text for line in old], wanted)):
+        source[starts[start] : starts[stop]] = [write_line(line, entry.newline) for line in wanted[first:last]]
+    check_lines("".join(source), wanted)
+    return "".join(source)
 
 
 class JournalEdits(EntryEdits[JournalEntry]):
@@ -306,7 +272,9 @@ class JournalEdits(EntryEdits[JournalEntry]):
         if rises > 0:
             place = max((index + 1 for index, found in dated if found < section), default=dated[0][0])
         else:
-            later = dated[-1][0] + 1 if dated else _first_place(document)
+            # The first day goes behind titles of level 1 on top, before other sections.
+            top = next((at for at, one in enumerate(document.sections) if one.level == 2), len(document.sections))
+            later = dated[-1][0] + 1 if dated else top
             place = min((index for index, found in dated if found < section), default=later)
         return document.insert_section(place, Section.compose(section, newline=document.newline)), place
 

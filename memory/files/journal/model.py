@@ -36,7 +36,7 @@ from memory.files.fields.dress import (
     unread_section,
     visible_lines,
 )
-from memory.files.refs import FileView, PlacedEntry, groups_of, identity_hex
+from memory.files.refs import FileView, PlacedEntry, identity_hex
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
 _HEADING = re.compile(r"(\d{1,2}:\d{2}(?::\d{2})?)(?:[ \t]*(?:[—–-]+)[ \t]*|\Z)(.*)", re.ASCII | re.DOTALL)
@@ -312,22 +312,18 @@ class Journal(FileView[JournalEntry]):
             [Day(day.name, index, size + len(day.items)) for index, day, size in read if size or day.name]
         )
         self._wrapped: dict[int, tuple[JournalEntry, ...]] = {}
-        self._by_date: dict[str | None, dict[str, list[JournalEntry]]] = {}
 
     def __iter__(self) -> Iterator[JournalEntry]:
         """Iterate in file order."""
         return (entry for day in self.days for entry in self.of_day(day))
 
-    def twins(self, item: JournalEntry) -> Sequence[JournalEntry]:
-        """Return the entries of the same date, time and title."""
-        return self._of_date(item.date)[item.identity]
+    def scope_of(self, item: JournalEntry) -> object:
+        """Return the date: twins have the same."""
+        return item.date
 
-    def _of_date(self, date: str | None) -> dict[str, list[JournalEntry]]:
-        if date not in self._by_date:
-            self._by_date[date] = groups_of(
-                entry for day in self.days if day.date == date for entry in self.of_day(day)
-            )
-        return self._by_date[date]
+    def in_scope(self, scope: object) -> Iterator[JournalEntry]:
+        """Iterate over the entries of a date."""
+        return (entry for day in self.days if day.date == scope for entry in self.of_day(day))
 
     @property
     def count(self) -> int:
@@ -382,14 +378,6 @@ class Journal(FileView[JournalEntry]):
                 if len(found) == limit:
                     break
         return found
-
-    def at(self, *place: int | None) -> JournalEntry:
-        """Return the entry at a place of the document; KeyError where there is none."""
-        for day in self.days:
-            for one in self.of_day(day) if day.section == place[0] else ():
-                if one.at == place:
-                    return one
-        raise KeyError(place)
 
 
 def identity_of(date: str | None, head: tuple[str | None, str]) -> str:

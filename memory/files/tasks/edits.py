@@ -13,7 +13,7 @@ from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Refs, Step, with_text
 from memory.files.fields.dress import plain_name
 from memory.files.find import TASKS
-from memory.files.journal.edits import with_note
+from memory.files.journal.edits import with_notes
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
 
@@ -73,7 +73,7 @@ class TaskEdits(EntryEdits[Task]):
         lines = [line for step in steps for line in step.told]
         if not lines or not edit.documents or not snapshot.config.truth("journalTaskChanges"):
             return edit
-        note = with_note(snapshot, f"Task {steps[0].verb.title()}", lines, now)
+        note = with_notes(snapshot, [(now, f"Task {steps[0].verb.title()}", lines)], now)
         return edit._replace(documents={**edit.documents, "journal.md": note})
 
 
