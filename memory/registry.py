@@ -126,7 +126,7 @@ REGISTRY: tuple[SystemName, ...] = (
                 "List, add, edit and remove plans, with their phases and their progress.",
             ),
             VerbName("monitors", "memory.monitoring.operations:monitors", "List, add, edit, remove and run monitors."),
-            VerbName("config", _FILES + "config.edits:config", "List, get, set and unset settings of the workspace."),
+            VerbName("config", _FILES + "config:config", "List, get, set and unset settings of the workspace."),
         ),
         panes=(
             PaneEntry("tasks", "Tasks", _PANES + "tasks.pane:TasksPane", ("tasks.md",), "2"),

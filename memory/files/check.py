@@ -23,7 +23,7 @@ from memory.files.tasks.reading import SCHEMA as TASKS
 from memory.storage.safe_open import Unlisted
 
 from . import ARCHIVE_KINDS, MEMORY_FILES, TYPES
-from .config.model import meant_key, plain_config, unknown_key_words, value_problem
+from .config import meant_key, plain_config, unknown_key_words, value_problem
 from .contacts import plain_contacts
 from .edit import Edit, secret_problems
 from .fields.dress import READ, UNREAD_CODES, LineFinding, PlainFile, unread_entries

@@ -13,7 +13,7 @@ from typing import Any
 from memory.base.recurrence import read_recurrence
 from memory.document.tables import compose_table
 from memory.errors import NotFoundError, RefusedError, UsageError
-from memory.files.config.edits import config, set_setting, unset_setting
+from memory.files.config import config, set_setting, unset_setting
 from memory.files.contacts import KINDS as CONTACT_KINDS
 from memory.files.contacts import contacts
 from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup

@@ -19,7 +19,7 @@ from memory.document import Document, Entry, parse
 from memory.document.lines import count_line_ends, decode, encode, split_lines, with_line_end
 from memory.document.nodes import bare
 from memory.errors import MemdeckError, UsageError
-from memory.files.config.model import Setting
+from memory.files.config import Setting
 from memory.files.contacts import KINDS, Contact, Contacts, add_contact, places_of, tables_of
 from memory.files.edit import bullet_source, started_document, with_text
 from memory.files.fields.values import moment_or_none

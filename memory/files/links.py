@@ -12,8 +12,8 @@ from memory.base.problems import Problem
 from memory.base.values import folded, is_absent
 from memory.document.lines import encode
 from memory.document.nodes import field_line
-from memory.files.config.model import FILE as CONFIG
-from memory.files.config.model import Setting
+from memory.files.config import FILE as CONFIG
+from memory.files.config import Setting
 from memory.files.contacts import Contact
 from memory.files.journal.model import JournalEntry
 from memory.files.monitors import Monitor

@@ -20,7 +20,7 @@ from .refs import Past, Place, identity_hex
 from .tasks.reading import Head
 
 if TYPE_CHECKING:
-    from .config.model import Config
+    from .config import Config
     from .contacts import Contacts
     from .journal.model import Journal
     from .knowledge import Knowledge
@@ -77,7 +77,7 @@ _READERS = {
     "contacts.md": "contacts:Contacts",
     "orchestration.md": "plans.model:Plans",
     "monitors.md": "monitors:Monitors",
-    "config.md": "config.model:Config",
+    "config.md": "config:Config",
 }
 """The module in this folder, and the class in it, that reads a file and its archives."""
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memory.files import MEMORY_FILES, MEMORY_FOLDER
 from memory.files.check import unread_lines
-from memory.files.config.model import Setting
+from memory.files.config import Setting
 from memory.files.contacts import Contact
 from memory.files.journal.model import JournalEntry
 from memory.files.knowledge import KnowledgeItem

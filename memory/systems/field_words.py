@@ -60,10 +60,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "facts": {"tags": "tag, category, categories, labels, label, topic, kind, type"},
 }
 """Further words for the fields of each kind."""
-_SCHEMAS = {
-    kind: Schema({key: Value(words=others) for key, others in words.items()})
-    for kind, words in _WORDS.items()
-}
+_SCHEMAS = {kind: Schema({key: Value(words=others) for key, others in words.items()}) for kind, words in _WORDS.items()}
 _YES = (True, "true", "yes")
 
 

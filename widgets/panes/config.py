@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from memory.base.cron import describe
 from memory.base.safe_text import plural
 from memory.base.values import split_field
-from memory.files.config.edits import set_setting, unset_setting
-from memory.files.config.model import (
+from memory.files.config import (
     BOOLEAN_KEYS,
     CRON_KEYS,
     SETTINGS,
@@ -19,6 +18,8 @@ from memory.files.config.model import (
     Config,
     Declared,
     Setting,
+    set_setting,
+    unset_setting,
     value_problem,
 )
 from memory.files.fields.values import Value

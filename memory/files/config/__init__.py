@@ -1,3 +1,0 @@
-"""The settings of config.md, read and edited."""
-
-from __future__ import annotations
