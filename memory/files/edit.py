@@ -85,8 +85,7 @@ def entry_of_text(text: str, old: Entry, base: Entry | None, title: str) -> Entr
     content = text.rstrip(" \t\r\n")
     if base is not None and content == base.text.rstrip(" \t\r\n"):
         return old
-    before = old.text
-    new = Entry.from_text(content + before[len(before.rstrip(" \t\r\n")) :])
+    new = Entry.from_text(content + old.text[len(old.text.rstrip(" \t\r\n")) :])
     return beside_others(base, new, old, title)
 
 
@@ -137,20 +136,21 @@ def check_field_value(block: B, key: str, value: str) -> B:
     Raises UsageError `field.key` for an invalid key, `field.value` for a value that would not read as written.
     """
     fields = block.fields
-    if key in fields and [line.strip() for line in fields[key].split("\n")] == [
-        line.strip() for line in value.replace("\r\n", "\n").split("\n")
-    ]:
+    if key in fields and _stripped(fields[key]) == _stripped(value):
         return block
     new = block.set_field(key, value)
     read = new.fields
-    others = {name: text for name, text in read.items() if name != key}
-    if (read.get(key) or "").split() != value.split() or others != {n: t for n, t in fields.items() if n != key}:
+    if read.get(key, "").split() != value.split() or {**read, key: ""} != {**fields, key: ""}:
         raise UsageError(
             "field.value",
             f"the value of {key} would be read differently",
             "leave out code fences and HTML, or write them into the entry's text",
         )
     return new
+
+
+def _stripped(text: str) -> list[str]:
+    return [line.strip() for line, _ in split_lines(text)]
 
 
 def with_text(entry: Entry, key: str, value: str | None, schema: Schema) -> Entry:
@@ -389,16 +389,16 @@ def with_end(body: str, text: str, document: Document, section: int, entry: int 
     added = "".join(line + newline for line, _ in split_lines(text))
     content = body.rstrip(_SPACE)
     rest = split_lines(body[len(content) :])
+    tail = "".join(line + end for line, end in rest[1:])
     if content:
-        ending = rest[0][1] if rest else ""
-        return content + (ending or newline) + added + "".join(line + end for line, end in rest[1:])
+        return content + ((rest[0][1] if rest else "") or newline) + added + tail
     part = document.section(section)
-    last = section == len(document.sections) - 1 and (entry if entry is not None else -1) == len(part) - 1
-    lead = "".join(rest[0]) if rest else (newline if document.spaced else "")
+    last = section == len(document.sections) - 1 and (-1 if entry is None else entry) == len(part) - 1
+    gap = newline if document.spaced else ""
+    lead = "".join(rest[0]) if rest else gap
     if lead and not lead.endswith(("\n", "\r")):
         lead += newline
-    tail = "".join(line + end for line, end in rest[1:])
-    return lead + added + (tail or (newline if document.spaced and not last else ""))
+    return lead + added + (tail or ("" if last else gap))
 
 
 _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")
@@ -478,14 +478,12 @@ def with_bullets(
     block = document.block(index, number)
     body = block.body
     bullets = read_bullets(body)
+    prefix = _prefix(body[bullets[-1].start : bullets[-1].end]) if bullets else "- "
+    source = source or "\n".join(_written(prefix, text, "\n") for text in texts)
     if bullets:
-        last = bullets[-1]
-        prefix = _prefix(body[last.start : last.end])
-        source = source or "\n".join(_written(prefix, text, "\n") for text in texts)
         lines = document.newline.join(line for line, _ in split_lines(source))
-        new = insert_line(body, last.end, lines, document.newline)
+        new = insert_line(body, bullets[-1].end, lines, document.newline)
     else:
-        source = source or "\n".join(_written("- ", text, "\n") for text in texts)
         new = with_end(body, source, document, index, number)
     _check(bullets, new, len(bullets), texts, code)
     return document.with_block(index, number, block.with_body(new))
@@ -523,8 +521,8 @@ def bullet_source(document: Document, at: tuple[int, int | None, int]) -> str:
 def _prefix(source: str) -> str:
     """Return the marker of a bullet with the blanks behind it."""
     found = _PREFIX.match(source)
-    prefix = found[0] if found else "- "
-    return prefix if prefix[-1:].isspace() else f"{prefix} "
+    prefix = found[0] if found else "-"
+    return prefix if prefix[1:] else f"{prefix} "
 
 
 def _written(prefix: str, text: str, newline: str) -> str:
