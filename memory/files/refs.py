@@ -185,7 +185,6 @@ class FileView(Generic[T]):
         self._groups: dict[object, dict[str, list[T]]] = {}
         self._short: dict[Place, str] = {}
         self._long: dict[Place, str] = {}
-        self._short: dict[Place, str] = {}
 
     def __iter__(self) -> Iterator[T]:
         """Iterate over the items in file order."""
