@@ -64,15 +64,16 @@ SYNONYMS = tuple(frozenset(words.split()) for words in _SYNONYMS.split(","))
 
 _STOP_WORDS = """
 a about after again all also am an and any are as at be because been before being but by can could did do does doing
-done for from get gets got gotten had has have having he her here him his how i if in into is it its just let like
-me may might more most must my no not now of off on once only or our out over own please same shall she should so
-some such tell than that the their them then there these they this those to too under until up us use used uses very
-want was we were what when where which while who whom whose why will with would you your s t d m re ve ll current
-currently latest nowadays still anyone anybody someone somebody anything something make makes made thanks thank ok
-okay yes hello hi go going der die das den dem des ein eine einen einem einer und oder ist sind war wir ihr ich er
-sie es wie wer wo wann warum wird werden hat haben mit von vom zu zum zur im auf aus bei nach nicht auch noch le la
-les un une du de et ou est sont qui que quoi quand comment pourquoi dans sur avec pour par il elle nous vous je ne
-pas el los las y o son quien cuando como donde por para con en se che di lo gli
+done for from get gets got gotten had has have having he her here him his how i if in into is it its just let like me
+may might more most must my no not now of off on once only or our out over own please same shall she should so some
+such tell than that the their them then there these they this those to too under until up us use used uses very want
+was we were what when where which while who whom whose why will with would you your s t d m re ve ll aren couldn didn
+doesn don hadn hasn haven isn shouldn wasn weren won wouldn current currently latest nowadays still anyone anybody
+someone somebody anything something make makes made thanks thank ok okay yes hello hi go going der die das den dem des
+ein eine einen einem einer und oder ist sind war wir ihr ich er sie es wie wer wo wann warum wird werden hat haben mit
+von vom zu zum zur im auf aus bei nach nicht auch noch le la les un une du de et ou est sont qui que quoi quand
+comment pourquoi dans sur avec pour par il elle nous vous je ne pas el los las y o son quien cuando como donde por
+para con en se che di lo gli
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Words that count least: they are in most questions, and say little about the subject."""

@@ -34,7 +34,6 @@ from .compose import (
     parts_asked,
     safe_line,
     shortened,
-    without_contractions,
 )
 from .sheet import read_choices
 
@@ -69,8 +68,6 @@ _DOUBT = 160
 _LEAST_NEWS, _FROM_BEST = 5, 0.45
 _LEAST_WORDS = 3
 _ASSIGNED = ("overdue", "today", "week", "running", "open")
-_GUESS = 0.15
-"""The score from which an entry may answer a question that no entry is about."""
 
 
 def brief(
@@ -217,16 +214,9 @@ def _found(systems: Iterable[System], searcher: Searcher, intents: Iterable[str]
 
 def _hits(searcher: Searcher, intent: str, hidden: Collection[str]) -> list[Hit]:
     """Return the hits that are about one thing that is asked, without those far behind the best."""
-    query = plain_query(without_contractions(intent))
-    # A short word that begins a longer one is another word: the sea is no seat.
-    terms = tuple(term._replace(open=term.open and len(term.text) > 5) for term in query.terms)
-    answer = searcher.ask(query._replace(terms=terms), _SEARCHED)
+    answer = searcher.ask(plain_query(intent), _SEARCHED)
     found = () if answer is None else answer.every
-    every = tuple(hit for hit in found if hit.entry.kind not in hidden and not _is_copy(hit.entry))
-    hits = [hit for hit in every if hit.is_about]
-    if not hits and intent.rstrip().endswith("?"):
-        # A question is worth a guess: what has the largest part of it.
-        hits = [hit for hit in every if hit.score >= _GUESS]
+    hits = [hit for hit in found if hit.is_about and hit.entry.kind not in hidden and not _is_copy(hit.entry)]
     return [hit for hit in hits if hit.score >= _FROM_BEST * hits[0].score][:_EACH]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memory.base.safe_text import cut, one_line, visible
 from memory.base.scan import fenced, harmless, why_not
@@ -120,7 +120,6 @@ _QUESTION = re.compile(
 )
 _PHRASES = re.compile(r"\b(?:writ(?:e|es|ing)|wrote|repl(?:y|ies)|talk) to\b", re.IGNORECASE)
 """Words for sending a message that mean something else alone."""
-_CONTRACTION = re.compile(r"\b\w+n['\u2019]t\b|['\u2019](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 
 
 @cache
@@ -137,11 +136,6 @@ def _act_words() -> frozenset[str]:
 @cache
 def _parts() -> dict[str, tuple[str, ...]]:
     return {stem(word): parts for words, parts in _ASKED.items() for word in words.split()}
-
-
-def without_contractions(text: str) -> str:
-    """Return a text without "didn't" and the like, whose parts are no words."""
-    return _CONTRACTION.sub(" ", text)
 
 
 def says_something(message: str) -> bool:
@@ -162,11 +156,9 @@ def intents(message: str) -> list[str]:
 
 def parts_asked(message: str) -> set[str]:
     """Return the parts of the brief that a question asks for, such as what is due; none if it is about more."""
-    text = without_contractions(message)
-    if not _QUESTION.match(message) or _subjects(text) - _parts().keys():
+    if not _QUESTION.match(message) or _subjects(message) - _parts().keys():
         return set()
-    words = set(map(stem, tokens(text)))
-    return {part for word in words & _parts().keys() for part in _parts()[word]}
+    return {part for word in map(stem, tokens(message)) for part in _parts().get(word, ())}
 
 
 def _subjects(text: str) -> set[str]:
@@ -178,7 +170,7 @@ def _subjects(text: str) -> set[str]:
 
 def concerns(rule: str, message: str) -> float:
     """Return how much a rule concerns a message: 0 where it has no word of it and no word for the same act."""
-    asked, told = _subjects(_PHRASES.sub("mail", without_contractions(message))), _subjects(rule)
+    asked, told = _subjects(_PHRASES.sub("mail", message)), _subjects(rule)
     shared = asked & told
     acts = [group for group in _groups() if group & asked and group & told]
     return len(shared - _act_words()) + 1.5 * len(acts)
@@ -192,6 +184,7 @@ _FIRST = {"Pinned": 1.0, "Rules and preferences": 0.3, "Overdue": 0.2, "Due toda
 _REST = 40
 """Tokens for the sentence about what was left out."""
 _KINDS = {"orchestration": "plans"}
+_WITHHELD = ("mute", "suspicious")
 _SOURCE = "workspace"
 
 
@@ -244,17 +237,8 @@ class PromptBlock(NamedTuple):
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {
-            "system": self.system,
-            "ref": self.ref,
-            "title": visible(self.title),
-            "reason": self.reason,
-            "score": self.score,
-            "tokens": self.tokens,
-            "included": self.included,
-            "choice": self.choice,
-            "text": self.text,
-        }
+        keys = ("system", "ref", "title", "reason", "score", "tokens", "included", "choice", "text")
+        return {key: getattr(self, key) for key in keys} | {"title": visible(self.title)}
 
 
 class AgentPrompt(NamedTuple):
@@ -264,20 +248,10 @@ class AgentPrompt(NamedTuple):
     text: str
     blocks: tuple[PromptBlock, ...]
 
-    @property
-    def below(self) -> tuple[PromptBlock, ...]:
-        """The blocks that did not fit into the budget."""
-        return tuple(one for one in self.blocks if not one.included and one.choice not in ("mute", "suspicious"))
-
-    @property
-    def muted(self) -> tuple[PromptBlock, ...]:
-        """The blocks that the person muted."""
-        return tuple(one for one in self.blocks if one.choice == "mute")
-
-    @property
-    def suspicious(self) -> tuple[PromptBlock, ...]:
-        """The blocks that look suspicious and are not approved."""
-        return tuple(one for one in self.blocks if one.choice == "suspicious")
+    def not_sent(self, why: Literal["budget", "mute", "suspicious"]) -> tuple[PromptBlock, ...]:
+        """Return the blocks that did not fit into the budget, that the person muted, or that look suspicious."""
+        left = (one for one in self.blocks if not one.included)
+        return tuple(one for one in left if why == (one.choice if one.choice in _WITHHELD else "budget"))
 
     @property
     def used(self) -> int:

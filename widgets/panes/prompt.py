@@ -74,9 +74,9 @@ class PromptPane(RecordPane):
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
         groups = (
-            ("Left out" if found.why else "Not sent", "over the token budget", prompt.below),
-            ("Muted", "muted by you", prompt.muted),
-            ("Suspicious", "suspicious, until you approve it", prompt.suspicious),
+            ("Left out" if found.why else "Not sent", "over the token budget", prompt.not_sent("budget")),
+            ("Muted", "muted by you", prompt.not_sent("mute")),
+            ("Suspicious", "suspicious, until you approve it", prompt.not_sent("suspicious")),
         )
         if (told := self._for()) and any(block.included for block in prompt.blocks):
             yield Note(f"Told {told}")

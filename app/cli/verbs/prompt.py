@@ -147,9 +147,9 @@ def _lines(paint: Paint, found: AgentPrompt, why: str = "") -> Iterator[str]:
     yield f"{found.used:,} of {found.budget:,} tokens"
     yield from rows(one for one in found.blocks if one.included)
     for words, ones in (
-        ("-- not sent: the budget ends here", found.below),
-        ("-- not sent: you muted it", found.muted),
-        ("-- not sent: suspicious (see memdeck trust list)", found.suspicious),
+        ("-- not sent: the budget ends here", found.not_sent("budget")),
+        ("-- not sent: you muted it", found.not_sent("mute")),
+        ("-- not sent: suspicious (see memdeck trust list)", found.not_sent("suspicious")),
     ):
         if ones:
             yield words

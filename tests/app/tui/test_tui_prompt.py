@@ -45,7 +45,7 @@ async def test_blocks_are_pinned_and_muted_by_keys(workspace: Workspace) -> None
         await press(pilot, "p")
         assert look(app) == before
         await press(pilot, "k", "m")
-        assert look(app).muted[0].ref == first.ref
+        assert look(app).not_sent("mute")[0].ref == first.ref
         assert first.text not in look(app).text
         assert "MUTED" in screen_text(app)
         await press(pilot, "m")
@@ -95,7 +95,7 @@ async def test_the_balance_sheet_of_what_hooks_sent(workspace: Workspace) -> Non
         item = pane.selected()[0].thing
         assert item.reason.startswith("sent 1×, ")
         await press(pilot, "m")
-        assert [one.ref for one in look(app).muted] == [item.ref]
+        assert [one.ref for one in look(app).not_sent("mute")] == [item.ref]
         await press(pilot, "m", "x", "y")
         await settle(pilot)
         assert item.ref not in look(app).text

@@ -76,8 +76,8 @@ def test_a_pin_comes_first_and_a_mute_is_not_sent(shop: Workspace) -> None:
     assert titles(found) == ["Rotate the keys"]
     assert "## Pinned\n- tasks#" in found.text
     assert "Renew" not in found.text
-    assert [(one.title, one.reason) for one in found.muted] == [("Renew the certificate", "you muted it")]
-    assert found.below == ()
+    assert [(one.title, one.reason) for one in found.not_sent("mute")] == [("Renew the certificate", "you muted it")]
+    assert found.not_sent("budget") == ()
 
 
 def test_a_pin_brings_what_nothing_else_brings(shop: Workspace) -> None:
