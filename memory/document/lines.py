@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -327,8 +328,12 @@ def read_bullets(body: str) -> tuple[Bullet, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=8)
 def hidden_lines(body: str) -> tuple[bool, ...]:
-    """Return for each line of a body whether it belongs to a code fence or an HTML block."""
+    """Return for each line of a body whether it belongs to a code fence or an HTML block.
+
+    An edit asks several times for the same body.
+    """
     lines = [line for line, _ in split_lines(body)]
     if not may_hide(body):
         return (False,) * len(lines)

@@ -91,8 +91,13 @@ def clip_line(content: Line, width: int) -> Line:
 
 def pad_line(content: Line, width: int, *, right: bool = False) -> Line:
     """The line clipped or filled with spaces to exactly `width` cells; `right` puts the spaces before it."""
-    clipped = clip_line(content, width)
-    missing = width - line_width(clipped)
+    clipped, missing = content, width
+    for text, _ in content:
+        missing = missing - len(text) if text.isascii() and text.isprintable() else -1
+        if missing < 0:
+            clipped = clip_line(content, width)
+            missing = width - line_width(clipped)
+            break
     if missing <= 0:
         return clipped
     space = Piece(" " * missing)

@@ -155,7 +155,7 @@ def _is_no_date(text: str, zone: tzinfo) -> bool:
 def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs) -> Line:
     """Return the line of a task in a list."""
     done = task.section in ("completed", "archived")
-    when = line(due_words(task, now, zone, glyphs))
+    when: Line = (due_words(task, now, zone, glyphs),)
     bar = progress_line(task.progress, glyphs) if task.section == "in-progress" and task.progress is not None else ()
     if bar and task.due is None and task.recurring is None:
         when, bar = bar, ()
@@ -172,9 +172,9 @@ def task_row(task: Task, width: int, now: datetime, zone: tzinfo, glyphs: Glyphs
     return columns.line(
         width,
         {
-            "priority": Piece(priority or "-", "muted" if done else PRIORITY_TONES.get(priority, "muted")),
+            "priority": (Piece(priority or "-", "muted" if done else PRIORITY_TONES.get(priority, "muted")),),
             # Where there is no room for how late it is, the sign says that it is late.
-            "title": line(Piece(f"{glyphs.alert} " if late else "", "alert"), title, Piece(more, "muted")),
+            "title": (Piece(f"{glyphs.alert} " if late else "", "alert"), title, Piece(more, "muted")),
             "progress": bar,
             "when": when,
         },
