@@ -7,7 +7,7 @@ of its docstring is the command's sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,8 +29,8 @@ class Command(NamedTuple):
     `keys` are names as Textual writes them; without keys only the palette reaches it. `needs` also says why the command
     is not available. `shown` adds it to the footer while it is available, and only in `panes` if there are any: the key
     works in the others, too. `bulk`: it is done to all selected entries; while some are selected, the footer shows such
-    commands only. `said` has the command's name and sentence for some panes or parts of one. `sentence` replaces
-    the docstring's.
+    commands only. `said` has the command's name and sentence by pane or part of one, where they differ. `sentence`
+    replaces the docstring's.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Command(NamedTuple):
     shown: bool = False
     panes: tuple[str, ...] = ()
     bulk: bool = False
-    said: tuple[tuple[str, str, str], ...] = ()
+    said: Mapping[str, tuple[str, str]] = {}
     sentence: str = ""
 
     @property
@@ -58,11 +58,11 @@ class Command(NamedTuple):
 
     def words_in(self, *places: str) -> str:
         """Return its name in a pane, or in a part of it."""
-        return next((words for name, words, _ in self.said if name in places), self.words)
+        return next((self.said[name][0] for name in places if name in self.said), self.words)
 
     def sentence_in(self, pane: str) -> str:
         """Return its sentence in a pane."""
-        return next((sentence for name, _, sentence in self.said if name == pane), self.description)
+        return self.said[pane][1] if pane in self.said else self.description
 
 
 PARTS = {
@@ -98,8 +98,30 @@ GROUPS = {
     "pane": "Panes",
     "focus": "Panes",
     "fleet": "Panes",
+    "app.search": "List",
+    "app.problem": "Panes",
+    "entry.restore": "History",
+    "entry.history": "History",
+    "view.leave": "Entries",
+    "view.jump": "Panes",
+    "view.widget_help": "Application",
 }
-"""The groups of the help, by the first word of a command's id; other ids are in the group of entries."""
+"""The groups of the help, by a command's id or its first word; other ids are in the group of entries."""
+
+
+SAID: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "app.search": {"fleet": ("search all", "Search all workspaces")},
+    "entry.source": {"waiting": ("edit", "Edit the proposed text in $EDITOR")},
+    "memory.next": {"curated": ("check", "Check what sessions suggest, and add it")},
+    "review.accept": {"waiting.approvals": ("approve", ""), "waiting.removals": ("restore", "")},
+    "review.reject": {
+        "waiting.approvals": ("deny", ""), "waiting.removals": ("dismiss", ""), "waiting.decided": ("revert", ""),
+    },
+    "view.calendar": {
+        "journal": ("year", "Show the year as a map"), "tasks": ("calendar", "Show the tasks as a calendar"),
+    },
+}  # fmt: skip
+"""What commands are called in a pane, or in a part of one, where that differs: the name and the sentence."""
 
 
 @cache
@@ -124,13 +146,10 @@ def _command(
     does: str,
     words: str,
     needs: Condition = on.WORKSPACE,
-    *,
-    group: str = "",
     **more: Any,
 ) -> Command:
-    return Command(
-        id, tuple(keys.split()), does, words, needs, group or GROUPS.get(id.split(".")[0], "Entries"), **more
-    )
+    group = GROUPS.get(id) or GROUPS.get(id.partition(".")[0], "Entries")
+    return Command(id, tuple(keys.split()), does, words, needs, group, said=SAID.get(id, {}), **more)
 
 
 def _pane_commands() -> Iterator[Command]:
@@ -157,45 +176,15 @@ def _pane_commands() -> Iterator[Command]:
 
 
 COMMANDS: tuple[Command, ...] = (
-    _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True, group="Entries"),
-    _command(
-        "review.accept",
-        "a",
-        "review.accept",
-        "accept",
-        on.UNDECIDED,
-        shown=True,
-        bulk=True,
-        said=(("waiting.approvals", "approve", ""), ("waiting.removals", "restore", "")),
-    ),
-    _command(
-        "review.reject",
-        "r",
-        "review.reject",
-        "reject",
-        on.REVIEW,
-        shown=True,
-        bulk=True,
-        said=(
-            ("waiting.approvals", "deny", ""),
-            ("waiting.removals", "dismiss", ""),
-            ("waiting.decided", "revert", ""),
-        ),
-    ),
+    _command("view.leave", "escape", "navigation.leave", "back", on.LEAVE, shown=True),
+    _command("review.accept", "a", "review.accept", "accept", on.UNDECIDED, shown=True, bulk=True),
+    _command("review.reject", "r", "review.reject", "reject", on.REVIEW, shown=True, bulk=True),
     _command("entry.add", "a", "entries.add", "add", on.ADDING, shown=True),
     _command("entry.edit", "e", "entries.edit", "edit", on.EDITING, shown=True),
-    _command("change.revert", "X", "undo.revert", "revert", on.CHANGE, shown=True, group="History"),
-    _command("entry.restore", "B", "undo.restore", "restore", on.ARCHIVED, shown=True, group="History"),
+    _command("change.revert", "X", "undo.revert", "revert", on.CHANGE, shown=True),
+    _command("entry.restore", "B", "undo.restore", "restore", on.ARCHIVED, shown=True),
     _command("run.now", "R", "run.run", "run", on.RUN, shown=True, bulk=True),
-    _command(
-        "memory.next",
-        "R",
-        "operations.next_step",
-        "do next",
-        on.NEXT_STEP,
-        shown=True,
-        said=(("curated", "check", "Check what sessions suggest, and add it"),),
-    ),
+    _command("memory.next", "R", "operations.next_step", "do next", on.NEXT_STEP, shown=True),
     _command("memory.prune", "P", "operations.prune", "prune", on.PRUNED, shown=True),
     _command("prompt.leave", "escape", "prompt.leave", "back", on.PROMPT_VIEW, shown=True),
     _command("prompt.message", "e", "prompt.message", "message", on.PROMPT, shown=True),
@@ -219,27 +208,9 @@ COMMANDS: tuple[Command, ...] = (
     _command("task.progress", "p", "tasks.progress", "progress", on.TASK_PROGRESS, shown=True, bulk=True),
     _command("task.reopen", "r", "tasks.reopen", "reopen", on.TASK_REOPEN, shown=True, bulk=True),
     _command("list.filter", "slash", "views.filter_words", "filter", on.PANE, shown=True),
-    _command(
-        "app.search",
-        "ctrl+f",
-        "search_queries.open",
-        "search",
-        on.LOOK,
-        shown=True,
-        panes=("fleet",),
-        group="List",
-        said=(("fleet", "search all", "Search all workspaces"),),
-    ),
+    _command("app.search", "ctrl+f", "search_queries.open", "search", on.LOOK, shown=True, panes=("fleet",)),
     _command("view.board", "b", "views.board", "board", on.BLOCKS, shown=True),
-    _command(
-        "view.calendar",
-        "c",
-        "views.calendar",
-        "calendar",
-        on.CALENDAR,
-        shown=True,
-        said=(("tasks", "calendar", "Show the tasks as a calendar"), ("journal", "year", "Show the year as a map")),
-    ),
+    _command("view.calendar", "c", "views.calendar", "calendar", on.CALENDAR, shown=True),
     _command("task.left", "shift+left", "tasks.move_back", "left", on.BOARD, shown=True),
     _command("task.right", "shift+right", "tasks.move_on", "right", on.BOARD, shown=True),
     _command("draft.resume", "w", "form_session.resume_left", "open draft", on.DRAFT, shown=True),
@@ -249,17 +220,10 @@ COMMANDS: tuple[Command, ...] = (
     _command("app.help", "question_mark", "screens.help", "help", on.ALWAYS, shown=True),
     _command("change.undo", "u", "undo.undo", "undo", on.UNDO, shown=True),
     _command("change.redo", "U", "undo.redo", "redo", on.REDO, shown=True),
-    _command(
-        "entry.source",
-        "E",
-        "entries.edit_source",
-        "edit source",
-        on.SOURCE,
-        said=(("waiting", "edit", "Edit the proposed text in $EDITOR"),),
-    ),
+    _command("entry.source", "E", "entries.edit_source", "edit source", on.SOURCE),
     _command("entry.remove", "x", "entries.remove", "remove", on.REMOVING, shown=True, bulk=True),
     _command("entry.follow", "o", "navigation.follow", "follow link", on.ITEM),
-    _command("entry.history", "H", "navigation.changes_of_entry", "history", on.HISTORY, shown=True, group="History"),
+    _command("entry.history", "H", "navigation.changes_of_entry", "history", on.HISTORY, shown=True),
     _command("draft.discard", "", "form_drafts.discard", "discard draft", on.DRAFT),
     _command("task.raise", "plus", "tasks.higher", "raise", on.TASK, shown=True, bulk=True),
     _command("task.lower", "minus", "tasks.lower", "lower", on.TASK, shown=True, bulk=True),
@@ -294,18 +258,17 @@ COMMANDS: tuple[Command, ...] = (
     _command("pane.back", "left_square_bracket", "navigation.back", "back"),
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
     _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
-    _command("view.jump", "L", "screens.jump", "jump", on.PANE, group="Panes"),
+    _command("view.jump", "L", "screens.jump", "jump", on.PANE),
     _command(
         "view.widget_help",
         "f1",
         "screens.help",
         "explain",
         on.ALWAYS,
-        group="Application",
         sentence="Explain what has the focus; press again to close",
     ),
     _command("app.theme", "", "screens.themes", "theme", on.ALWAYS),
-    _command("app.problem", "", "navigation.problem", "problem", group="Panes"),
+    _command("app.problem", "", "navigation.problem", "problem"),
     _command("app.quit", "q", "screens.quit", "quit", on.ALWAYS),
 )
 """All commands; those shown are in the order of the footer."""
