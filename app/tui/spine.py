@@ -37,20 +37,6 @@ from .shell import ACTOR, Otherwise, Setup, Shell, ThreadReport, known_error
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from .forms.drafts import FormDrafts
-    from .forms.form_session import FormSession
-    from .keys.type_ahead import TypeAhead
-    from .live.background import Jobs, Schedule
-    from .live.fleet import AllWorkspaces
-    from .live.outside_changes import OutsideChanges
-    from .live.overview import OverviewPart
-    from .live.prompts import PromptSource
-    from .live.proposals import AgentProposals
-    from .live.refresh import Refresher
-    from .navigation import Navigation
-    from .pane_state import PaneState
-    from .search.queries import SearchQueries
-
 T = TypeVar("T")
 
 LEAVING = "ctrl+q"
@@ -97,20 +83,21 @@ class Spine(Shell):
         """What to do once the visible pane shows what was read."""
 
     if TYPE_CHECKING:
-        fleet: AllWorkspaces
-        form_drafts: FormDrafts
-        form_session: FormSession
-        jobs: Jobs
-        navigation: Navigation
-        outside_changes: OutsideChanges
-        overview: OverviewPart
-        pane_state: PaneState
-        prompts: PromptSource
-        proposals: AgentProposals
-        refresher: Refresher
-        schedule: Schedule
-        search_queries: SearchQueries
-        type_ahead: TypeAhead
+        # The parts know this class; it knows them by their names only, and makes each when it is first used.
+        fleet: Any
+        form_drafts: Any
+        form_session: Any
+        jobs: Any
+        navigation: Any
+        outside_changes: Any
+        overview: Any
+        pane_state: Any
+        prompts: Any
+        proposals: Any
+        refresher: Any
+        schedule: Any
+        search_queries: Any
+        type_ahead: Any
 
     def part(self, name: str) -> Part:
         """Return a part by the name of its attribute; it is imported and created when it is first used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from app.tui.forms.conflicts import ask_source
@@ -32,7 +33,8 @@ def add(app: Spine) -> None:
     """Add an entry with a form."""
     pane = app.shown_pane
     plan = pane.adding(app.clock())
-    return None if plan is None else app.form_session.begin(pane, plan)
+    if plan is not None:
+        app.form_session.begin(pane, plan)
 
 
 def edit(app: Spine) -> None:
@@ -45,10 +47,11 @@ def _edit(app: Spine) -> None:
     item = pane.current()
     plan = None if item is None else pane.editing(item, app.clock())
     if plan is None:
-        return app.say("Nothing to edit here.")
-    if any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
-        return app.say("This entry is too long for a form; press E to edit it in $EDITOR.")
-    return app.form_session.begin(pane, plan, item, note=_which(pane))
+        app.say("Nothing to edit here.")
+    elif any(len(spec.value) > LONGEST_VALUE for spec in plan.fields):
+        app.say("This entry is too long for a form; press E to edit it in $EDITOR.")
+    else:
+        app.form_session.begin(pane, plan, item, note=_which(pane))
 
 
 def _which(pane: Pane) -> str:
@@ -66,17 +69,15 @@ def remove(app: Spine) -> None:
     """Remove the selected entries; asks first."""
     pane = app.shown_pane
     if draft := app.situation.draft:
-        return app.form_drafts.discard(draft)
-    if (lost := app.situation.lost) is not None:
-        return leave(app, (lost,))
-    removal = pane.removing(pane.selected())
-    if removal is None:
-        return app.say("Nothing to remove here.")
-
-    def answered(_: bool) -> None:
-        return app.change(removal.operation, removal.build(app.clock()), taken_back=True)
-
-    return app.ask(Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True), answered)
+        app.form_drafts.discard(draft)
+    elif (lost := app.situation.lost) is not None:
+        leave(app, (lost,))
+    elif (removal := pane.removing(pane.selected())) is None:
+        app.say("Nothing to remove here.")
+    else:
+        change = partial(app.change, removal.operation, taken_back=True)
+        question = Confirm(removal.question, removal.details, yes="Remove", no="Keep", danger=True)
+        app.ask(question, lambda _: change(removal.build(app.clock())))
 
 
 # $EDITOR

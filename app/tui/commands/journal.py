@@ -37,7 +37,10 @@ def _go_to_day(app: Spine, snapshot: Snapshot, day: date) -> None:
         return next((entry for entry in entries if entry.day == day), None)
 
     def found(entry: JournalEntry | None) -> None:
-        return app.say("No entries on this day.") if entry is None else app.navigation.jump(entry.file, entry.ref)
+        if entry is None:
+            app.say("No entries on this day.")
+        else:
+            app.navigation.jump(entry.file, entry.ref)
 
     return app.find(find, found)
 

@@ -138,7 +138,8 @@ def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, dra
     """
     operation = operation_of(words)
     if not any(asked(operation)):
-        return call(app, operation, values_of(operation, {}))
+        call(app, operation, values_of(operation, {}))
+        return
     plan = form_of(words, operation.does.capitalize(), _given(app))
 
     def apply(texts: Mapping[str, str]) -> None:
@@ -150,7 +151,7 @@ def run(app: Spine, words: str = "", typed: Mapping[str, str] | None = None, dra
 
     base = {spec.name: spec.value for spec in plan.fields}
     sheet = Sheet(app.shown_pane, plan._replace(apply=apply), None, base, title=operation.does, draft_id=draft_id)
-    return app.form_session.show(sheet, typed, operation.sentence)
+    app.form_session.show(sheet, typed, operation.sentence)
 
 
 def call(app: Spine, operation: Operation, values: Mapping[str, Any], otherwise: Otherwise | None = None) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.tui.forms.conflicts import ask_sides
 from app.tui.shell import ACTOR
-from app.tui.spine import Spine
 from memory.errors import MemdeckError
 from memory.files.versions.diff import ChangeView
 from memory.files.versions.restore import restore_entry
@@ -102,7 +101,7 @@ def revert(app: Spine) -> None:
     item = app.shown_pane.current()
     assert item is not None
     change: LoggedChange = item.thing
-    words = DO_AGAIN if change["undoneBy"] else TAKE_BACK
+    words = REDO if change["undoneBy"] else REVERT
     # For a change that is undone, revert the change that undid it: the change is made again.
     change = {**change, "id": change["undoneBy"] or change["id"]}
     return app.find(
@@ -110,24 +109,20 @@ def revert(app: Spine) -> None:
         lambda found: (
             _ask(app, change, words, found[0]) if found[0].state == "conflict" else _show(app, change, words, found[1])
         ),
-        opens=words.opens,
+        opens="The preview",
     )
 
 
 class RevertWords(NamedTuple):
-    """What a revert is called: before its preview, as its title, on Enter, when it is done, and with nothing left."""
+    """What a revert is called: as its title, on Enter, and when it is done."""
 
-    opens: str
     title: str
     does: str
     done: str
-    nothing: str
 
 
-TAKE_BACK = RevertWords(
-    "The preview", "Revert", "reverts", "Reverted", "Nothing is left to undo: later changes replaced it."
-)
-DO_AGAIN = RevertWords("The preview", "Redo", "redoes", "Redone", "Nothing is left to redo: later changes replaced it.")
+REVERT, REDO = RevertWords("Revert", "reverts", "Reverted"), RevertWords("Redo", "redoes", "Redone")
+NOTHING = "Nothing is left to {}: later changes replaced it."
 
 
 def _show(app: Spine, change: LoggedChange, words: RevertWords, views: Sequence[ChangeView]) -> None:
@@ -137,7 +132,7 @@ def _show(app: Spine, change: LoggedChange, words: RevertWords, views: Sequence[
         Preview(
             f"{words.title}: {change['summary'][:300]}",
             plan_lines(change, views, app.glyphs),
-            summary=enter if views else words.nothing,
+            summary=enter if views else NOTHING.format("redo" if words is REDO else "undo"),
             applicable=bool(views),
         ),
         lambda _: take_back(app, change["id"], f"{words.done}: {change['summary']}"),
@@ -150,7 +145,7 @@ def take_back(app: Spine, change_id: str, words: str, take: Take | None = None) 
 
     def write() -> Outcome:
         done = revert_change(workspace.together, change_id, actor=ACTOR, now=now, take=take).change
-        return Outcome(done, words if done.files else "Nothing is left to undo: later changes replaced it.")
+        return Outcome(done, words if done.files else NOTHING.format("undo"))
 
     return app.write(write, taken_back=True)
 

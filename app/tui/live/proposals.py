@@ -15,12 +15,14 @@ from memory.files.snapshot import Snapshot
 from memory.history import logs
 from memory.history.changes import row
 from memory.history.outside import OutsideRemoval
-from memory.monitoring.overview import WaitingAsk
+from memory.monitoring.overview import Notice, WaitingAsk
 from memory.review.inbox import Inbox, Judged
 from memory.review.proposals import Proposal
 from memory.storage.merging import MergedChange
 from memory.storage.own_folders import short_path
 from widgets.panes.waiting import Decision
+
+from .outside_changes import Outside
 
 LATELY, MOST = timedelta(days=7), 20
 """For how long, and how many of what was decided is listed."""
@@ -55,11 +57,13 @@ class AgentProposals(Part):
 
     def approvals(self, snapshot: Snapshot, now: datetime) -> Sequence[WaitingAsk]:
         """Return what needs an approval."""
-        return self.app.schedule.notice(snapshot, now).waiting
+        notice: Notice = self.app.schedule.notice(snapshot, now)
+        return notice.waiting
 
     def removals(self) -> Sequence[OutsideRemoval]:
         """Return the changes by other programs that removed entries which are still missing."""
-        return self.app.outside_changes.look(self.app.clock()).removals
+        found: Outside = self.app.outside_changes.look(self.app.clock())
+        return found.removals
 
     def proposals(self) -> Sequence[Proposal]:
         """Return the waiting proposals, newest first; empty if they cannot be read, which `doctor` explains."""

@@ -66,11 +66,13 @@ class SearchQueries(Part):
     # Queries
 
     def _answer(self, text: str) -> SearchAnswer | None:
+        answer: SearchAnswer | None
         if self._everywhere:
-            return self.app.fleet.answer(text)
+            answer = self.app.fleet.answer(text)
+            return answer
         searcher = self._ready()
         query = self._read(text)
-        answer: SearchAnswer | None = searcher.ask(query, SHOWN)
+        answer = searcher.ask(query, SHOWN)
         if answer is None and not self._updating:
             answer = searcher.search(query, SHOWN)
         elif answer is not None and not answer.hits and text[-1].isalnum():
@@ -114,7 +116,7 @@ class SearchQueries(Part):
 
     def _update(self) -> bool:
         if self._everywhere:
-            return self.app.fleet.keep_up()
+            return bool(self.app.fleet.keep_up())
         worker = get_current_worker()
         return self._ready().update(lambda: not worker.is_cancelled and self.app.is_running)
 

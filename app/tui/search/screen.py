@@ -98,7 +98,7 @@ class SearchScreen(Finder, ModalScreen["FoundEntry | None"]):
         """The query, notes, hits, keys."""
         with Horizontal(id="search-line"):
             yield SafeText("search", id="search-sign")
-            yield SafeInput(placeholder=f"words {self._over}", id="search-input")
+            yield SafeInput(placeholder=f"words {self._over}")
         yield SafeText(id="search-note")
         with Frame(name="Search"):
             finds = LineList(self._draw)
