@@ -60,14 +60,8 @@ class LineView(GoPrefix, Drawing, Scrolling, can_focus=True, inherit_bindings=Fa
         go_binding("view"),
     ]
 
-    def __init__(
-        self,
-        content: Sequence[Line] = (),
-        *,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, content: Sequence[Line] = (), *, classes: str | None = None) -> None:
+        super().__init__(classes=classes)
         self._source = tuple(content)
         self._laid_out: Sequence[Line] = ()
         self._laid_out_for = -1
@@ -238,14 +232,8 @@ class Detail(LineView):
 
         detail: Detail
 
-    def __init__(
-        self,
-        lines: Sequence[DetailLine] = (),
-        *,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, lines: Sequence[DetailLine] = ()) -> None:
+        super().__init__()
         self._entry: Hashable = None
         self._lines: tuple[DetailLine, ...] = tuple(lines)
         self._link_rows: dict[int, int] = {}

@@ -209,20 +209,12 @@ class KeyHints(Drawing, Widget):
     }
     """
 
-    def __init__(
-        self,
-        *,
-        pinned: Iterable[str] = (),
-        indent: int = 1,
-        remark: str = "",
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
+    def __init__(self, *, pinned: Iterable[str] = (), indent: int = 1, remark: str = "") -> None:
         """`pinned`: ids of bindings whose hints are at the right end; the first ones give way to other hints where room
         is short, the last one stays. `indent`: cells before all hints. `remark`: words after all hints, if they
         fit.
         """
-        super().__init__(id=id, classes=classes)
+        super().__init__()
         self._pinned = tuple(pinned)
         self._indent = indent
         self._remark = remark

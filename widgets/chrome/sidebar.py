@@ -46,17 +46,11 @@ class Sidebar(LineList):
         sidebar: Sidebar
         pane_id: str
 
-    def __init__(
-        self,
-        entries: Sequence[SidebarEntry] = (),
-        *,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
+    def __init__(self, entries: Sequence[SidebarEntry] = ()) -> None:
         self._entries: dict[Hashable, SidebarEntry] = {}
         self._current = ""
         self._first: set[str] = set()
-        super().__init__(id=id, classes=classes)
+        super().__init__()
         self.set_entries(entries)
 
     def set_entries(self, entries: Sequence[SidebarEntry]) -> None:

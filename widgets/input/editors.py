@@ -111,15 +111,7 @@ class SafeInput(Input):
     SafeInput.-textual-compact:focus { background: $panel; background-tint: $foreground 0%; }
     """
 
-    def __init__(
-        self,
-        text: str = "",
-        *,
-        placeholder: str = "",
-        suggester: Suggester | None = None,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
+    def __init__(self, text: str = "", *, placeholder: str = "", suggester: Suggester | None = None) -> None:
         self._original = text
         super().__init__(
             hold(text),
@@ -129,8 +121,6 @@ class SafeInput(Input):
             select_on_focus=False,
             # Nothing is validated here; otherwise Textual would update styles with the first letter.
             validate_on=(),
-            id=id,
-            classes=classes,
         )
 
     @dataclass
@@ -215,15 +205,8 @@ class Choice(Drawing, Widget, can_focus=True):
     class Changed(Message):
         """Another option was chosen."""
 
-    def __init__(
-        self,
-        options: Sequence[str],
-        value: str = "",
-        *,
-        id: str | None = None,  # noqa: A002
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, options: Sequence[str], value: str = "") -> None:
+        super().__init__()
         self.options: tuple[str, ...] = tuple(options) if value in options else (value, *options)
         self.set_reactive(Choice.chosen, value)
 

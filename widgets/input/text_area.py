@@ -16,13 +16,11 @@ class SafeTextArea(TextArea):
     SafeTextArea:focus { border: none; background: $panel; }
     """
 
-    def __init__(self, content: str = "", *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, content: str = "") -> None:
         self._original = content
         self._shown = _held_lines(content)
         super().__init__(
             self._shown,
-            id=id,
-            classes=classes,
             compact=True,
             soft_wrap=True,
             tab_behavior="focus",
