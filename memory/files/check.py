@@ -60,25 +60,25 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
     seen: dict[tuple[str, str], Task] = {}
     under = Counter(task.at[0] for task in tasks if task.heading is not None)
     for task in tasks:
-        line, title, entry, priority = task.line + 1, repr(task.title[:40]), task.entry, task.priority
-        fields = entry.fields
+        line, called, entry, priority = task.line + 1, task.title, task.entry, task.priority
+        fields, title = entry.fields, repr(called[:40])
         if count := task.heading is not None and under.pop(task.at[0], 0):
             what = f"{title} is" if count == 1 else f"{title} and {count - 1} more are"
             where = f"under {task.heading[:40]!r}, which is not a section of tasks" if task.heading else "in no section"
             message = f"{what} {where}, and read as pending, or as completed where the box is checked"
             yield Problem("note" if task.is_item else "error", name, line, "task.unknown_section", message)
-        if not task.title.strip() and task.heading is None:
+        if not called.strip() and task.heading is None:
             yield Problem("warning", name, line, "task.title", "the task has no title")
         if (tasks.archived or task.section == "completed") and not fields.get("completed"):
             message = f"{title} has no completed date, so it is never archived"
             yield Problem("note", name, line, "task.completed_missing", message)
-        if priority is None and _BRACKETED.match(task.title) and not task.is_item:
+        if priority is None and _BRACKETED.match(called) and not task.is_item:
             yield Problem("warning", name, line, "task.priority", f"{title} begins with an unknown priority")
         elif priority is None and not task.is_item:
             yield Problem("note", name, line, "task.priority_missing", f"{title} has no priority")
         if not fields.get("created") and not task.is_item:
             yield Problem("note", name, line, "task.created_missing", f"{title} has no created date")
-        first = seen.setdefault((task.title, fields.get("created") or ""), task)
+        first = seen.setdefault((called, fields.get("created") or ""), task)
         if first is not task:
             message = f"{title} has the same title and created as the task on line {first.line + 1}"
             yield Problem("note", name, line, "task.twin", message)
