@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
-from memory.base.words import camel_parts, is_request, stem, terms
+from memory.base.words import camel_parts, stem, terms
 from memory.search.searcher import Text, rank
 
 from .analysis.passages import Fact, is_for_work
 from .analysis.tree import is_document, stem_of
 from .files.model import EVENTS, NO_FOCUS, Json, is_echo
 from .files.reading import StateFiles, checkpoint_path
-from .intents import COMMANDS, Asked
+from .intents import COMMANDS, Asked, says_little, spelled
 from .projections import SOURCE, literal, path_of, render_projections
 
 MAPPED = ("module", "entry point", "program")
@@ -191,14 +191,13 @@ _LEAST, _SOME = 0.55, 0.3
 """The share of the words of a question that an item must have, and a part of the map where a place is asked for."""
 _WEIGHTS = {"event": 0.9, "checkpoint": 0.5, "rule": 0.9}
 """The weight of the score of an item by its kind or topic; 1 by default. A rule is better told by its document."""
-_ASIDE, _LISTED, _ABOVE = 0.75, 0.9, 0.9
-"""The weight of a document for users, of a whole list or a command that no document tells, and of an item of which only
-the headings have the word that tells most.
+_ASIDE, _LISTED, _ELSEWHERE, _ABOVE = 0.75, 0.9, 0.9, 0.9
+"""The weight of a document for users, of a whole list, of a command that no document tells, and of an item of which
+only the headings have the word that tells most.
 """
-_REQUEST, _IN_TITLE, _ALIKE = 0.5, 0.6, 0.6
+_REQUEST, _IN_TITLE, _ALIKE = 0.35, 0.6, 0.6
 """The worth of a word with which people say what to do, of one that only the headings have, of one for the same."""
 _COMMAND = re.compile(r"(?:\A|: )`[^`]+`(?:; `[^`]+`)*\Z|\A`[^`]+`: `")
-_LIST = re.compile(r": [^:]*; [^:]*; ")
 _ENDING = "(?:ies|ied|ally|ly|ing|ed|es|s|e|y|d)"
 """The ends of words that do not make it another word."""
 
@@ -208,18 +207,21 @@ def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> li
     told = [one for one in items if one.topic not in _FACTS and not NOTHING_SAID.search(one.said)]
     # What a part is tells no way to do something.
     told = [one for one in told if not (asked.is_how and one.topic in (*MAPPED, "project", "state", "focus"))]
-    told += [looked_up(one, "command" if _COMMAND.search(one.said) else "passage") for one in passages]
-    texts = [Text(f"{one.title} {_words_of(one.file)}", f"{one.said}\n{one.text}", one.created[:10]) for one in told]
+    told += [looked_up(one, "command" if _COMMAND.search(one.said) else one.kind) for one in passages]
+    texts = [
+        Text(spelled(f"{one.title} {_words_of(one.file)}"), spelled(f"{one.said}\n{one.text}"), one.created[:10])
+        for one in told
+    ]
     hits = rank(" ".join(asked.words), texts, len(texts))
     counts = Counter(word for hit in hits for word, _ in hit.why)
     worth = {
-        word: log(1 + len(told) / (1 + counts[word])) * (_REQUEST if is_request(word) else 1) for word in asked.words
+        word: log(1 + len(told) / (1 + counts[word])) * (_REQUEST if says_little(word) else 1) for word in asked.words
     }
     rarest = max(asked.telling, key=worth.__getitem__, default="")
     found: list[Hit] = []
     for hit in hits:
         item, have = told[hit.entry.line], dict(hit.why)
-        exact = {stem(one) for one in terms(f"{item.title} {item.said}")}
+        exact = {stem(one) for one in terms(spelled(f"{item.title} {item.said}"))}
         shares = (
             worth.get(word, 0) * (_IN_TITLE if place == "title" else 1) * (1 if stem(word) in exact else _ALIKE)
             for word, place in have.items()
@@ -229,7 +231,13 @@ def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> li
         own = any("text" in place for place in have.values()) or item.topic == "command" or fits > 1
         place = asked.is_where and item.topic in MAPPED and share >= _SOME
         if own and fits and _names(item, asked) and (place or (rarest in have and share >= _LEAST)):
-            score = (hit.score + 2 * share) / 3 * fits * _weight(item) * (_ABOVE if have.get(rarest) == "title" else 1)
+            score = (
+                (hit.score + 2 * share)
+                / 3
+                * fits
+                * _weight(item, asked)
+                * (_ABOVE if have.get(rarest) == "title" else 1)
+            )
             found.append((item, score, tuple(have)))
     return sorted(found, key=lambda hit: -hit[1])
 
@@ -239,18 +247,18 @@ def _names(item: Item, asked: Asked) -> bool:
     text = f"{item.title} {item.said}"
     if asked.version and not re.search(asked.version.replace(".", "[.]?"), text):
         return False
-    word = asked.telling[0] if len(asked.telling) == 1 and not is_request(asked.telling[0]) else ""
+    word = asked.telling[0] if len(asked.telling) == 1 and not says_little(asked.telling[0]) else ""
     bare = re.sub(f"{_ENDING}$", "", word)
     form = re.compile(rf"{re.escape(bare)}(?:{re.escape(bare[-1:])})?{_ENDING}?")
     alike = (one for one in terms(text) if form.fullmatch(one) or (word.startswith(one) and stem(one) == stem(word)))
     return not word or item.kind != "repository" or any(alike)
 
 
-def _weight(item: Item) -> float:
+def _weight(item: Item, asked: Asked) -> float:
     is_aside = item.kind == "repository" and not is_for_work(item.file)
-    is_listed = _LIST.search(item.said) or (item.topic == "command" and not is_document(item.file))
-    weight = _WEIGHTS.get(item.kind, 1.0) * _WEIGHTS.get(item.topic, 1.0)
-    return weight * (_ASIDE if is_aside else 1.0) * (_LISTED if is_listed else 1.0)
+    weight = _WEIGHTS.get(item.kind, 1.0) * _WEIGHTS.get(item.topic, 1.0) * (_ASIDE if is_aside else 1.0)
+    weight *= _ELSEWHERE if item.topic == "command" and not is_document(item.file) else 1.0
+    return weight * ((_LISTED if asked.is_what else _LISTED / 2) if item.topic == "list" else 1.0)
 
 
 def _words_of(path: str) -> str:

@@ -104,10 +104,10 @@ NEUTRAL = frozenset(
     launch check checks checked kind sort name called help explain describe live lives located placed kept stored
     file files folder folders directory place location defined implemented implementation definition declared latest
     newest last minimum required requires require supported supports support version versions whole full entire
-    recommended open first main present standard standards edition gem crate jar plugin framework workspace release
-    releases tag new build built building compile high low old oldest lowest many much only all allowed send submit
-    pull request always ever really without before after instead every each auto automatically known recorded made
-    done one happens happened long look like want begin know mean means there any
+    recommended first main present standard standards edition gem crate jar plugin framework workspace release
+    releases tag new build built building compile high low old oldest lowest many much only all allowed always ever
+    really without before after instead every each auto automatically known recorded made done one happens happened
+    long look like want begin know mean means there any myself yourself itself
     """.split()  # noqa: SIM905
 )
 """The stems of words in questions that are about nothing in particular."""
@@ -179,14 +179,16 @@ class Asked:
         found = _VERSION.search(self.text)
         self.version = found[1] if found else ""
         """The version that it names, "" for none."""
-        every = content_words(_VERSION.sub(" ", re.sub(r"\bPRs?\b", "pull request", self.text)))
+        every = content_words(_VERSION.sub(" ", spelled(self.text)))
         # What says little is asked for only where nothing else is.
         self.words = [word for word in every if not self.is_little(word)] or list(every)
-        self.telling = [word for word in self.words if not is_request(word)] or self.words
+        self.telling = [word for word in self.words if not says_little(word)] or self.words
         """The words that tell what it is about."""
+        self.is_what = self.text.lower().startswith(("what ", "which "))
         self.is_where = self.text.lower().startswith("where")
         self.is_why = self.text.lower().startswith("why")
-        self.is_how = re.search(r"\bhow (?:do|can|to|should|would)\b|\bcommand\b", self.text, re.IGNORECASE) is not None
+        how = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b|\bwhat (?:do|must|should|can) (?:i|we|you) run\b"
+        self.is_how = re.search(how, self.text, re.IGNORECASE) is not None
         self.is_about = ABOUT.search(self.text) is not None
         self.is_of_change = "branch" not in self.text and _CHANGED.search(self.text) is not None
 
@@ -223,6 +225,16 @@ class Asked:
         other = is_command and not self.text.lower().startswith("how ")
         fits = self.is_of_command(said) or (form is not None and form.search(said))
         return (_OTHER_FORM if other else 1.0) * (_FITTING if fits else 1.0)
+
+
+def says_little(word: str) -> bool:
+    """Return whether a word is one with which people say what to do, or one of nearly every guide."""
+    return is_request(word) or word in ("pull", "request", "requests", "submit", "submitting", "send", "open", "commit")
+
+
+def spelled(text: str) -> str:
+    """Return a text with the words that are written in several ways in one of them."""
+    return re.sub(r"(?i)\blicenc", "licens", re.sub(r"\bPR(s?)\b", r"pull request\1", text))
 
 
 def runs(said: str) -> bool:

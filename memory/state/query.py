@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 
-from memory.base.words import content_words, is_request, stem, tokens
+from memory.base.words import content_words, stem, tokens
 from memory.errors import UsageError
 
 from . import intents
@@ -22,7 +22,7 @@ from .analysis.tree import folded_name
 from .evidence import MAPPED, NOTHING_SAID, Hit, Item, best_of, items_of, looked_up
 from .files.model import Json
 from .files.reading import StateFiles
-from .intents import COMMANDS, MODES, NEEDED, Asked, Intent, Mode, mode_of, runs
+from .intents import COMMANDS, MODES, NEEDED, Asked, Intent, Mode, mode_of, runs, says_little
 
 QUERY_SCOPES = ("state", "history", "all")
 MOST = 8
@@ -145,7 +145,7 @@ class _Question:
         """Return whether a command that the repository itself tells fits better than one among the facts: that one is
         only usual, or lacks a word of the question.
         """
-        item, words = hit[0], {stem(one) for one in self.asked.telling if not is_request(one)}
+        item, words = hit[0], {stem(one) for one in self.asked.telling if not says_little(one)}
         if "usual" in fact.said:
             title = {stem(one) for one in content_words(item.title) if not self.asked.is_little(one)}
             asked = {stem(one) for one in content_words(self.text) if not self.asked.is_little(one)}

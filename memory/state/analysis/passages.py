@@ -20,18 +20,19 @@ from .tree import Tree, is_document, is_test
 
 class Fact(NamedTuple):
     """What the repository says: the sentence, the file and line (0: the whole file) that say it, and words that it is
-    found by.
+    found by. `kind` is `passage`, or `list` for a whole list.
     """
 
     said: str
     file: str
     title: str = ""
     line: int = 0
+    kind: str = "passage"
 
 
 _NO_DOCUMENT = re.compile(
     r"(?:^|/)(?:changes?\b|change-?logs?|history|news|licen|copying|notice|third.party|authors|code.of.conduct"
-    r"|release.?notes|cmakelists|requirements|robots|[^/]*[._-](?:[a-z]{2}|zh)[._-]?[A-Za-z]*\.\w+$)"
+    r"|release.?notes|cmakelists|requirements|robots|[^/]*[._-](?:zh|ja|ko|ru|fr|de|es|pt|it|tr|pl|uk|vi|fa|id|ar|cs|nl)(?:[-_][a-z]{2,4})?\.\w+$)"
     r"|(?:^|/)(?:version(?:ed|s)?[-_]?(?:docs|\d)?[^/]*|v\d[\d.]*|vendor|third_party|node_modules|fixtures|corpus)/",
     re.IGNORECASE,
 )
@@ -77,10 +78,10 @@ def passages(tree: Tree, projects: list[Project]) -> Iterator[Fact]:
             yield Fact(f"`{path}`: {told}" if told else f"`{path}`", path, re.sub(r"\W|_", " ", path))
     for one in scripts_of(tree, projects):
         runs, words = one.body.split("\n")[0].strip().lstrip("@-"), re.sub(r"\W|_", " ", one.name)
-        if one.run.startswith("tox"):
-            yield Fact(f"`{one.command}`", one.file, f"tox build run {words} {one.about}", one.line)
-        else:
-            yield Fact(f"`{one.command}`: `{runs[:120]}`", one.file, f"{words} {one.about}", one.line)
+        about = "" if one.run.startswith("tox") else one.about.strip("# ").rstrip(".")
+        told = f"`{one.command}`" + ("" if one.run.startswith("tox") or about else f": `{runs[:120]}`")
+        title = f"{'tox build run ' if one.run.startswith('tox') else ''}{words} {one.about}"
+        yield Fact(f"{about}: {told}" if about else told, one.file, title, one.line)
 
 
 def _is_read(path: str) -> bool:
@@ -183,7 +184,7 @@ def _of_list(about: str, items: list[tuple[str, _Block]], path: str) -> Iterator
     """Yield a short list as a whole, after what leads to it."""
     if 1 < len(items) < 9 and sum(len(said) for said, _ in items) < _LONGEST:
         block = items[0][1]
-        yield Fact(f"{about}: {'; '.join(said for said, _ in items)}", path, block.title, block.line)
+        yield Fact(f"{about}: {'; '.join(said for said, _ in items)}", path, block.title, block.line, "list")
 
 
 def _of_prose(text: str, lead: str, block: _Block, path: str) -> Iterator[Fact]:
@@ -219,7 +220,7 @@ def _of_code(block: _Block, above: str, path: str) -> Iterator[Fact]:
             continue
         if commands and sum(map(len, commands)) < _LONGEST and not any(map(_NO_COMMAND.search, commands)):
             shown = "; ".join(f"`{one}`" for one in commands[:4])
-            about = comment.rstrip(".:")
+            about = "" if shown in comment else comment.rstrip(".:")
             yield Fact(f"{about}: {shown}" if about else shown, path, f"{block.title} {above[-_LONGEST:]}", first)
         elif len(commands) == 1 and lead.endswith(":") and "`" not in commands[0]:
             yield Fact(f"{lead} “{cut(commands[0], _LEAD)}”", path, block.title, first)
