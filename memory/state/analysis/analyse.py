@@ -264,7 +264,7 @@ class _Repository:
         tree, main = self.tree, self.main
         others = [one.folder for project in self.projects for one in project.packages if one is not main and one.folder]
         own = [path for path in self.weight if is_in(path, [self.folder]) or not (self.folder or is_in(path, others))]
-        own = own or list(self.weight)
+        own = own if main is not None and own else list(self.weight)
         entries = [one["path"] for one in entrypoints if main is None or one["path"] in main.entries]
         # A program beside the main one is none to begin with.
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries

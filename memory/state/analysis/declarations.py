@@ -66,6 +66,11 @@ class Declared(NamedTuple):
         return self.kind in TYPES
 
     @property
+    def is_value(self) -> bool:
+        """Whether it declares a value that is not exported."""
+        return self.kind in ("const", "static", "val", "var", "let") and "export" not in self.before
+
+    @property
     def order(self) -> int:
         """The place of its kind: types come first, then functions, then values."""
         return _KINDS.index(self.kind) if self.kind else len(_KINDS)
@@ -97,7 +102,7 @@ _MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:~[sS])?(?:\"\"\"(.{1,20000}?)\"\"\"
 _STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+|--)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
 _SIGN = re.compile(r"//|/?\*|#(?!\[|!)|--")
-_ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace[^;]*;|#|[\"']use)")
+_ENDS = re.compile(r"\s*(?:\Z|import|use|from|package|namespace[^;]*;|#(?!define)|[\"']use)")
 """What follows line comments about the file; those directly above other code are about that code."""
 _BEFORE = re.compile(r"#(?:!|pragma once|ifndef|define|if !|nullable)|[\"']use \w+|<\?php")
 """Lines that come before the first comment of a file."""

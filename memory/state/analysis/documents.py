@@ -166,7 +166,7 @@ def plain(markdown: str) -> str:
 
 
 _DEFINES = re.compile(
-    r"\b(?:is|are) (?:an?|the|\w+ing)\b|\A(?:an?|the) |\b(?:provides|implements|contains|lets you|allows you|helps)\b",
+    r"\b(?:is|are) (?:an?|the|\w+ing)\b|\b(?:provides|implements|contains|lets you|allows you|helps)\b",
     re.IGNORECASE,
 )
 _SAYS_WHAT = r"(?:is (?:an?|the)|are|provides|lets|allows|helps|implements)\b"

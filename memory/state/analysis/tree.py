@@ -53,6 +53,8 @@ class Tree:
         self._links: dict[str, str] = {}
         self._read = 0
         self._work: dict[str, bool] = {}
+        self._below: dict[str, list[str]] = {}
+        self._sources: dict[str, list[str]] = {}
         self.files = dict(sorted(self._listed().items(), key=lambda item: item[0].split("/")))
         for path in self.top_entries():
             # A file that contains only the block was made for it.
@@ -118,7 +120,9 @@ class Tree:
 
     def sources(self, folder: str = "") -> list[str]:
         """Return the source files below a folder, without tests, samples, settings of tools and generated files."""
-        return [path for path in self.below(folder) if self.is_work(path)]
+        if folder not in self._sources:
+            self._sources[folder] = [path for path in self.below(folder) if self.is_work(path)]
+        return self._sources[folder]
 
     def is_work(self, path: str) -> bool:
         """Return whether a file is a hand-written source that is part of the work itself."""
@@ -137,7 +141,9 @@ class Tree:
 
     def below(self, folder: str) -> list[str]:
         """Return all files in a folder and its subfolders."""
-        return [path for path in self.files if not folder or path.startswith(f"{folder}/")]
+        if folder not in self._below:
+            self._below[folder] = [path for path in self.files if not folder or path.startswith(f"{folder}/")]
+        return self._below[folder]
 
     def inner(self, folder: str) -> list[str]:
         """Return the folders directly in a folder."""

@@ -50,7 +50,7 @@ def weights(tree: Tree) -> dict[str, Weight]:
     declaring: dict[str, list[str]] = {}
     for path in sources:
         language = language_of(path)
-        outer = (one for one in declared_in(texts[path], language) if one.is_outer(language))
+        outer = (one for one in declared_in(texts[path], language) if one.is_outer(language) and not one.is_value)
         # A name of one word in small letters is often that of something else, too.
         for name in {re.split(r"\.|::", one.name)[-1] for one in outer if re.search("[A-Z_]", one.name)}:
             declaring.setdefault(name, []).append(path)
