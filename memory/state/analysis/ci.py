@@ -180,7 +180,7 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
             _add(runs_on, key, value)
     # A value that differs is that of the first row on Linux, where each run has a row.
     own = next((row for row in rows if "ubuntu" in " ".join(map(str, row.values()))), {}) if len(matrix) == 1 else {}
-    known = {key: values[0] for key, values in runs_on.items() if len(values) == 1}
+    known = {key: values[0] for key, values in runs_on.items() if len(values) == 1 and values != ["?"]}
     known |= {key: value for key, value in own.items() if isinstance(value, str)}
     _add(runs_on, "os", job.get("runs-on"))
     lines: list[Line] = []
@@ -213,10 +213,11 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
 
 
 def _add(runs_on: dict[str, list[str]], key: str, value: object) -> None:
-    """Add the values at a key of a matrix, or the lines of one value, without expressions."""
+    """Add the values at a key of a matrix, or the lines of one value; `?` for an expression that is not known."""
     for text in (line for one in _list(value) or [value] if isinstance(one, str) for line in one.split("\n")):
-        if text and "$" not in text and text not in runs_on.setdefault(key, []):
-            runs_on[key].append(text)
+        told = text if "$" not in text else "" if "matrix." in text else "?"
+        if told and told not in runs_on.setdefault(key, []):
+            runs_on[key].append(told)
 
 
 def _list(value: object) -> list[Any]:

@@ -52,7 +52,9 @@ _OF_WORK = re.compile(
 _OF_SETUP = re.compile(r"\binstall(?:ation|ing)?\b", re.IGNORECASE)
 """The title of a section that may tell how it is built."""
 _NO_WORK = re.compile(
-    r"licen[sc]e|conduct|issue|bug|question|commit message|reproduc|structure|documentation\Z", re.IGNORECASE
+    r"licen[sc]e|conduct|issue|bug|question|commit message|reproduc|structure|documentation\Z|legacy|releas|upload"
+    r"|publish|website",
+    re.IGNORECASE,
 )
 _TOOLS_OF = {
     "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8|pip|uv|poetry|pdm",
@@ -66,7 +68,7 @@ _INLINE = re.compile(r"`([^`\n]+)`")
 _BUILDS = re.compile(r"(?:cmake|meson|autoreconf|\./configure|make|cargo build|go build|git submodule)(?!\S)")
 _ALONE = re.compile(r".+ .+|tox|nox|[\w./-]+\.(?:sh|ps1|cmd)")
 """Code in a sentence that may be a command."""
-_COMMAND_LINE = re.compile(r"(?!\S+/\Z)(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
+_COMMAND_LINE = re.compile(r"(?!\S+/\Z|\S+:\s|\w+@\d)(?:[a-z@]|\./|[A-Z_]+=)(?!.*[.,:;]$)[^\n]+")
 """A line of code that looks like a command, not like what it prints."""
 _TARGET = re.compile(
     r"^((?:#[^\n]*\n){0,5})([A-Za-z][\w.-]{0,60})(?:[ \t]+[\w*+-]+(?:=\S*)?)*[ \t]*:(?![=:])"
@@ -105,6 +107,7 @@ _PACKAGES = re.compile(r"sudo apt(?:-get)? (?:-\S+ )*install (?!.*(?:-linux-|min
 _PREPARES = re.compile(
     r"docker[ -]compose .*up|.*\b(?:setup|install|init|start|prepare|bootstrap|fixtures|deps)\b", re.I
 )
+_OF_CHECKS = re.compile(r"lint|type|style|format", re.IGNORECASE)
 _OF_MACHINE = re.compile(
     r"^(?:sudo|pip|python3? -m pip|npm (?:ci|i)|cargo|go|rustup|gem) |format|lint|push|publish|deploy|cover", re.I
 )
@@ -120,7 +123,9 @@ _RUN_BIN = {"pnpm": "pnpm", "Yarn": "yarn", "Bun": "bunx"}
 _ENV = re.compile(r"\A(?:[A-Z_]+=\S* +)+")
 """The variables that are set for a command."""
 _OF_NODE = ("vitest", "jest", "ava", "mocha")
-_NO_TEST_FILE = re.compile(r"(?:helpers?|fixtures?|support|set-?up|utils?|mocks?|types?|d)\b", re.IGNORECASE)
+_NO_TEST_FILE = re.compile(
+    r"e2e|playwright|browser|\b(?:helpers?|fixtures?|support|set-?up|utils?|mocks?|apps|d)\b", re.I
+)
 _MOST_QUOTED, _MOST_SECTIONS, _MOST_VALUES, _MOST_INSIDE, _MOST_NOTES, _MOST_CHARACTERS = 8, 6, 10, 3, 10, 120_000
 
 
@@ -262,8 +267,8 @@ def _one_test(
     if some_tests(text, test):
         with suppress(ValueError):
             return Command(ONE_TEST, tuple(shlex.split(text)), f"from `{path}`")
-    if any(one.workspace and one.ecosystem.name == "Java" for one in projects):
-        # A name that only one of the modules has is an error in the others.
+    if any(one.ecosystem.name == "Java" for one in projects) and not tree.below("src/test"):
+        # A name that only one of several modules has is an error in the others.
         return None
     manager = next((one.manager for one in projects if one.ecosystem.name == "Node.js"), "")
     for whole in simple_commands(test, scripts):
@@ -291,7 +296,7 @@ def _with_file(tree: Tree, words: str) -> str:
     if words.endswith("FILE"):
         tests = [path for path in tests if re.search(r"\.[cm]?[jt]sx?\Z", path)]
         named = [path for path in tests if re.search(r"[._-](?:test|spec)\.\w+\Z", path)]
-        tests = named or [path for path in tests if not _NO_TEST_FILE.search(path.rpartition("/")[2])]
+        tests = [path for path in named or tests if not _NO_TEST_FILE.search(path)]
         return words.replace("FILE", max(tests, key=lambda path: tree.files[path])) if tests else ""
     found = re.search(r"[^\s=]*\b(test_file|file_test|file_spec)(\.\w+)", words)
     if found is None:
@@ -310,6 +315,8 @@ def _told(tree: Tree) -> list[Told]:
     for path in [*guides, *filter(None, [tree.readme()])]:
         for section in sections_of(tree.text(path), path, _MOST_CHARACTERS):
             lines = _commands_in(tree, section)
+            if _NO_WORK.search(section.title):
+                continue
             work = path in guides or any(map(_OF_WORK.search, section.titles))
             # How a package is installed is told to those who only use it.
             builds = any(map(_OF_SETUP.search, section.titles)) and any(
@@ -340,7 +347,7 @@ def _test_jobs(tree: Tree) -> list[Job]:
     found = jobs(tree)
     usual = [job for job in found if not job.special] or found
     tested = [job for job in usual if any(is_test(line.text) for line in job.lines)]
-    return tested or [job for job in usual if job.path == usual[0].path and "lint" not in job.path]
+    return tested or [job for job in usual if job.path == usual[0].path and not _OF_CHECKS.search(job.path)]
 
 
 def _lines(tree: Tree, told: list[Told]) -> Iterator[tuple[str, str]]:
@@ -406,8 +413,7 @@ def how_to_work(tree: Tree) -> list[str]:
     for section in _told(tree):
         texts = [f"cd {line.folder} && {line.text}" if line.folder else line.text for line in section.lines]
         texts = [text for text in dict.fromkeys(texts) if is_step(text) and "`" not in text and "&& mkdir" not in text]
-        new = any(is_own(tree, text) for text in texts) and not known.issuperset(texts)
-        if new and not _NO_WORK.search(section.title):
+        if any(is_own(tree, text) for text in texts) and not known.issuperset(texts):
             title = f", “{section.title}”" if section.title else ""
             notes.append(f"From `{section.path}`{title}: {', '.join(f'`{text}`' for text in texts[:_MOST_QUOTED])}.")
             known.update(texts)
@@ -442,7 +448,7 @@ def in_ci(tree: Tree, projects: list[Project], commands: list[Command]) -> list[
     runs_on = [one for job in tested for one in job.runs_on.items()]
     for name in (one for project in projects[:1] for one in _LANGUAGES.get(project.ecosystem.name, ())):
         on = [value for key, values in runs_on if _named_like(key, name) for value in values]
-        if on and (said := [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]):
+        if on and "?" not in on and (said := [one for one in dict.fromkeys(on) if not one.startswith(("^", "<", ">"))]):
             notes.append(f"CI tests with {name} {listed(said, _MOST_VALUES)} (`{tested[0].path}`).")
     services = dict.fromkeys(one for job in tested for one in job.services)
     notes += [f"The tests in CI use the services {', '.join(services)}."] if services else []

@@ -146,7 +146,7 @@ ECOSYSTEMS = (
          (_text(r"<requireJavaVersion>(?:[^<]|<!--(?s:.*?)-->)*<version>\s*([^<\s]{1,40})"),
           "Is built with Java {} (Maven's enforcer)."),
          (_text(r"JavaVersion\.VERSION_(?:1_)?(\d+)"), "Compiles for Java {}."),
-         (_text(r"(?:jvmToolchain\(|JavaLanguageVersion\.of\()(\d+)"), "Is built with Java {}.")),
+         (_text(r"jvmToolchain\((\d+)"), "Is built with Java {}.")),
         entries=(("src/main/**/*Application.*", "The program `{stem}`"),
                  ("src/main/**/*Main.*", "The program `{stem}`"), ("src/**/{name}.java", "The class `{stem}`"),
                  ("src/**/{name}.kt", "The file `{stem}`")),
@@ -224,7 +224,7 @@ ECOSYSTEMS = (
         ((_text(r"(?i)(?:^|\bNOT (?:DEFINED )?CMAKE_CXX_STANDARD\s*\)\s*)"
                 r"set[ \t]*\([ \t]*CMAKE_CXX_STANDARD[ \t]+(\d\d)\b"),
           "Compiles as C++{}."),
-         (_text(r"(?:\bcxx_std_|\bCXX_STANDARD[ \t\n]+|cpp_std=(?:c|gnu)\+\+)(\d\d)\b"), "Compiles as C++{}."),
+         (_text(r"(?:\bcxx_std_|\bCXX_STANDARD[ \t\n]+)(\d\d)\b"), "Compiles as C++{}."),
          (_text(r"(?:\bc_std_|\bC_STANDARD[ \t\n]+|\bc_std=(?:c|gnu))(\d\d)\b"), "Compiles as C{}."),
          (_text(r"(?i)\bcmake_minimum_required[ \t]*\([ \t]*VERSION[ \t]+(\d[\d.]*?)(?=[^\d.]|\.\.)"),
           "Needs CMake {} or newer.")),

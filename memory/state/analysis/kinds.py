@@ -31,21 +31,22 @@ _TOOLS = (
     ("lint", r"tox -e (?:lint|style|flake8|check)"),
     ("lint", r"ruff check|flake8|pylint|eslint|biome (?:check|lint|ci)|standard|cargo clippy|go vet|golangci-lint"
              r"|staticcheck|mix credo|rubocop|phpcs|rake rubocop|oxlint|xo"),
-    ("test", r"pytest|py\.test|tox(?:$| run$| p$| -e py)|nox(?:$| -s tests?)|unittest|manage\.py test|vitest|jest|mocha"
-             r"|ava|tap|prove|mix test(?:\.(?:ci|all))?|rspec|phpunit|pest|ctest|bats|gotestsum"
+    ("test", r"pytest|py\.test|tox(?:(?: run| p)?(?: --[\w-]+)*$| -e py)|nox(?:$| -s tests?)|unittest"
+             r"|manage\.py test|vitest|jest|mocha|ava|tap|prove|mix test(?:\.(?:ci|all))?|rspec|phpunit|pest|ctest"
+             r"|bats|gotestsum"
              r"|cargo nextest run|(?:rake|thor)(?:$| test| spec)"
              r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
              r"|bun|rails) test|scons -C tests?$"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$"
-             r"|(?:\./)?scripts?/tests?(?:\.sh)?$|\./test\.sh$"),
+             r"|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$|\./test\.sh$"),
     ("lint", r"(?:\./)?scripts?/(?:check|lint)(?:\.sh)?$"),
     ("build", r"(?:cargo|go|dotnet|swift|zig|uv) build|cmake --build \w+|mix compile"
               r"|(?:\./)?mvnw? (?:\S+ )*?package|make(?: all\b.*| -j ?\d*)?$"),
 )  # fmt: skip
 RUN_SCRIPT = re.compile(
     r"(?P<runner>npm|pnpm|yarn|bun|composer|deno|make|just|task|pdm|poe|hatch|rake|invoke|melos)"
-    r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task))* (?P<name>[\w:.-]+)"
+    r"(?: (?:-r|-w|--recursive|--silent|-s|run|run-script|task|(?:-F|-C|--filter) \S+))* (?P<name>[\w:.-]+)"
 )
 LAUNCHERS = re.compile(
     r"(?:(?:uv|poetry|pdm|pipenv|rye|hatch) run|uvx|bundle exec|npx|(?:pnpm|yarn) exec|bunx|composer exec|python3? -m"
@@ -63,8 +64,9 @@ NEVER = re.compile(
 _ONCE = ((re.compile(r"(?:^|\s)vitest(?=\s|$)(?! (?:run|list|bench|--run))(?!.*--run)"), "--run"),
          (re.compile(r"react-scripts test(?!.*--watchAll=false)"), "--watchAll=false"))  # fmt: skip
 PART = re.compile(
-    r"--filter|(?:cargo|npm|pnpm) .*-p |--package\b|--projects?\b|mvn.* -pl |(?<!clippy)::|--testNamePattern"
-    r"|(?:^| )-run |--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs|csproj|fsproj)(?!\w)|--test "
+    r"--filter|pnpm -[FC] | -- (?!-)|(?:cargo|npm|pnpm) .*-p |--package\b|--projects?\b|mvn.* -pl "
+    r"|(?<!clippy)::|--testNamePattern|(?:^| )-run |--manifest-path|\.(?:py|[cm]?[jt]sx?|rs|go|rb|exs?|php|java|cs"
+    r"|csproj|fsproj)(?!\w)|--test "
     r"|(?:^| )-[kt] |--doc\b|--lib\b|--target|packages/|pytest.* -m |phpunit.* -c |go test.* \./\w|-bench|-fuzz"
     r"|nightly| -Z |--formatter|swift .*--(?:no|disable)-|cargo .*(?:--features|--no-default)"
 )
@@ -77,8 +79,9 @@ NARROW = re.compile(
 _LINTS = re.compile("lint|ruff|clippy|biome|prettier|flake8|tsc|mypy")
 _STEP = re.compile(r"(?!.*\|\|)[\w./:@=,+\-!' \"\[\]&*{}$~|]{2,160}")
 _NO_STEP = re.compile(
-    r"(?:echo|export|git(?! submodule)|mkdir|set|if|then|else|fi|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which"
-    r"|grep|g?cc|clang|brew|choco|rustup|corepack|.*pip install (?:-U|--upgrade) \S+$|.*update$|.*--?version$"
+    r"(?:echo|export|alias|docker(?:-machine)? (?:start|run|login|push)|git(?! submodule)|mkdir|set|if|then|else|fi"
+    r"|for|do|done|curl|wget|source|cat|ls|rm|cp|mv|which|grep|g?cc|clang|brew|choco|rustup|corepack"
+    r"|.*pip install (?:-U|--upgrade) \S+$|.*update$|.*--?version$"
     r"|composer update|pip freeze|sleep|\w+ version$)\b|[A-Z_]+=\S*$|.*-V$|-"
 )
 """Lines of a script that are not of the project."""

@@ -53,13 +53,13 @@ _HARD = re.compile(
     r"|needs? to (?:be (?:provided|added|updated|included|registered|signed|disclosed)|sign)"
     r"|(?:pull requests?|PRs?|patch\w*|changes|branch|target|rebase|submit\w*|send)\b.{0,80}?\b(?:against|to|from|off)"
     r" (?:the )?(?!your|this|our|the|temp|topic)[`\w./-]+ branch)\b"
-    r"|(?:\A|[.,;:] |\b(?:please|and|so|but) )(?:do not|don['’]t|always|never|only|ensure (?:each|all|every))\b"
+    r"|(?:\A|[.,;:] |\b(?:please|but) )(?:do not|don['’]t|always|never|only|ensure (?:each|all|every))\b"
     r"|(?<=[.] )If you (?:do not|don['’]t), |\A`[^`]+` is (?:created|generated) (?:with|by)\b",
     re.IGNORECASE,
 )
 """What a rule for contributors demands."""
 _WARNS = re.compile(
-    r"\b(?:must|never|pinned)\b|(?:\A|[.,;:] )(?:do not|don['’]t)\b"
+    r"\b(?:must|pinned)\b|(?:\A|[.,;:] )(?:do not|don['’]t|never)\b"
     r"|\b(?:cannot|can['’]t)\b.*\b(?:because|since|due to|until)\b",
     re.IGNORECASE,
 )
