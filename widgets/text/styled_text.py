@@ -127,7 +127,8 @@ def wrap_line(content: Line, width: int, *, indent: int = 0) -> list[Line]:
                     used = indent
                 if part.isspace() and len(rows) > 1 and used == indent:
                     continue
-                rows[-1].append(Piece(part, tone))
+                before = rows[-1].pop().text if rows[-1] and rows[-1][-1].tone == tone else ""
+                rows[-1].append(Piece(before + part, tone))
                 used += cells
     return [tuple(row) for row in rows]
 
