@@ -40,7 +40,7 @@ class HookSession:
         return found if isinstance(found, dict) else {}
 
     def _keep(self, values: dict[str, Any] | str, name: str = "") -> None:
-        """Store what is known of the session, or of another name, as the newest; errors are ignored."""
+        """Store the record of the session, or of another name, as the newest; errors are ignored."""
         if self._id:
             every = self._folder.read_json(_SESSIONS)
             every.pop(name or self._id, None)

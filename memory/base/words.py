@@ -157,7 +157,7 @@ def _says_something(word: str) -> bool:
 
 @cache
 def _stem_word() -> Callable[[str], str]:
-    # The package imports all its languages, which takes as long as starting Python: an empty one stands in for it.
+    # The package imports all its languages, which takes as long as starting Python: an empty one replaces it.
     name = "snowballstemmer"
     spec, stand_in = find_spec(name), ModuleType(name)
     stand_in.__path__ = list(spec.submodule_search_locations or ()) if spec else []

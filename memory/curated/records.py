@@ -188,7 +188,7 @@ class Records:
         now: datetime,
         write: Callable[[sqlite3.Connection], None] | None = None,
     ) -> None:
-        """Count a recall by the scores of its memories, and insert the rows of `write`; nobody waits for it.
+        """Count a recall by the scores of its memories, and insert the rows of `write`, without delay.
 
         While another process is at work it is left out, and the next recall notes how many were.
         """
@@ -210,7 +210,7 @@ class Records:
     def note(self, key: str) -> Json:
         """Return the JSON object that is kept under a key, an empty one where there is none.
 
-        It is empty, too, while another process is at work: nobody waits for it.
+        It is empty, too, while another process is at work.
         """
         return self._file.run(lambda db: value_of(db, key) or {}, {}, make=False, light=True)
 

@@ -66,7 +66,7 @@ _FOREIGN = re.compile("[\x85\u2028\u2029\ufeff]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _HALF = re.compile("[\ud800-\udbff]|[\udc00-\udc7f\udd00-\udfff]")
-"""Half a character that stands for no byte of the file."""
+"""Half a character that no byte of the file means."""
 
 
 def read_yaml(text: str) -> tuple[list[FrontKey], list[tuple[int, str, str]]]:

@@ -354,7 +354,7 @@ class EntryEdits(Edits[E, Entry]):
         return self.edit(snapshot, ref, lambda item: Step(entry_of_text(text, item.entry, base, item.title)))
 
     def found(self, snapshot: Snapshot, refs: Refs) -> list[E]:
-        """Return the items of refs, of which those that stand in a list are written as entries of one document."""
+        """Return the items of refs, of which those in a list are written as entries of one document."""
         items = super().found(snapshot, refs)
         listed: dict[int, list[int]] = {}
         for index, number in sorted(item.at for item in items if item.is_item):

@@ -114,7 +114,7 @@ def _task(task: Task, snapshot: Snapshot) -> Item:
 
 
 def _text(entry: Entry) -> str:
-    """Return what stands in an entry beside its fields; of a repeated field the first is the field."""
+    """Return the text of an entry beside its fields; of a repeated field the first is the field."""
     body, parts, end = entry.body, [], 0
     known: set[str] = set()
     for node in entry.fields.nodes:
@@ -364,7 +364,7 @@ def _losses(item: Item, known: Sequence[str], why: str) -> list[Loss]:
 
 
 def _as_written(raw: bytes, newline: str) -> Entry:
-    """Return an entry with the bytes of its source, behind which others may stand."""
+    """Return an entry with the bytes of its source, which others may follow."""
     entry = Entry(raw)
     # A blank line ends an HTML block, which the end of the file did in the source.
     return Entry(with_line_end(raw, newline)) if entry.open_ended else entry
@@ -400,7 +400,7 @@ _Tasks = dict[tuple[str, ...], list[Entry]]
 
 
 def _known_tasks(snapshot: Snapshot) -> _Tasks:
-    """Return the tasks of tasks.md and its archives by what names them, whatever became of them since."""
+    """Return the tasks of tasks.md and its archives by their names, whatever their section is now."""
     known: _Tasks = {}
     for task in chain(snapshot.tasks, *snapshot.archived_tasks()):
         for key in {_key(task.entry), _title(task.entry)}:

@@ -160,12 +160,12 @@ def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
 
 
 def quoted(text: str) -> Iterator[str]:
-    """Yield what stands in quotation marks, as journal entries name tasks."""
+    """Yield the texts in quotation marks, as journal entries name tasks."""
     for found in _QUOTED.finditer(text):
         yield found[1] or found[2]
 
 
-# -- links that lead nowhere, stand twice, or are never used ---------------------------------------------------------
+# -- links that lead nowhere, occur twice, or are never used ---------------------------------------------------------
 
 _FIELDS = {"plan": "planId", "cron job": "cronJobId"}
 _UNIQUE = {

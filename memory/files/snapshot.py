@@ -252,7 +252,7 @@ class Snapshot:
         return self.view(name, _reader(plain))
 
     def view(self, name: str, read: Callable[[str, Document], V]) -> V:
-        """Return `read(name, document)` of a file: the same object each time, whatever others read."""
+        """Return `read(name, document)` of a file: the same object each time, also after others read."""
         if name not in self._seen:
             # Of two threads that read it at once, both get what the first one read.
             self._seen.setdefault(name, self._views.get(name, self.document(name), read))

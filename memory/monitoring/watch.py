@@ -295,7 +295,7 @@ class Consequences:
         self._options = {monitor.name: read_options(monitor) for monitor in reversed(run.snapshot.monitors.items)}
 
     def follow(self) -> None:
-        """Advance the alerts, remediate, send messages, and write down what is news."""
+        """Advance the alerts, remediate, send messages, and write down the news."""
         run = self._run
         for one in self._watched:
             problems = self._options[one.monitor.name].problems

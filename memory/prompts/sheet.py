@@ -76,7 +76,7 @@ class SheetRow(NamedTuple):
 class PromptPreview(NamedTuple):
     """The prompt of an agent; `why` is why nothing sends it automatically, and is empty if a hook does.
 
-    `sheet` is what is known by ref of what was sent before.
+    `sheet` has the counts of what was sent before, by ref.
     """
 
     prompt: AgentPrompt
@@ -92,7 +92,7 @@ class Sheet:
         self._record = PrivateRecord(state.folder, "prompts", "sheet.json", timeout=1.0)
 
     def rows(self) -> dict[str, SheetRow]:
-        """Return what is known by ref, the most expensive entries first; errors as `PrivateRecord.read`."""
+        """Return the counts by ref, the most expensive entries first; errors as `PrivateRecord.read`."""
         found = _read(self._record.read().base)["entries"]
         return {ref: SheetRow(ref, one) for ref, one in sorted(found.items(), key=lambda pair: -pair[1]["tokens"])}
 

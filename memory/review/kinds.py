@@ -72,7 +72,7 @@ def _kind(part: _Part, copies: Mapping[bytes, Sequence[Lines]]) -> Kind | None:
         copy = next((one for one in copies.get(next(iter(before)), ()) if before <= one), None)
         if copy is None:
             return "rewrite" if after - before else "remove"
-        copy.clear()  # It stands for no second text.
+        copy.clear()  # It replaces no second text.
         return "move"
     if before == after and not part.moved:
         return None

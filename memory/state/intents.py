@@ -125,7 +125,7 @@ KIND = re.compile(
     r"|implementation|file|folder|directory|package|constant|variable)\b",
     re.IGNORECASE,
 )
-"""The words for what a name stands for."""
+"""The words for what a name means."""
 CODE = re.compile(r"`[^`]+`|\w*[a-z0-9][A-Z]\w*|\b[A-Z]{2,}[a-z]\w+|\w+_\w+|\w::\w|\w/\w|\w\.(?!js\b)[a-z]{1,4}\b")
 """A word that can only be a name in code."""
 NAME = re.compile(r"`([^`]+)`|[\w@][\w./@:#-]*\w|\w")

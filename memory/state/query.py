@@ -101,7 +101,7 @@ class _Question:
         if intents.SINGLE in [one.topics for one in meant[:1]]:
             told = [hit for hit in told if _SINGLE.search(f"{hit[0].title} {hit[0].said}") and runs(hit[0].said)]
         if not found and NEEDED in [one.topics for one in meant]:
-            # The version stands behind the name; work that mentions it says nothing of that.
+            # The version follows the name; work that mentions it says nothing of that.
             near = [re.compile(rf"{word}\W*(?:\w+\W+){{0,3}}v?\d", re.IGNORECASE) for word in asked.runtimes]
             told = [hit for hit in told if hit[0].kind == "repository" and all(one.search(hit[0].said) for one in near)]
         if mode != "answer":

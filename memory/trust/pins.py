@@ -46,18 +46,18 @@ _OPERATOR = re.compile(r"[|&;\n]|\d?[<>]")
 _INNER = re.compile(r"""("?)\$\(([^()"'`$\\]*)\)\1""")
 """A plain command in `$( )`."""
 _PRINTED = "@@"
-"""What stands in its place for what it prints."""
+"""The placeholder for what it prints."""
 _WORD = re.compile(r"""(?:\\.|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s;&|()<>`'"\\])+""", re.DOTALL)
 _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)"|(\[(?:\[:\w+:\]|[^\]]){1,60}\])""", re.DOTALL)
 _ESCAPED = re.compile(r'\\([$`"\\])')
 _HOME = re.compile(r"(?:~|\$HOME|\$\{HOME\})(?=/|$)")
 _JOINT = re.compile(r"[=:,$]")
-"""What may stand before or behind a path in a word."""
+"""What may be before or behind a path in a word."""
 _CHANGING = (
     ". source alias eval export hash enable set shopt trap declare typeset readonly read builtin command exec coproc"
     " if then else elif fi while until for do done case esac select function time"
 )
-"""Words of shells that may give the name of a reader to another program, or stand before such a word."""
+"""Words of shells that may give the name of a reader to another program, or precede such a word."""
 _STARTED = re.compile(r"(?:^|[;&|(`\n])\s*([^\s;&|()`/]+)")
 """The plain names of programs: they are looked up in PATH, where nothing of the workspace is."""
 _OWN_ENDINGS = (".md", ".jsonl", ".json")

@@ -179,7 +179,7 @@ class ThreeWayView(LineView):
         return [*rows, *self._edited(one, width)]
 
     def _side(self, one: ThreeWayQuestion, side: str, width: int, head: Line) -> list[Line]:
-        """The lines of a side in `width` cells, behind what is before the first of them."""
+        """The lines of a side in `width` cells, behind the head of the first one."""
         lines = _lines(getattr(one, side), self._tone(one, side), max(1, width))
         return [line(" " * line_width(head) if number else head, text) for number, text in enumerate(lines)]
 

@@ -133,7 +133,7 @@ class RecordPane(Pane):
         found: Any
 
     def __init__(self, source: Any = None) -> None:
-        """`source` provides what is in no file; without it only the files are shown."""
+        """`source` provides records that are in no file; without it only the files are shown."""
         super().__init__()
         self.source = source
         self._folded: set[str] = set()

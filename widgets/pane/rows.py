@@ -73,7 +73,7 @@ EMPTY = Rows((), (), (), ())
 def match_rows(
     old: Rows, wanted: Iterable[Any], mark: Callable[[Any], Hashable], ref: Callable[[Any], Hashable]
 ) -> Rows:
-    """Return the rows for items and for what is between them; items that were there keep their rows.
+    """Return the rows for items and those between them; items that were there keep their rows.
 
     An item is the same if its `mark`, else its `ref` is.
     """

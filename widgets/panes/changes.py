@@ -109,7 +109,7 @@ class ChangesPane(RecordPane):
         }
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
-        """Return what is told of the change, what happened to each entry, and which operation it was."""
+        """Return the change, what happened to each entry, and which operation it was."""
         source, parts = self.source, [*super().detail(item)]
         kept = source is not None and item.values["state"] != "thinned"
         views = self.told_later(item, lambda: source.told(item.ref)) if kept else None  # type: ignore[union-attr]

@@ -54,7 +54,7 @@ class PromptPane(RecordPane):
 
     @property
     def is_special(self) -> bool:
-        """Whether it shows something else than what is told at the start of a session."""
+        """Whether it shows another text than that of the start of a session."""
         return self.source is not None and bool(self.source.balance or self.source.message)
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
@@ -88,7 +88,7 @@ class PromptPane(RecordPane):
                 yield from (_record(block, left_out=note) for block in blocks)
 
     def _sent(self, blocks: Sequence[PromptBlock]) -> Iterator[Any]:
-        """Yield what is sent, under the headings that the agent gets."""
+        """Yield the entries that are sent, under the headings that the agent gets."""
         sections: dict[str, list[PromptBlock]] = {}
         for block in blocks:
             if block.included:
@@ -139,7 +139,7 @@ class PromptPane(RecordPane):
         }
 
     def _before(self, block: PromptBlock) -> Mapping[str, Any]:
-        """Return what is known of an entry that hooks sent before."""
+        """Return the counts of an entry that hooks sent before."""
         row = self._sheet.get(block.ref or "")
         if row is None:
             return {"history": "never sent"}

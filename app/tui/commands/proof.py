@@ -1,4 +1,4 @@
-"""Settling what is in doubt about an entry."""
+"""Settling the doubts about an entry."""
 
 from __future__ import annotations
 

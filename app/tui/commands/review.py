@@ -42,7 +42,7 @@ def _inbox(app: Spine) -> Inbox:
 
 
 def _decided(app: Spine) -> list[Proposal | ConsentRecord]:
-    """Return what is already decided among the chosen rows."""
+    """Return the chosen rows that are already decided."""
     return [one for one in _things(app) if isinstance(one, ConsentRecord) or
             (isinstance(one, Proposal) and one.state != "waiting")]  # fmt: skip
 

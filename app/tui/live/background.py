@@ -318,7 +318,7 @@ class Schedule(Part):
             self.app.say(words[:1].upper() + words[1:] + ".", beside=True)
         if watch is not None:
             self.told(watch, asked=False)
-        # What is due was claimed by this run, whatever came of it.
+        # This run claimed the monitors that are due, and may have failed.
         self.app.changed(*NOT_SCHEDULING)
 
     def _failed(self, error: MemdeckError) -> None:

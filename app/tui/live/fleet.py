@@ -196,7 +196,7 @@ class AllWorkspaces(Part):
     # Searching all workspaces
 
     def keep_up(self) -> bool:
-        """Index what is new in all workspaces; return whether that is complete."""
+        """Index the changes in all workspaces; return whether that is complete."""
         if isinstance(self.fleet, EmbeddedFleet):
             self.fleet.keep_up(self.goes_on)
         return True

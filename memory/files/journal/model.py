@@ -212,7 +212,7 @@ KIND = "journal"
 
 
 class Day(NamedTuple):
-    """One section of the journal: its date as it stands (None: no date in the heading), index and entry count."""
+    """One section of the journal: its date as written (None: no date in the heading), index and entry count."""
 
     date: str | None
     section: int
@@ -246,7 +246,7 @@ class JournalEntry(PlacedEntry):
 
     @property
     def time(self) -> str | None:
-        """The time as it stands, `HH:MM` or `HH:MM:SS`; None for a heading without one."""
+        """The time as written, `HH:MM` or `HH:MM:SS`; None for a heading without one."""
         return self.head[0]
 
     @property
@@ -365,7 +365,7 @@ class Journal(FileView[JournalEntry]):
         """Return entries in the order of `newest_first`.
 
         `limit` 0 is all; `since` and `until` are dates `YYYY-MM-DD`, both inclusive, and leave out what has no
-        date; `match` is a text that stands somewhere in the entry, in any case.
+        date; `match` is a text somewhere in the entry, in any case.
         """
         part = folded(match) if match else None
         found: list[JournalEntry] = []
@@ -480,7 +480,7 @@ WEEKS = 53
 
 
 def entries_by_day(journals: Iterable[Journal]) -> dict[calendar_date, int]:
-    """Return how many entries stand under each day; headings without a date that exists are left out.
+    """Return how many entries are under each day; headings without a date that exists are left out.
 
     No entry is cut out for it: this costs as much as there are days.
     """

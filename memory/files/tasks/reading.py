@@ -80,7 +80,7 @@ def read_due(value: str | None) -> DueValue:
             recurring = found[1]
         else:
             other = remark if other is None else other
-        # A remark may stand behind the recurrence.
+        # A remark may follow the recurrence.
         plain, remark = split_remark(plain) if plain.endswith(")") else (plain, None)
     found = _RECURRING.fullmatch(plain)
     if found:
