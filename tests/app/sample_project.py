@@ -179,4 +179,4 @@ if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        SAMPLE.write_text(json.dumps(sample_project(Path(folder)), indent=1) + "\n")
+        (SAMPLE / "project.json").write_text(json.dumps(sample_project(Path(folder)), indent=1) + "\n")
