@@ -7,6 +7,7 @@ theirs, or what the caller decides, and the conflict has all three versions. Mar
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from memory.document.lines import LINE_END, decode, encode
 from memory.document.model import Document, parse, updated
@@ -33,8 +34,8 @@ def merge(
 
     `theirs` is what the file has, `kind` one of tasks, journal, knowledge, contacts, plans, monitors, config
     (it says what an entry is known by). An entry that one side removed and the other changed stays and is listed in
-    `kept`; with `strict` it is a conflict instead, and the document keeps theirs. `decide` returns what counts for each
-    conflict, else theirs. Raises ConflictError `document.conflict` where what it returns cannot be in the place.
+    `kept`; with `strict` it is a conflict like the others. `decide` returns what counts for each conflict, else theirs.
+    Raises ConflictError `document.conflict` where what it returns cannot be in the place.
     """
     before, mine, other = base.dump(), ours.dump(), theirs.dump()
     if mine in (before, other):
@@ -42,10 +43,17 @@ def merge(
     if other == before:
         return MergeResult(ours)
     base, ours, theirs = _same_line_ends(base, ours, theirs)
-    merged = build(base, ours, theirs, kind, strict, decide)
+
+    def settle(conflict: Conflict, by: Decide = decide) -> str | None:
+        """Return what counts: what one side removed stays without asking, unless the merge is strict."""
+        changed = conflict.theirs if conflict.ours is None else conflict.ours
+        return changed if conflict.stays and not strict else by(conflict)
+
+    merged = build(base, ours, theirs, kind, strict, settle)
     if merged is not None:
-        return merged
-    if decide is not theirs_of and build(base, ours, theirs, kind, strict, theirs_of) is not None:
+        kept = tuple(one for one in merged.conflicts if one.stays and not strict)
+        return merged._replace(conflicts=tuple(one for one in merged.conflicts if one not in kept), kept=kept)
+    if decide is not theirs_of and build(base, ours, theirs, kind, strict, partial(settle, by=theirs_of)) is not None:
         raise ConflictError(
             "document.conflict",
             "a chosen text cannot be written there: it would change how the file is read",

@@ -44,14 +44,13 @@ class _Merge:
     """
 
     def __init__(self, sides: Three[Document], kind: str, strict: bool, decide: Decide) -> None:
-        self.sides, self.kind, self.strict, self.decide = sides, kind, strict, decide
+        self.sides, self.kind, self.decide = sides, kind, decide
         self.newline = sides.theirs.newline
         self.sections = match_sections(*sides)
         self.names = name_entries(
             kind, self.sections.map(lambda side: places(kind, side, self.sections.base)), strict=strict
         )
         self.conflicts: list[Conflict] = []
-        self.kept: list[Conflict] = []
         self.texts: dict[int, tuple[bytes, bytes]] = {}
         self.entries: dict[int, EntryPlace] = {}
 
@@ -75,7 +74,7 @@ class _Merge:
         read = [part for _, section in document.all_sections() for part in section.parts]
         if (document.bom, document.front_raw, read) != (bom, top, parts):
             return None
-        return MergeResult(document, tuple(self.conflicts), tuple(self.kept))
+        return MergeResult(document, tuple(self.conflicts))
 
     def _merged(self, merge: Callable[[Decide], tuple[T, Sequence[Conflict]]], **place: Any) -> T:
         """Return the result of the merge of a part; its conflicts are at a place in the file."""
@@ -115,9 +114,6 @@ class _Merge:
             return
         leads = sides.map(lambda part: None if part is None else decode(part.lead))
         conflict = Conflict("text", "", *leads, self.kind, left.title, number=-number, stays=True)
-        if not self.strict:
-            self.kept.append(conflict)
-            return
         self.conflicts.append(conflict)
         decided = self.decide(conflict)
         if decided is not None:
@@ -148,9 +144,9 @@ class _Merge:
         left = ours or theirs
         if left is None or (base is not None and left.bare == base.bare):
             return
-        if base is None or not self.strict:
+        if base is None:
             self.entries[name] = left
-        if base is not None:
+        else:
             self._whole(name, found, left, stays=True)
 
     def _at(self, name: int, place: EntryPlace) -> dict[str, Any]:
@@ -161,12 +157,9 @@ class _Merge:
         return {"section": title, "entry": place.entry.title, "identity": known, "number": 1 + name}
 
     def _whole(self, name: int, found: Three[EntryPlace | None], left: EntryPlace, *, stays: bool = False) -> None:
-        """Ask about an entry as a whole; what one side removed stays without asking, unless the merge is strict."""
+        """Ask about an entry as a whole; with `stays` one side removed what the other changed."""
         texts = found.map(lambda place: None if place is None else place.entry.text)
         conflict = Conflict("entry", "", *texts, self.kind, **self._at(name, left), stays=stays)
-        if stays and not self.strict:
-            self.kept.append(conflict)
-            return
         self.conflicts.append(conflict)
         decided = self.decide(conflict)
         same = [place for place in found[::-1] if place and place.entry.text == decided and place.section in self.texts]
