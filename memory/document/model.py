@@ -208,11 +208,10 @@ class Document:
         Line ends are added where parts would be joined. Raises `UsageError` (`document.unclosed`) where a new part
         would swallow what follows it.
         """
-        old = self.section(index)
-        if section is old:
+        if section is self.section(index):
             return self
         last = index == len(self.sections) - 1
-        return self.trusted(index, _sealed(_closed_entries(self, old), section, last=last, newline=self.newline))
+        return self.trusted(index, _sealed(section, last=last, newline=self.newline))
 
     def with_block(self, section: int, entry: int | None, new: Section | Entry) -> Document:
         """Return the document with the block at that place replaced, as `with_section` and `replace_entry` do."""
@@ -227,7 +226,7 @@ class Document:
         """
         newline, spaced = self.newline, self.spaced
         last = index == len(self.sections)
-        section = _sealed(set(), section, last=False, newline=newline)
+        section = _sealed(section, last=False, newline=newline)
         if section.open_ended:
             raise _unclosed(section.title)
         if not last and spaced and not blank_end(section.raw):
@@ -352,15 +351,15 @@ def _check_top(document: Document) -> None:
         )
 
 
-def _sealed(known: set[int], new: Section, *, last: bool, newline: str) -> Section:
+def _sealed(new: Section, *, last: bool, newline: str) -> Section:
     """Return a section whose parts all end their lines; raises `UsageError` (`document.unclosed`) for open ones.
 
-    `last` says that nothing follows. `known` holds the identities of entries that are known to be closed.
+    `last` says that nothing follows.
     """
     heading, lead = new.heading, new.lead
 
     def closed(entry: Entry) -> Entry:
-        if id(entry) not in known and entry.open_ended:
+        if entry.open_ended:
             raise _unclosed(entry.title)
         return entry if ends_line(entry.raw) else Entry(ended(entry.raw, newline))
 
@@ -373,15 +372,6 @@ def _sealed(known: set[int], new: Section, *, last: bool, newline: str) -> Secti
     entries = tuple(entry if last and entry is new.entries[-1] else closed(entry) for entry in new.entries)
     same = (heading, lead, entries) == (new.heading, new.lead, new.entries)
     return new if same else Section(new.level, heading, lead, entries)
-
-
-def _closed_entries(document: Document, section: Section) -> set[int]:
-    """Return the identities of the entries of a section, except one that is open at the end of the document."""
-    known = {id(entry) for entry in section.entries}
-    last = document.section(len(document.sections) - 1)
-    if document.open_end and len(last):
-        known.discard(id(last.entries[-1]))
-    return known
 
 
 def _closed(document: Document, section: int, entry: int | None = None) -> Document:

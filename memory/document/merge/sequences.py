@@ -94,8 +94,11 @@ def merge_lines(base: Sequence[Hashable], ours: Sequence[Hashable], theirs: Sequ
                 keep.update(our_names[hunk.first : hunk.last])
         elif left and not _same(left, right, ours, theirs):
             if all(hunk.start == hunk.stop for hunk in (*left, *right)):
-                _both_added(left[0], right[0], ours, theirs, our_names, their_names)
-                keep.update(our_names[left[0].first : left[0].last])
+                one, two = left[0], right[0]
+                # A line that both sides added at one place has one name.
+                for at, other_at in matches(ours[one.first : one.last], theirs[two.first : two.last]):
+                    our_names[one.first + at] = their_names[two.first + other_at]
+                keep.update(our_names[one.first : one.last])
             else:
                 overlaps.append(_overlap(left, right))
         elif left:
@@ -158,19 +161,6 @@ def _same(left: Sequence[Hunk], right: Sequence[Hunk], ours: Sequence[Hashable],
         (one.start, one.stop) == (two.start, two.stop) and ours[one.first : one.last] == theirs[two.first : two.last]
         for one, two in zip(left, right, strict=True)
     )
-
-
-def _both_added(
-    one: Hunk,
-    two: Hunk,
-    ours: Sequence[Hashable],
-    theirs: Sequence[Hashable],
-    our_names: list[int],
-    their_names: list[int],
-) -> None:
-    """Give the lines that both sides added at one place one name."""
-    for left, right in matches(ours[one.first : one.last], theirs[two.first : two.last]):
-        our_names[one.first + left] = their_names[two.first + right]
 
 
 def _overlap(left: Sequence[Hunk], right: Sequence[Hunk]) -> Overlap:
