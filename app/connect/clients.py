@@ -76,16 +76,23 @@ class ConnectionTarget:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client: its name, the parts written for it, and what the user has to do by hand.
+    """One client: its name, the parts written for it, and what the user has to do by hand, always or in a project.
 
     `events` are those for which it runs a hook of memdeck.
     """
 
     title: str
     parts: Callable[[ConnectionTarget], Sequence[ConnectionPart]]
-    notes: Callable[[ConnectionTarget], Sequence[str]]
+    by_hand: tuple[str, ...] = ()
+    in_project: tuple[str, ...] = ()
     scopes: tuple[Scope, ...] = SCOPES
     events: tuple[str, ...] = ()
+
+    def notes(self, setting: ConnectionTarget) -> list[str]:
+        """Return what the user has to do by hand."""
+        notes = self.by_hand if setting.user else (*self.in_project, *self.by_hand)
+        places = {"codex": _codex_home(setting), "project": setting.project, "title": self.title}
+        return [note.format(**places) for note in notes]
 
 
 def _entry(setting: ConnectionTarget, **more: Any) -> dict[str, Any]:
@@ -269,47 +276,33 @@ def _windsurf(setting: ConnectionTarget) -> Sequence[ConnectionPart]:
     return [JsonEntry(path, ("mcpServers", "memdeck"), _entry(setting), strict=True)]
 
 
-def _nothing(_setting: ConnectionTarget) -> Sequence[str]:
-    return ()
-
-
-def _claude_notes(setting: ConnectionTarget) -> Sequence[str]:
-    return () if setting.user else ("Claude Code asks once whether it may start the server of this project.",)
-
-
-def _codex_notes(setting: ConnectionTarget) -> Sequence[str]:
-    notes = ["Codex runs a hook only after you trusted it: type /hooks there once, and again after each change."]
-    if not setting.user:
-        where = _codex_home(setting) / "config.toml"
-        notes.insert(0, f'Codex reads the project\'s file only if {where} trusts it: [projects."{setting.project}"].')
-    return notes
-
-
 _ALL_EVENTS = tuple(_CLAUDE_EVENTS.values())
+_ASKS = "{title} asks once whether it may start the server."
 CLIENTS: dict[str, Client] = {
-    "claude-code": Client("Claude Code", _claude, _claude_notes, events=_ALL_EVENTS),
-    "codex": Client("Codex", _codex, _codex_notes, events=_ALL_EVENTS),
+    "claude-code": Client(
+        "Claude Code",
+        _claude,
+        in_project=("Claude Code asks once whether it may start the server of this project.",),
+        events=_ALL_EVENTS,
+    ),
+    "codex": Client(
+        "Codex",
+        _codex,
+        ("Codex runs a hook only after you trusted it: type /hooks there once, and again after each change.",),
+        ('Codex reads the project\'s file only if {codex}/config.toml trusts it: [projects."{project}"].',),
+        events=_ALL_EVENTS,
+    ),
     "gemini": Client(
         "Gemini CLI",
         _gemini,
-        lambda _: ("Gemini starts servers and hooks only in folders that you trusted there.",),
+        ("Gemini starts servers and hooks only in folders that you trusted there.",),
         events=_ALL_EVENTS,
     ),
-    "cursor": Client(
-        "Cursor",
-        _cursor,
-        lambda _: ("Cursor asks once whether it may start the server.",),
-        events=("session-start", "stop"),
-    ),
-    "opencode": Client("OpenCode", _opencode, _nothing, events=("session-start",)),
-    "vscode": Client(
-        "VS Code",
-        _vscode,
-        lambda _: ("VS Code asks once whether it may start the server.",),
-        events=("session-start",),
-    ),
-    "zed": Client("Zed", _zed, lambda _: ("Zed reads a project's settings once you trusted its worktree.",)),
-    "windsurf": Client("Windsurf", _windsurf, _nothing, ("user",)),
+    "cursor": Client("Cursor", _cursor, (_ASKS,), events=("session-start", "stop")),
+    "opencode": Client("OpenCode", _opencode, events=("session-start",)),
+    "vscode": Client("VS Code", _vscode, (_ASKS,), events=("session-start",)),
+    "zed": Client("Zed", _zed, ("Zed reads a project's settings once you trusted its worktree.",)),
+    "windsurf": Client("Windsurf", _windsurf, scopes=("user",)),
 }
 
 
