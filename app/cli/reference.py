@@ -53,8 +53,9 @@ def _verb(command: click.Command, path: str, level: int = 3) -> Iterator[str]:
 
 def _body(command: click.Command, path: str) -> str:
     context = click.Context(command, info_name=path)
-    usage = " ".join(command.collect_usage_pieces(context))
-    parts = [f"```\n{path} {usage}\n```\n", " ".join((command.help or "").split()) + "\n"]
+    arguments = command.collect_usage_pieces(context)[1:]
+    parts = [f"```\n{path} [OPTIONS] {' '.join(arguments)}\n```\n"] if arguments else []
+    parts.append(" ".join((command.help or "").split()) + "\n")
     common = (*COMMON, FOLDER_ONLY)
     own = [parameter for parameter in command.params if isinstance(parameter, click.Option) and parameter not in common]
     if own:

@@ -28,7 +28,7 @@ _ids = argument("proposal_ids", metavar="ID...", nargs=-1, required=True)
     "--state",
     type=Choice(("waiting", "accepted", "rejected", "all")),
     default="waiting",
-    help="Which proposals (default: pending).",
+    help="Which proposals (default: waiting).",
 )
 @option("--limit", type=Whole(least=0), default=50, help="The newest N (default: 50; 0: all).")
 def list_proposals(context: Context, state: State | Literal["all"], limit: int) -> Result:
