@@ -38,7 +38,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         "## Scope\n\nWe do not accept:\n\n- New payment providers.\n",
     )
     project.write("CHANGELOG.md", "# Changes\n\n## 2.0\n\n- Carts are kept\n\n## 1.0\n\n- First\n")
-    project.write("LICENSE", "Permission is hereby granted, free of charge, to any person\n")
+    project.write("LICENSE", "MIT License\n\nPermission is hereby granted, free of charge, to any person\n")
     project.write("tests/test_shop.py", "def test_it(): ...\n")
     assert project("state", "update").code == 0
     learned(
@@ -65,7 +65,7 @@ def shop(project: Place) -> Place:  # noqa: F811
         ("which Flask version is required", "Needs flask >=3 (`pyproject.toml`)"),
         ("what does it depend on", "Depends on `flask`"),
         ("how do I run just one test", "`uv run pytest tests/test_shop.py -k name`"),
-        ("which licence", "The licence is MIT (`LICENSE`)"),
+        ("which licence", "`LICENSE` begins with “MIT License”."),
         ("how is it released", "`.github/workflows/publish.yml`"),
         ("to which branch do I send a PR", "go to the develop branch"),
         ("how do I run the integration tests", "`make integration`"),

@@ -97,8 +97,9 @@ def declared_in(text: str, language: str | None) -> Iterator[Declared]:
 _DOCSTRING = re.compile(
     r"\s*(?:#[^\n]*\n\s*)*[rRuUbB]{0,2}(?:\"\"\"(.{1,4000}?)\"\"\"|'''(.{1,4000}?)'''|\"([^\"\n]{1,300})\")", re.DOTALL
 )
-_INSIDE = re.compile(r"[^\n]*\n\s*[rRuU]?\"\"\"(.{1,4000}?)\"\"\"", re.DOTALL)
-_MODULEDOC = re.compile(r"@moduledoc[ \t]+(?:~[sS])?(?:\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL)
+_INSIDE = re.compile(
+    r"[^\n]*\n\s*(?:@moduledoc[ \t]+)?(?:[rRuU]|~[sS])?(?:\"\"\"(.{1,20000}?)\"\"\"|\"([^\"\n]{1,300})\")", re.DOTALL
+)
 _STARS = re.compile(r"^[ \t]*(?:/?\*+/?|//+[!/]?|#+|--)[ \t]?|[ \t]*\*+/[ \t]*$", re.MULTILINE)
 _SLASHES, _HASH = re.compile(r"//|/\*"), re.compile(r"//|/\*|#(?!!|\[)")
 _SIGN = re.compile(r"//|/?\*|#(?!\[|!)|--")
@@ -174,13 +175,8 @@ def header(tree: Tree, path: str) -> str:
     if language == "Elixir":
         # The module that the file is named after, else the first one.
         modules = [one for one in declared_in(text, language) if one.kind in ("defmodule", "defprotocol")]
-        file = folded_name(stem_of(path))
-        modules.sort(key=lambda one: folded_name(one.name.rpartition(".")[2]) != file)
-        for one in modules[:1]:
-            inside = text[one.start + len(one.line) :].lstrip()
-            doc = _MODULEDOC.match(inside)
-            return described(doc[1] or doc[2], _LEAST_OF_FILE) if doc is not None else ""
-        return ""
+        modules.sort(key=lambda one: one.short != folded_name(stem_of(path)))
+        return comment_of(text, modules[0], _LEAST_OF_FILE) if modules else ""
     for comment, line in _comments(text, language) if language is not None else ():
         name = re.escape(path.rpartition("/")[2])
         said = re.sub(rf"\A\W*{name}(?::| +[-–—]+)?\s+", "", _STARS.sub("", comment), flags=re.IGNORECASE)
@@ -223,8 +219,10 @@ def comment_of(text: str, one: Declared, least: int = _LEAST) -> str:
             above.insert(0, bare)
         elif not bare.startswith(("@", "#[", "[", "template")):
             break
-    inside = _INSIDE.match(text, one.start) if one.kind in ("class", "def", "defmodule") else None
-    return described("\n".join(above), least) or (described(inside[1], least) if inside is not None else "")
+    inside = _INSIDE.match(text, one.start) if one.kind.startswith(("class", "def")) else None
+    return described("\n".join(above), least) or (
+        described(inside[1] or inside[2], least) if inside is not None else ""
+    )
 
 
 _PART = 3

@@ -169,7 +169,7 @@ _DEFINES = re.compile(
     r"\b(?:is|are) (?:an?|the|\w+ing)\b|\b(?:provides|implements|contains|lets you|allows you|helps)\b",
     re.IGNORECASE,
 )
-_SAYS_WHAT = r"(?:is (?:an?|the)|are|provides|lets|allows|helps|implements)\b"
+_SAYS_WHAT = r"(?:is an?|is the|are|provides|lets|allows|helps|implements)\b"
 _PASSED_OVER = {
     "title": r"\A(?:usage|install|getting started|quick ?start|set ?up|examples?|requirements|sponsors?"
              r"|.*\b(?:versions?|releases?|migrat\w+|upgrad\w+|changes|changelog|what's new|AI|LLMs?)\b)",
@@ -201,16 +201,11 @@ def opening_of(
     One that begins with one of the `names` counts first. With `strict` they have the form of a definition. A paragraph
     that only repeats what is `known` is passed over.
     """
-    named = re.compile(
-        rf"\A\W*(?:{'|'.join(map(re.escape, names))})\b\W{{0,3}}(?:\([^()]*\)|, [^.,]{{0,40}},)? ?{_SAYS_WHAT}",
-        re.IGNORECASE,
-    )
-    forms = [(3, named)] if names else []
+    of_name = re.compile(rf"\A\W*(?:{'|'.join(map(re.escape, names))})\b.{{0,60}}? {_SAYS_WHAT}", re.IGNORECASE)
+    forms = [(3, of_name)] if names else []
     for place, form in (*forms, (2, _DEFINES), (4, _DEFINES if strict else re.compile(r"[^:]\Z"))):
-        near = [
-            section for section in sections[:place] if not any(_passed_over("title", one) for one in section.titles)
-        ]
-        for paragraph in [one for section in near for one in section.paragraphs[:5]]:
+        near = (one for one in sections[:place] if not any(_passed_over("title", title) for title in one.titles))
+        for paragraph in (one for section in near for one in section.paragraphs[:5]):
             told = [one for one in sentences(paragraph) if not _passed_over("sentence", one)]
             while told and not _is_prose(told[0]):
                 told.pop(0)

@@ -50,15 +50,6 @@ _TABLES = ("peerDependencies", "dependencies", "require", "project.dependencies"
 _NO_VERSION = re.compile(r"0\.0\.0(?:-.*)?\Z|.*[{$]")
 _NEEDED = re.compile(r"[A-Za-z0-9@][\w@/.-]*")
 _NO_PACKAGE = re.compile(r"python|php|ext-[\w-]+|lib-[\w-]+")
-_LICENCES = (
-    ("MIT", "Permission is hereby granted, free of charge"), ("Apache 2.0", "Apache License"),
-    ("MPL 2.0", "Mozilla Public License"), ("LGPL", "GNU LESSER GENERAL PUBLIC LICENSE"),
-    ("AGPL", "GNU AFFERO GENERAL PUBLIC LICENSE"), ("GPL", "GNU GENERAL PUBLIC LICENSE"),
-    ("BSD (3 clauses)", r"Redistribution and use in source(?s:.)*(?:Neither the name|names? of)"),
-    ("BSD (2 clauses)", "Redistribution and use in source"), ("ISC", "Permission to use, copy, modify, and"),
-    ("Unlicense", "This is free and unencumbered software"), ("BSL 1.0", "Boost Software License"),
-)  # fmt: skip
-"""The licences, each with words of its text."""
 _LICENCE_FILE = re.compile(r"(?:licen[sc]e|copying|unlicense)(?:[-.][\w.-]+)?", re.IGNORECASE)
 _RELEASE = re.compile(
     r"\.github/workflows/[^/]*(?:release|publish|deploy)[^/]*\.ya?ml"
@@ -124,9 +115,8 @@ class Lookups:
 
     def _licence(self) -> Iterator[Fact]:
         for path in filter(_LICENCE_FILE.fullmatch, self.tree.folders[""]):
-            text = re.sub(r"\s+", " ", self.tree.text(path))
-            name = next((name for name, words in _LICENCES if re.search(words, text)), "")
-            yield Fact(f"The licence is {name} (`{path}`)." if name else f"`{path}` is the licence.", path)
+            begin = " ".join(self.tree.text(path).split("\n\n")[0].strip("#= \n").split())
+            yield Fact(f"`{path}` begins with “{cut(begin, 80)}”." if begin else f"`{path}` is the licence.", path)
 
     def _dependencies(self) -> Iterator[Fact]:
         for project, path, _, places in self._places():
