@@ -329,9 +329,9 @@ class MemdeckApp(Spine):
         """Open a draft that was chosen in the brief."""
         self.form_session.resume_left(message.draft)
 
-    def on_brief_pane_more(self, message: BriefPane.More) -> None:
-        """Show all entries of a group of the brief."""
-        self.navigation.more(message.pane_id, message.filter)
+    def on_brief_pane_decide(self, message: BriefPane.Decide) -> None:
+        """Show what waits of a group of the brief."""
+        self.navigation.more("waiting", message.filter)
 
     def on_fleet_pane_chosen(self, message: FleetPane.Chosen) -> None:
         """Open another workspace that was chosen in the fleet."""

@@ -210,9 +210,11 @@ class Navigation(Part):
     # Links
 
     def follow(self) -> None:
-        """Follow the first link of the entry."""
+        """Follow the first link of the entry; in Brief, go to the entry."""
         pane = self.app.shown_pane
-        if pane.linked is None:
+        if not pane.has_entry:
+            pane.open_detail()
+        elif pane.linked is None:
             self._following = pane.line_list.cursor
             pane.find_links()
         elif pane.linked:
@@ -239,7 +241,7 @@ class Navigation(Part):
             self.app.refresh_keys()
 
     def more(self, pane_id: str, text: str) -> None:
-        """Open the pane that has all entries of a group of the brief; a filter hides its other entries."""
+        """Open a pane; a filter hides its other entries."""
 
         def show() -> None:
             pane = self.app.shown_pane

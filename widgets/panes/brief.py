@@ -8,7 +8,6 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
-from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from memory.base.clock import Moment
@@ -32,7 +31,7 @@ MOST_OPENED = 500
 """The most rows of a group that was opened here."""
 
 SHOWN = {"news": 8, "week": 4, "run": 4, "journal": 5, "progress": 5}
-"""How many rows of a group are shown, `USUAL` for others; one more row says how many are left and leads to them."""
+"""How many rows of a group are shown, `USUAL` for others; one more row says how many are left and shows them."""
 
 USUAL = 6
 
@@ -42,18 +41,8 @@ QUIET = ("journal", "muted", "beside", "run", "week", "upkeep")
 MORE = "more"
 """The group of the rows that say how many more rows there are."""
 
-DOORS: dict[str, tuple[str, str, str]] = {
-    "overdue": ("tasks", "due:overdue", "all in Tasks"),
-    "today": ("tasks", "due:today", "all in Tasks"),
-    "week": ("tasks", "due:week", "all in Tasks"),
-    "progress": ("tasks", "section:in-progress", "all in Tasks"),
-    "alert": ("monitors", "", "all in Monitors"),
-    "waiting": ("waiting", "part:approvals", "all in Waiting"),
-    "news": ("changes", "", "all in Changes"),
-    "journal": ("journal", "", "all in Journal"),
-    "lost": ("waiting", "part:removals", "all in Waiting"),
-}
-"""Where all rows of a group are: a pane, its filter, and both in words. Other groups are opened on the spot."""
+WAITING = {"waiting": "part:approvals", "lost": "part:removals"}
+"""The groups that are decided in Waiting, with its filter."""
 
 WHEN = Column("when", 14, importance=9)
 ROW = Columns(WHEN, Column("title", minimum=18), gap=2)
@@ -92,15 +81,12 @@ class BriefPane(RecordPane):
     pane_id: ClassVar[str] = "brief"
     title: ClassVar[str] = "Brief"
     has_entry: ClassVar[bool] = False
+    enter_words: ClassVar[str] = "go there"
     empty: ClassVar[str] = (
         "Brief shows what needs you: what is due or late, what is running, and what monitors report.\n\n"
         "All is quiet: nothing needs you now.\n\n"
         "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
     )
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "jump", "go there", id="brief.jump", tooltip="Go to the entry under the cursor")
-    ]
 
     @dataclass
     class Resume(Message):
@@ -109,10 +95,9 @@ class BriefPane(RecordPane):
         draft: str
 
     @dataclass
-    class More(Message):
-        """All rows of a group are to be shown, of which only the first are shown here: in a pane, by a filter."""
+    class Decide(Message):
+        """The rows of Waiting that match a filter are to be shown."""
 
-        pane_id: str
         filter: str
 
     def __init__(self) -> None:
@@ -140,8 +125,7 @@ class BriefPane(RecordPane):
             shown = MOST_OPENED if part in self._opened or self.filter else SHOWN.get(part, USUAL)
             yield from map(record, things[:shown])
             if count > shown:
-                where = f", {DOORS[part][2]}" if part in DOORS else ""
-                words, values = f"… and {count - shown:,} more{where}", {"part": MORE, "target": part, "file": ""}
+                words, values = f"… and {count - shown:,} more", {"part": MORE, "target": part, "file": ""}
                 yield Record(f"{MORE}:{part}", words, tone="muted", values=values, mark=words, columns=MORE_ROW)
 
     def _groups(
@@ -249,19 +233,15 @@ class BriefPane(RecordPane):
         frame.styles.width, frame.styles.height = "100%", "1fr"
 
     def open_detail(self) -> None:
-        """Go to the entry: the brief shows none."""
-        self.action_jump()
-
-    def action_jump(self) -> None:
-        """Go to the entry under the cursor; the last row of a long group leads to the pane with the whole group."""
+        """Go to the entry under the cursor; the last row of a long group shows the others."""
         item = self.current()
         if item is None:
             return
         target = item.values["target"]
         if item.part == "draft":
             self.post_message(self.Resume(target))
-        elif item.part in ("lost", "waiting") or (item.part == MORE and target in DOORS):
-            self.post_message(self.More(*DOORS[target if item.part == MORE else item.part][:2]))
+        elif item.part in WAITING:
+            self.post_message(self.Decide(WAITING[item.part]))
         elif item.part == MORE:
             self._opened.add(target)
             self._show_again()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 from memory.base.clock import Moment
 from memory.files.snapshot import Snapshot, plain_title
 from memory.files.versions.diff import ChangeView
-from widgets.detail import Caption, DetailLine, Labelled, Lines, Link, Prose, Spacer
+from widgets.detail import Caption, DetailLine, Lines, Link, Prose, Spacer
 from widgets.list.rows import Heading, Note
 from widgets.pane.records import Record, RecordPane, plain_label
 from widgets.panes import all_panes, pane_of
@@ -109,7 +109,7 @@ class ChangesPane(RecordPane):
         }
 
     def detail(self, item: Record) -> Sequence[DetailLine]:
-        """Return the change, what happened to each entry, and which operation it was."""
+        """Return the change, and what happened to each entry."""
         source, parts = self.source, [*super().detail(item)]
         kept = source is not None and item.values["state"] != "thinned"
         views = self.told_later(item, lambda: source.told(item.ref)) if kept else None  # type: ignore[union-attr]
@@ -121,7 +121,7 @@ class ChangesPane(RecordPane):
             for one in item.thing["entries"][:20]:
                 parts += [Spacer(), Caption(f"{one['kind'].upper()}  {_title(one)}")]
                 parts.append(Prose(place_name(one["file"]), tone="muted"))
-        return [*parts, Spacer(), Labelled("operation", item.values["operation"] or "none", "muted")]
+        return parts
 
 
 def _record(change: LoggedChange, now: datetime, zone: tzinfo) -> Record:

@@ -55,7 +55,6 @@ class FleetPane(RecordPane):
         "All your workspaces: what is late, failing or waiting in each, and what is next there. Enter opens one.\n\n"
         "The list is empty. {entry.add|a} adds all below a folder; opening one adds it as well."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("place", "name")
     filter_fields: ClassVar[tuple[str, ...]] = ("host", "path", "system")
     item_name: ClassVar[str] = "workspace"
     removes: ClassVar[str] = "fleet remove"
@@ -68,17 +67,13 @@ class FleetPane(RecordPane):
         item: WorkspaceOverview
 
     source: Source | None
-    _said = ""
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:
         """Yield one row for each workspace, by host and path: those that need the user, the others, the broken ones."""
         found = () if self.source is None else self.source.rows(now)
-        self._said = "cannot be read" if isinstance(found, str) else ""
         if isinstance(found, str):
             yield Note(found)
             return
-        if left := sum(not one.looked for one in found):
-            self._said = f"{left:,} not read yet"
         hosts = any(one.age is not None for one in found) or len({one.host for one in found}) > 1
         for title, ones in (
             ("NEED YOU", [one for one in found if one.error is None and attention(one)]),
@@ -99,10 +94,6 @@ class FleetPane(RecordPane):
     def cells(self, item: Record) -> Mapping[str, Content]:
         """Return the cells of the columns."""
         return super().cells(item) if item.columns else {}
-
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many workspaces are not read yet, or that they cannot be read."""
-        return self._said
 
     def copied_ref(self, item: Record) -> str:
         """Return its path."""

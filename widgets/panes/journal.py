@@ -13,7 +13,7 @@ from memory.files.journal.edits import JOURNAL_EDITS
 from memory.files.journal.model import JournalEntry
 from memory.files.links import quoted
 from memory.files.snapshot import Snapshot
-from widgets.detail import Caption, DetailLine, Prose, Spacer, Title
+from widgets.detail import DetailLine, Prose, Spacer, Title
 from widgets.list.rows import Heading, Note
 from widgets.pane.base import Badge, Build, FormPlan, Pane
 from widgets.pane.operation_form import Near, edit_form_of, fields_of, form_of, join_lines, operation_of
@@ -86,10 +86,6 @@ class JournalPane(Pane):
         body = item.entry.body.strip("\r\n")
         text = Prose(body, markdown=True) if body else Prose("nothing more was written", tone="muted")
         return [Title(item.title), Spacer(), text]
-
-    def overview(self) -> Sequence[DetailLine]:
-        """An empty caption, while no entry is under the cursor."""
-        return (Caption(""),)
 
     def text(self, item: JournalEntry) -> str:
         """Date, time and the whole entry."""

@@ -94,8 +94,6 @@ class KnowledgePane(RecordPane):
             "": fact.text,
             "reason": fact.reason,
             "decided" if fact.kind == "decision" else "date": dated(fact.date, self.now, self.zone),
-            "section": fact.section,
-            "topic": fact.topic,
         })  # fmt: skip
 
     # What can be done
@@ -152,11 +150,8 @@ def _short(field: FieldSpec) -> FieldSpec:
 
 def _ordered(items: Sequence[KnowledgeItem]) -> list[KnowledgeItem]:
     """Facts in file order; then decisions by date, newest first, those without a date last."""
-    facts = [item for item in items if item.kind != "decision"]
-    decisions = sorted(
-        (item for item in items if item.kind == "decision"), key=lambda item: item.date or "", reverse=True
-    )
-    return [*facts, *decisions]
+    newest = sorted(items, key=lambda item: item.date or "" if item.kind == "decision" else "", reverse=True)
+    return sorted(newest, key=lambda item: item.kind == "decision")
 
 
 def _unique(ref: str, seen: dict[str, int]) -> str:

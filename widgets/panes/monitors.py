@@ -14,7 +14,7 @@ from memory.files.snapshot import Snapshot
 from memory.monitoring.ledger import Past
 from memory.monitoring.overview import LAST, MonitorStanding
 from memory.monitoring.settings import kind_of, runnable
-from memory.monitoring.threshold import DEFAULTS, BadThreshold, parse_threshold, say_time
+from memory.monitoring.threshold import DEFAULTS, say_time
 from widgets.detail import Lines, Spacer
 from widgets.input.date_fields import cron_field
 from widgets.input.fields import FieldSpec
@@ -159,7 +159,7 @@ class MonitorsPane(RecordPane):
             "url": monitor.url,
             "command": monitor.command,
             "folder": monitor.folder,
-            "alert when": _threshold(monitor),
+            "alert when": monitor.threshold or Piece(DEFAULTS.get(kind_of(monitor), ""), "muted"),
             "priority": monitor.alert_priority,
             "fix": monitor.auto_remediate or monitor.auto_remediate_remark,
             "fix allowed": Piece(remedy, "muted" if remedy == "approved" else "warn") if remedy else "",
@@ -270,17 +270,6 @@ def state_pieces(monitor: Monitor, picture: MonitorStanding | None, glyphs: Glyp
     if state == "healthy" or (state == monitor.last_status and monitor.healthy):
         return Piece(glyphs.check, "good"), Piece(state)
     return Piece(glyphs.alert, "alert"), Piece(state, "alert")
-
-
-def _threshold(monitor: Monitor) -> Any:
-    """Return when it alerts: as it is written, else what is usual for its type, or what is wrong with it."""
-    kind = kind_of(monitor)
-    try:
-        if monitor.threshold:
-            parse_threshold(monitor.threshold, kind)
-    except BadThreshold as error:
-        return Piece(error.message, "warn")
-    return monitor.threshold or Piece(DEFAULTS.get(kind, ""), "muted")
 
 
 def _fields(values: Mapping[str, str], now: datetime, zone: tzinfo) -> Iterator[FieldSpec]:

@@ -66,13 +66,12 @@ class PlansPane(RecordPane):
 
     def records(self, snapshot: Snapshot, now: datetime) -> Iterator[Any]:  # noqa: ARG002
         """Yield active plans, then completed ones, each with its phases and their tasks."""
+        known = [title for _, title in SECTIONS]
         groups: dict[str, list[Plan]] = {}
         for plan in snapshot.plans.items:
             title = dict(SECTIONS)[plan.section] if plan.heading is None else plan.heading.strip() or "NO HEADING"
             groups.setdefault(title, []).append(plan)
-        known = [title for _, title in SECTIONS if title in groups]
-        for title in (*(one for one in groups if one not in known), *known):
-            plans = groups[title]
+        for title, plans in sorted(groups.items(), key=lambda one: known.index(one[0]) if one[0] in known else -1):
             yield Heading(title, str(len(plans)) if title in known else f"{len(plans)}  not a plan section")
             for plan in plans:
                 yield from _tree(plan)

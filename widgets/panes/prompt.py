@@ -69,7 +69,6 @@ class PromptPane(RecordPane):
         if self.source is not None and self.source.balance:
             yield from self._balance({one.ref: one.choice for one in prompt.blocks})
             return
-        self._said = f"{prompt.used:,} of {prompt.budget:,} tokens"
         if found.why:
             # Two lines, each of which fits into a narrow pane.
             yield from (Note(f"{found.why.partition(':')[0]}."), Note("The tool brief answers:"))
@@ -80,7 +79,8 @@ class PromptPane(RecordPane):
         )
         if (told := self._for()) and any(block.included for block in prompt.blocks):
             yield Note(f"Told {told}")
-        yield from (Note(f"{len(blocks)} left out: {note}") for _, note, blocks in groups if blocks)
+        left = sum(len(blocks) for *_, blocks in groups)
+        self._said = f"{prompt.used:,} of {prompt.budget:,} tokens" + (f", {left:,} left out" if left else "")
         yield from self._sent(prompt.blocks)
         for title, note, blocks in groups:
             if blocks:

@@ -296,7 +296,9 @@ def live_actions(now: Situation) -> list[Command]:
 
 def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each available action, by id; empty if the footer leaves it out now."""
-    found, places = {}, (now.pane_id, f"{now.pane_id}.{getattr(now.item, 'part', '')}")
+    places, found = (now.pane_id, f"{now.pane_id}.{getattr(now.item, 'part', '')}"), dict[str, str]()
+    if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
+        found[OPEN] = now.pane.enter_words
     for action in live_actions(now):
         needs = action.needs
         named = None if needs.named is None else needs.named(now, action.bulk)
@@ -305,8 +307,6 @@ def hint_names(now: Situation) -> dict[str, str]:
             named = named and (not action.panes or now.pane_id in action.panes)
         words = action.words_in(*places) if action.said else action.words
         found[action.id] = words if named else ""
-    if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
-        found[OPEN] = now.pane.enter_words
     return found
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from app.tui.spine import Spine
 
 
+NOTES = {"urgency": "late, due today, then by priority", "unsorted": "the order of the file"}
+"""What the names of orders do not say."""
+
 FEW = 3
 """Up to so many orders are cycled through without a menu."""
 
@@ -58,7 +61,7 @@ def _orders(pane: Pane, group: str) -> list[PickOption]:
     name = pane.sort.removesuffix(REVERSED)
     note = "reversed" if name != pane.sort else "Enter reverses it"
     return [
-        PickOption(f"sort:{one}", one, note if one == name else "", group=group, marked=one == name)
+        PickOption(f"sort:{one}", one, note if one == name else NOTES.get(one, ""), group=group, marked=one == name)
         for one in pane.sorts
     ]
 

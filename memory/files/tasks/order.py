@@ -107,7 +107,7 @@ def grouped(
 
 
 @lru_cache(maxsize=64)
-def days_asked(text: str, today: date) -> frozenset[date]:
+def _days_asked(text: str, today: date) -> frozenset[date]:
     """Return the days that a text may mean: what is due lies ahead, what is overdue behind; none for other texts."""
     return frozenset(day for past in (False, True) if (day := read_date(text, today, past=past)) is not None)
 
@@ -129,7 +129,7 @@ def due_when(text: str, now: datetime, zone: tzinfo) -> Callable[[Task], bool]:
 
     if _PART.fullmatch(words):
         return lambda task: day(task)[: len(words)] == words
-    days = days_asked(words, now.astimezone(zone).date())
+    days = _days_asked(words, now.astimezone(zone).date())
     if not days and (moment := read_moment(parse_when(text, now, zone), zone)) is not None:
         days = frozenset({moment.date})
     named = {one.isoformat() for one in days}

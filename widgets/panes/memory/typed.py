@@ -50,7 +50,6 @@ class TypedPane(RecordPane):
         "No agent of this workspace has any yet. A folder becomes an agent with a file `Aidefile` in it, which may be "
         "empty, or with its name and path in ~/.aide/config.toml."
     )
-    sorts: ClassVar[tuple[str, ...]] = ("path", "title")
     filter_fields: ClassVar[tuple[str, ...]] = ("agent", "type")
     item_name: ClassVar[str] = "file"
 

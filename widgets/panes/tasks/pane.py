@@ -11,7 +11,7 @@ from textual import events
 from textual.message import Message
 
 from memory.base.clock import BadMoment
-from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, STATES, days_asked, due_when, grouped, sort_key
+from memory.files.tasks.order import GROUP_WORDS, GROUPS, SORTS, due_when, grouped, sort_key
 from widgets.detail import DetailLine
 from widgets.list.line_list import LineList
 from widgets.list.rows import Heading, Note
@@ -329,25 +329,10 @@ class TasksPane(Pane):
 
     def field_fits(self, item: Task, name: str, value: str) -> bool | None:
         """Let `due` also accept a day as people write it: `due:2dec`, `due:tomorrow`, `due:next_week`."""
-        if name != "due":
-            return None
-        if value in self.field_text(item, name).casefold():
-            return True
-        days = days_asked(value.replace("_", " "), self.now.astimezone(self.zone).date())
-        moment = item.due_moment(self.zone) if days else None
-        return moment is not None and moment.date in days
-
-    def value_words(self, name: str, value: str) -> str:
-        """List the possible values; for `due`, what it accepts if the value is no date."""
-        if name != "due":
-            return super().value_words(name, value)
         try:
-            due_when(value.replace("_", " "), self.now, self.zone)
+            return (name == "due" and due_when(value.replace("_", " "), self.now, self.zone)(item)) or None
         except BadMoment:
-            pass
-        else:
-            return ""
-        return f"due: takes {', '.join(STATES)} or a date such as fri, 2dec or 2026-12-01."
+            return None
 
     def adding(self, now: datetime) -> FormPlan | None:
         """The form of a new task."""
