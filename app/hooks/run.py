@@ -216,8 +216,12 @@ def _compact(workspace: Workspace, given: Mapping[str, Any], client: str, now: d
     changes = session.changes(now)
     if not changes:
         return ""
-    refs = ", ".join(dict.fromkeys(ref for change in changes for ref in change.refs))[:1_000]
+    refs = ", ".join(_refs_of(changes))[:1_000]
     return f"Keep in the summary that these memory entries were changed with memdeck in this session: {refs}\n"
+
+
+def _refs_of(changes: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(entry["ref"] for change in changes for entry in change["entries"] if entry["ref"]))
 
 
 def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: datetime) -> str:
@@ -225,17 +229,16 @@ def _stop(workspace: Workspace, given: Mapping[str, Any], client: str, now: date
     session = _session(workspace, given, client)
     changes = session.changes(now)
     answer = _said(given, "last_assistant_message", "prompt_response")
-    refs = {ref for change in changes for ref in change.refs}
-    _count(workspace, given, "stop", client, lambda sheet, name: sheet.answered(answer, refs, name, now))
+    _count(workspace, given, "stop", client, lambda sheet, name: sheet.answered(answer, _refs_of(changes), name, now))
     if (
         given.get("stop_hook_active")
         or not changes
-        or any(change.file == "journal.md" for change in changes)
+        or any(change["file"] == "journal.md" for change in changes)
         or not session.ask_once()
     ):
         return ""
 
-    told = dict.fromkeys(change.summary for change in changes if not why_not("files", change.summary))
+    told = dict.fromkeys(change["summary"] for change in changes if not why_not("files", change["summary"]))
     said = harmless(visible("; ".join(told)[:600]))
     return f"This session changed the memory ({said}) and left no line in its journal. Add one that says what was done."
 

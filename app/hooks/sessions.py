@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory.errors import MemdeckError
 from memory.workspace import Workspace
@@ -15,14 +15,6 @@ _MOST = 64
 """How many sessions and agents are remembered."""
 _MOST_CHANGES = 200
 _MOST_FAILURES = 8
-
-
-class SessionChange(NamedTuple):
-    """A change that the session's agent made: its summary, the first file, and the refs of its entries."""
-
-    summary: str
-    file: str | None
-    refs: tuple[str, ...]
 
 
 class HookSession:
@@ -97,8 +89,8 @@ class HookSession:
         if known := self._known():
             self._keep({key: known[key] for key in ("told", "before") if key in known})
 
-    def changes(self, now: datetime) -> list[SessionChange]:
-        """Return what the agent changed since the session began, the newest first; empty if that is not known."""
+    def changes(self, now: datetime) -> list[dict[str, Any]]:
+        """Return what the agent changed since the session began, as rows, the newest first; empty if that is not known."""
         since = self._known().get("since")
         if not isinstance(since, str):
             return []
@@ -108,10 +100,7 @@ class HookSession:
         found = self._workspace.store.history.list(
             limit=_MOST_CHANGES, actor=self._actor, since=datetime.fromisoformat(since)
         )
-        return [
-            SessionChange(one["summary"], one["file"], tuple(entry["ref"] for entry in one["entries"] if entry["ref"]))
-            for one in map(row, found)
-        ]
+        return [row(one) for one in found]
 
 
 def note_failure(workspace: Workspace, event: str, client: str, error: Exception, now: datetime) -> None:

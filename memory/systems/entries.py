@@ -230,7 +230,7 @@ class EntryAccess:
                 if waiting := self._waiting(item.ref, actor):
                     told["waiting"] = waiting
                 if doubts := [one.told for one in findings_of(self.workspace) if one.ref == item.ref]:
-                    told["doubts"] = _safe(doubts)
+                    told["doubts"] = safe_json(doubts)
                 return {"entries": [told], "cursor": None}
             assert kind is not None
             name, implied = self._meant(kind)
@@ -360,7 +360,7 @@ class EntryAccess:
             entry = ref if file is None else None
             found = history.list(limit=most, entry=entry, file=file, since=first)
         rows = [row(record) for record in found]
-        return {"changes": [_safe({**one, "entries": one["entries"][:FEW]}) for one in rows]}
+        return {"changes": [safe_json({**one, "entries": one["entries"][:FEW]}) for one in rows]}
 
     # -- changing -----------------------------------------------------------------------------------------------
 
@@ -527,7 +527,7 @@ class EntryAccess:
         if id is not None and found[0].actor != actor:
             raise NotFoundError("review.not_found", f"no proposal of {actor} has the id {id[:40]!r}", "list them")
         rows = [one.row() for one in found]
-        return {"proposals": [_safe({**row, "entries": row["entries"][:FEW]}) for row in rows]}
+        return {"proposals": [safe_json({**row, "entries": row["entries"][:FEW]}) for row in rows]}
 
     @contextmanager
     def _traced(self, ref: str) -> Iterator[None]:
@@ -587,7 +587,7 @@ class EntryAccess:
 
     def _told(self, item: EntryItem, *, short: bool = False, compact: bool = False) -> Json:
         self._remember(item)
-        told: Json = _safe(item.json(text=not (short and compact)), _IN_LIST if short else LONGEST_TEXT)
+        told: Json = safe_json(item.json(text=not (short and compact)), _IN_LIST if short else LONGEST_TEXT)
         return told
 
     def _remember(self, item: EntryItem) -> None:
@@ -599,29 +599,30 @@ class EntryAccess:
 
 def error_json(error: MemdeckError) -> Json:
     """Return an error in the form for programs: `{"error": {"code", "message", "details"}}`, safe to show."""
-    safe: Json = _safe(error.document())
+    safe: Json = safe_json(error.document())
     return safe
 
 
-def _safe(value: Any, most: int = LONGEST_TEXT) -> Any:
+def safe_json(value: Any, most: int | None = LONGEST_TEXT) -> Any:
     """Return a JSON-able value, with all hidden and control characters escaped; line ends stay.
 
-    Texts are cut to `most` characters, lists to as many values as an agent may send.
+    Texts are cut to `most` characters, lists to as many values as an agent may send; with None nothing is.
     """
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
-        return cut(visible(value, newlines=True), most)
+        shown = visible(value, newlines=True)
+        return shown if most is None else cut(shown, most)
     if isinstance(value, Mapping):
-        return {visible(str(key)[:200]): _safe(one, most) for key, one in value.items()}
+        return {visible(str(key)[:200]): safe_json(one, most) for key, one in value.items()}
     if isinstance(value, Iterable):
-        return [_safe(one, most) for one in islice(value, MOST_VALUES)]
-    return cut(visible(str(value)), most)
+        return [safe_json(one, most) for one in islice(value, None if most is None else MOST_VALUES)]
+    return safe_json(str(value), most)
 
 
 def _field(name: str, value: Any) -> str:
     """Return a field and its value on a line; the parts of a list are joined by commas."""
-    safe = _safe(value)
+    safe = safe_json(value)
     return f"{name}: {', '.join(map(str, safe)) if isinstance(safe, list) else safe}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import cached_property
@@ -92,12 +92,7 @@ class Calls:
 
     def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
         """Return the structured answer of a tool called by `actor`; MemdeckError."""
-        if name not in self._known:
-            if name in self._operations:
-                raise RefusedError(
-                    "mcp.read_only", f"{name} changes memory, and this server only reads", "ask the person"
-                )
-            raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
+        self.refuse_unknown(name, self._operations)
         given = {key: one for key, one in (arguments or {}).items() if one is not None}
         try:
             values = self._operations[name].read(given)
@@ -105,6 +100,16 @@ class Calls:
             raise UsageError("mcp.arguments", error.message, error.hint, **error.details) from None
         answer: Json = getattr(self.entries, name)(**values, actor=actor)
         return answer
+
+    def refuse_unknown(self, name: str, every: Container[str]) -> None:
+        """Raise an error unless a tool is offered: RefusedError `mcp.read_only` for one of `every` that is not, else
+        NotFoundError `mcp.no_tool`.
+        """
+        if name not in self._known:
+            if name in every:
+                words = f"{name} is not offered by this server"
+                raise RefusedError("mcp.read_only", words, "it may only read, or have another toolset")
+            raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
 
     def warm(self) -> None:
         """Read the files and update the index, so that the first call does not have to.

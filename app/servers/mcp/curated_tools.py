@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
-from memory.base.safe_text import visible
 from memory.curated.operations.operation import ContentText
 from memory.curated.operations.registry import BY_NAME, OPERATIONS, CuratedOperation, OperationCall
 from memory.curated.system import CuratedMemory
-from memory.errors import NotFoundError, RefusedError, UsageError
+from memory.errors import UsageError
 from memory.operations import Choice, Parameter
 from memory.storage.own_folders import home, state_home
 from memory.systems import system_of
+from memory.systems.entries import safe_json
 from memory.workspace import Workspace
 
 from .calls import Calls
@@ -67,22 +67,13 @@ class CuratedCalls(Calls):
     def done(self, name: str, arguments: Mapping[str, Any] | None, actor: str) -> Json:
         """Return the result of an operation, a long list cut; MemdeckError."""
         values = {key: value for key, value in (arguments or {}).items() if value is not None}
-        if name == PROPOSE and name in self._known:
-            return self._done(*_proposed(values), actor)
-        operation = self._curated.get(name)
-        if operation is None:
-            if any(name == one.tool for one in OPERATIONS):
-                words = f"{name} is not offered by this server"
-                raise RefusedError("mcp.read_only", words, "it may only read, or have another toolset")
-            raise NotFoundError("mcp.no_tool", f"there is no tool {name[:60]!r}", f"use {', '.join(self._known)}")
-        return self._done(operation, values, actor)
-
-    def _done(self, operation: CuratedOperation, values: Json, actor: str) -> Json:
+        self.refuse_unknown(name, [one.tool for one in OPERATIONS])
+        operation, values = _proposed(values) if name == PROPOSE else (self._curated[name], values)
         # Settings and files may change between two calls, so each reads them again.
         own = Workspace(self.workspace.root, state_home=state_home(os.environ), home=home(os.environ))
         with own, closing(system_of(own, "curated", CuratedMemory).curated) as curated:
             found = operation.call(curated, values, OperationCall(self.clock(), actor, "tool"))
-        shown: Json = _shown(_cut(found, operation.rows))
+        shown: Json = safe_json(_cut(found, operation.rows), None)
         return shown
 
 
@@ -136,14 +127,3 @@ def _cut(found: Json, rows: str) -> Json:
             break
         kept.append(row)
     return {**found, rows: kept, "more": len(found[rows]) - len(kept)}
-
-
-def _shown(value: Any) -> Any:
-    """Return a result with control and invisible characters as escapes."""
-    if isinstance(value, str):
-        return visible(value, newlines=True)
-    if isinstance(value, Mapping):
-        return {key: _shown(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_shown(one) for one in value]
-    return value
