@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .requests import ACTOR_HEADER
@@ -28,12 +27,9 @@ _ERRORS: Json = {
     "description": "What could not be done; the codes are those of the command line.",
     "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
 }
-_ACTOR: Json = {
-    "name": ACTOR_HEADER,
-    "in": "header",
-    "required": False,
-    "description": "Who makes the change: agent:NAME.",
-    "schema": {"type": "string"},
+_ANSWER: Json = {
+    "description": "What the command line prints with -o json.",
+    "content": {"application/json": {"schema": {"type": "object"}}},
 }
 
 
@@ -41,15 +37,31 @@ def route_of(route: Route) -> Json:
     """Return the description of a route."""
     inputs = {name: one for name, one in route.inputs.items() if name not in route.keys.values()}
     schemas = {name: one.schema() for name, one in inputs.items()} | (OF_LOOKS if looks(route.operation) else {})
-    required = [name for name, one in inputs.items() if one.required]
-    tag = "memory" if route.path.startswith("/api/memory") else route.operation.does.split()[0]
-    found = _described(route.operation.sentence, tag, schemas, required, in_query=route.in_query)
-    found["parameters"][:0] = [
-        {"name": name, "in": "path", "required": True,
-         "schema": route.inputs[key].schema() if key in route.inputs else {"type": "string"}}
-        for name, key in route.keys.items()
-    ]  # fmt: skip
+    needed = sorted(name for name, one in inputs.items() if one.required)
+    found: Json = {
+        "summary": route.operation.sentence,
+        "tags": ["memory" if route.path.startswith("/api/memory") else route.operation.does.split()[0]],
+        "responses": {"200": _ANSWER, "default": _ERRORS},
+        "parameters": [
+            _parameter(name, "path", route.inputs[key].schema() if key in route.inputs else {"type": "string"}, True)
+            for name, key in route.keys.items()
+        ],
+    }
+    if route.in_query:
+        found["parameters"] += [_parameter(name, "query", one, name in needed) for name, one in schemas.items()]
+        return found
+    schema: Json = {"type": "object", "properties": schemas, "additionalProperties": False}
+    if needed:
+        schema["required"] = needed
+    about = {"type": "string", "description": "Who makes the change: agent:NAME."}
+    found["parameters"].append(_parameter(ACTOR_HEADER, "header", about, False))
+    found["requestBody"] = {"required": bool(needed), "content": {"application/json": {"schema": schema}}}
     return found
+
+
+def _parameter(name: str, where: str, schema: Json, required: bool) -> Json:
+    about = schema.get("description", "")
+    return {"name": name, "in": where, "required": required, "description": about, "schema": schema}
 
 
 def described(application: FastAPI) -> Json:
@@ -66,34 +78,4 @@ def described(application: FastAPI) -> Json:
     parts.setdefault("schemas", {})["Error"] = _ERROR
     parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     found["security"] = [{"token": []}]
-    return found
-
-
-def _described(does: str, tag: str, inputs: Mapping[str, Json], required: Iterable[str], *, in_query: bool) -> Json:
-    needed = set(required)
-    found: Json = {
-        "summary": does,
-        "tags": [tag],
-        "responses": {
-            "200": {
-                "description": "What the command line prints with -o json.",
-                "content": {"application/json": {"schema": {"type": "object"}}},
-            },
-            "default": _ERRORS,
-        },
-    }
-    if in_query:
-        found["parameters"] = [
-            {
-                "name": name, "in": "query", "required": name in needed, "description": schema.get("description", ""),
-                "schema": schema,
-            }
-            for name, schema in inputs.items()
-        ]  # fmt: skip
-        return found
-    schema: Json = {"type": "object", "properties": dict(inputs), "additionalProperties": False}
-    if needed:
-        schema["required"] = sorted(needed)
-    found["parameters"] = [_ACTOR]
-    found["requestBody"] = {"required": bool(needed), "content": {"application/json": {"schema": schema}}}
     return found
