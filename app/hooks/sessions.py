@@ -90,7 +90,7 @@ class HookSession:
             self._keep({key: known[key] for key in ("told", "before") if key in known})
 
     def changes(self, now: datetime) -> list[dict[str, Any]]:
-        """Return the rows of what the agent changed since the session began, the newest first; empty if that is unknown."""
+        """Return rows of what the agent changed since the session began, the newest first; empty if that is unknown."""
         since = self._known().get("since")
         if not isinstance(since, str):
             return []
