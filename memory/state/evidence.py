@@ -24,7 +24,11 @@ from .projections import SOURCE, literal, path_of, render_projections
 
 MAPPED = ("module", "entry point", "program")
 """The topics of the parts of the project map."""
-NOTHING_SAID = re.compile(r"\A`[^`]*`\.?\Z|Nothing in the repository describes")
+NOTHING_SAID = re.compile(
+    r"\A`[^`]*`(?: \(.*?\))?(?::(?: (?:Declares )?`[^`]+`[,.]?(?: and \d+ more\.?)?)+)?\.?\Z"
+    r"|Nothing in the repository describes|: one of the \d+ sources"
+)
+"""A part of the map of which nothing is said, or only what is in it."""
 _MOST_CHECKPOINTS, _MOST_EVENTS = 5, 50
 
 
@@ -202,14 +206,18 @@ _ENDING = "(?:ies|ied|ally|ly|ing|ed|es|s|e|y|d)"
 """The ends of words that do not make it another word."""
 
 
-def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> list[Hit]:
-    """Return what says most of a question, the best first: of the items that are no facts, and of the passages."""
+def answering(items: Iterable[Item], passages: Iterable[Fact], asked: Asked) -> list[Item]:
+    """Return what can answer a question that asks for no fact: items that say something, and the passages."""
     told = [one for one in items if one.topic not in _FACTS and not NOTHING_SAID.search(one.said)]
     # What a part is tells no way to do something.
     told = [one for one in told if not (asked.is_how and one.topic in (*MAPPED, "project", "state", "focus"))]
-    told += [looked_up(one, "command" if _COMMAND.search(one.said) else one.kind) for one in passages]
+    return [*told, *(looked_up(one, "command" if _COMMAND.search(one.said) else one.kind) for one in passages)]
+
+
+def best_of(told: Sequence[Item], asked: Asked) -> list[Hit]:
+    """Return what says most of a question, the best first."""
     texts = [
-        Text(spelled(f"{one.title} {_words_of(one.file)}"), spelled(f"{one.said}\n{one.text}"), one.created[:10])
+        Text(spelled(f"{one.title} {words_of(one.file)}"), spelled(f"{one.said}\n{one.text}"), one.created[:10])
         for one in told
     ]
     hits = rank(" ".join(asked.words), texts, len(texts))
@@ -221,7 +229,7 @@ def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> li
     found: list[Hit] = []
     for hit in hits:
         item, have = told[hit.entry.line], dict(hit.why)
-        exact = {stem(one) for one in terms(spelled(f"{item.title} {item.said}"))}
+        exact = {stem(one) for one in terms(spelled(f"{item.title} {item.said} {item.text}"))}
         shares = (
             worth.get(word, 0) * (_IN_TITLE if place == "title" else 1) * (1 if stem(word) in exact else _ALIKE)
             for word, place in have.items()
@@ -229,6 +237,9 @@ def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> li
         share = sum(shares) / (sum(worth.values()) or 1)
         fits = asked.fits(item.said, item.topic == "command")
         own = any("text" in place for place in have.values()) or item.topic == "command" or fits > 1
+        own = own or (asked.is_of_need and "need" in have)
+        # What says little has to be there whole.
+        own = own and (asked.tells or len(have) >= len(asked.words))
         place = asked.is_where and item.topic in MAPPED and share >= _SOME
         if own and fits and _names(item, asked) and (place or (rarest in have and share >= _LEAST)):
             score = (
@@ -239,12 +250,13 @@ def best_of(items: Sequence[Item], passages: Iterable[Fact], asked: Asked) -> li
                 * (_ABOVE if have.get(rarest) == "title" else 1)
             )
             found.append((item, score, tuple(have)))
-    return sorted(found, key=lambda hit: -hit[1])
+    # Of several that say all of it, the one that begins with it comes first.
+    return sorted(found, key=lambda hit: (-round(hit[1], 1), hit[0].line) if asked.is_passive else (-hit[1], 0))
 
 
 def _names(item: Item, asked: Asked) -> bool:
     """Return whether an item has the version that a question names, and its one word, not another of the same stem."""
-    text = f"{item.title} {item.said}"
+    text = f"{item.title} {item.said} {item.text}"
     if asked.version and not re.search(asked.version.replace(".", "[.]?"), text):
         return False
     word = asked.telling[0] if len(asked.telling) == 1 and not says_little(asked.telling[0]) else ""
@@ -261,7 +273,7 @@ def _weight(item: Item, asked: Asked) -> float:
     return weight * ((_LISTED if asked.is_what else _LISTED / 2) if item.topic == "list" else 1.0)
 
 
-def _words_of(path: str) -> str:
+def words_of(path: str) -> str:
     """Return the words of a path."""
     words = re.findall(r"[A-Za-z0-9]+", path)
     return " ".join(part for word in words for part in (word, *camel_parts(word)))

@@ -81,7 +81,7 @@ INTENTS = (
     _intent(r"\b(?:dependenc\w+|depends?|third.party|requirements?)\b|\blibraries\b.*\buse", "dependencies"),
     _intent(r"\b(?:programming )?languages?\b|written in\b|\becosystems?\b|\btech(?:nology)? stack\b", "language"),
     _intent(r"\blicen[sc]\w+", "licence"),
-    _intent(r"\bci\b|continuous integration|\bpipelines?\b|\bworkflows?\b|\bmatrix\b|\bplatforms\b",
+    _intent(r"\bci\b|continuous integration|\bpipelines?\b|\bworkflows?\b",
             "integration", "tested with", "services"),
     _intent(r"\bpre-?commit\b|before a commit|\bcommit hooks?\b", "hooks"),
     _intent(r"entry.?points?|main (?:file|program|module)\b|\bwhere\b.*\b(?:start|begin)s?\b", "entry point"),
@@ -164,6 +164,8 @@ _FITTING, _OTHER_FORM, _PROSE = 1.25, 0.6, 0.6
 """The weight of a sentence in the form that is asked for, of a command where none is, of a sentence where a command is.
 """
 _VERSION = re.compile(r"(?<![\w.>=<~^])v?(\d+(?:\.\d+)*)(?![\w.])", re.IGNORECASE)
+_OF_GUIDES = ("need", "pull", "request", "requests", "submit", "submitting", "send", "open", "commit")
+_NEED = re.compile(r"\bwh(?:at|ich)\b.*\b(?:needs?|needed|requires?|required|prerequisites?|depends?)\b", re.IGNORECASE)
 _CHANGED = re.compile(
     r"\b(?:since|new|fix(?:es|ed)?|add(?:s|ed)?|removed?|br(?:oke|eaking)|coming|differ\w*)\b", re.IGNORECASE
 )
@@ -179,12 +181,15 @@ class Asked:
         found = _VERSION.search(self.text)
         self.version = found[1] if found else ""
         """The version that it names, "" for none."""
+        self.is_of_need = _NEED.search(self.text) is not None
         every = content_words(_VERSION.sub(" ", spelled(self.text)))
         # What says little is asked for only where nothing else is.
         self.words = [word for word in every if not self.is_little(word)] or list(every)
-        self.telling = [word for word in self.words if not says_little(word)] or self.words
+        telling = [word for word in self.words if not says_little(word)]
+        self.tells, self.telling = bool(telling), telling or self.words
         """The words that tell what it is about."""
         self.is_what = self.text.lower().startswith(("what ", "which "))
+        self.is_passive = re.match(r"how (?:is|are|does|do the)\b", self.text, re.IGNORECASE) is not None
         self.is_where = self.text.lower().startswith("where")
         self.is_why = self.text.lower().startswith("why")
         how = r"\bhow (?:do|can|to|should|would)\b|\bcommand\b|\bwhat (?:do|must|should|can) (?:i|we|you) run\b"
@@ -194,7 +199,7 @@ class Asked:
 
     def is_little(self, word: str) -> bool:
         """Return whether a word is about nothing in particular."""
-        return stem(word) in self._little
+        return stem(word) in self._little and not (self.is_of_need and word in ("need", "build", "compile"))
 
     def rest(self, intent: Intent | None) -> set[str]:
         """Return the words that are about something, except those by which an intent asks."""
@@ -204,7 +209,7 @@ class Asked:
             text = intent.form.sub(lambda found: f" {' '.join(found[0].split()[1:-1])} ", text)
         if intent is not None and intent.topics == NEEDED:
             text = re.sub(RUNTIME, " ", text, flags=re.IGNORECASE)
-        return {word for word in content_words(text) if not self.is_little(word)}
+        return {word for word in content_words(text) if stem(word) not in self._little}
 
     @cached_property
     def runtimes(self) -> list[str]:
@@ -229,12 +234,14 @@ class Asked:
 
 def says_little(word: str) -> bool:
     """Return whether a word is one with which people say what to do, or one of nearly every guide."""
-    return is_request(word) or word in ("pull", "request", "requests", "submit", "submitting", "send", "open", "commit")
+    return is_request(word) or word in _OF_GUIDES
 
 
 def spelled(text: str) -> str:
     """Return a text with the words that are written in several ways in one of them."""
-    return re.sub(r"(?i)\blicenc", "licens", re.sub(r"\bPR(s?)\b", r"pull request\1", text))
+    text = re.sub(r"\bPR(s?)\b", r"pull request\1", text)
+    text = re.sub(r"(?i)\b(?:prerequisites?|requirements?|requires?|required|needed|needs|depends on)\b", "need", text)
+    return re.sub(r"(?i)\blicenc", "licens", text)
 
 
 def runs(said: str) -> bool:

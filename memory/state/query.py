@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 
-from memory.base.words import content_words, stem, tokens
+from memory.base.words import content_words, stem, terms, tokens
 from memory.errors import UsageError
 
 from . import intents
@@ -19,7 +19,7 @@ from .analysis.documents import some_sentences
 from .analysis.lookups import Lookups
 from .analysis.passages import Fact
 from .analysis.tree import folded_name
-from .evidence import MAPPED, NOTHING_SAID, Hit, Item, best_of, items_of, looked_up
+from .evidence import MAPPED, NOTHING_SAID, Hit, Item, answering, best_of, items_of, looked_up, words_of
 from .files.model import Json
 from .files.reading import StateFiles
 from .intents import COMMANDS, MODES, NEEDED, Asked, Intent, Mode, mode_of, runs, says_little
@@ -28,6 +28,7 @@ QUERY_SCOPES = ("state", "history", "all")
 MOST = 8
 NOT_ENOUGH = "There is not enough evidence to answer this."
 _QUOTED, _LONGEST = 3, 320
+_BEFORE = ("before tests", "set up")
 _SINGLE = re.compile(r"\b(?:single|one|specific|individual|particular)\b", re.IGNORECASE)
 
 
@@ -94,6 +95,9 @@ class _Question:
         # No fact is a reason, and where CI is described is no way to do something.
         meant = [] if mode == "answer" and asked.is_why else meant
         meant = [one for one in meant if not (asked.is_how and one.topics[0] == "integration")]
+        if asked.is_of_need:
+            # Nor is a command what something needs, but what comes before it.
+            meant = [one._replace(topics=_BEFORE) if one.topics[0] in COMMANDS else one for one in meant]
         found = self._facts(meant, mode)
         branch = intents.BRANCH.search(self.text)
         if branch:
@@ -110,6 +114,8 @@ class _Question:
             # What was asked for beside the mode has to be in it; a version that no change log has did not change now.
             plain = not asked.version and (not meant or any(not asked.rest(one) for one in meant[:1]))
             found = found or ([(one, 1.0, ()) for one in self._on(list(topics))] if plain else [])
+        elif found and asked.is_of_need and found[0][0].topic in _BEFORE:
+            found = [*told[:1], *found]
         elif found:
             found = [*(hit for hit in told[:3] if self._is_better(hit, found[0][0])), *found]
         elif not told and self.of_now:
@@ -121,7 +127,7 @@ class _Question:
     @cached_property
     def _told(self) -> list[Hit]:
         """What says most of the question."""
-        return best_of(self.items, self.lookups.passages() if self.of_now else (), self.asked)
+        return best_of(answering(self.items, self.lookups.passages() if self.of_now else (), self.asked), self.asked)
 
     def _facts(self, meant: Sequence[Intent], mode: Mode) -> list[Hit]:
         """Return what a name in code means, else what a version changed, else the facts of the first intent that has
@@ -202,12 +208,21 @@ class _Question:
         where = self.asked.is_where
         told = [one for one in found.values() if where or not NOTHING_SAID.search(one.said)]
         if where and not told:
-            told = [looked_up(one, "named") for one in self.lookups.declaring(words)]
+            told = self._sources()
         if len(names) > 2 and " and " in text:
             # Two names are compared: the first fact of each is told.
             firsts = [next((one.said for one in found.values() if one.title == name), "") for name in names]
             told[:1] = [told[0]._replace(said=" ".join(filter(None, firsts)))] if told and any(firsts) else told[:1]
         return [(one, 1.0, tuple(words)) for one in told[:MOST]]
+
+    def _sources(self) -> list[Item]:
+        """Return the sources whose paths and names have most of the question, those with a word in the path first."""
+        names = self.lookups.names()
+        found = [looked_up(Fact(path, path, path), "module")._replace(text=text) for path, text in names]
+        wanted = {stem(one) for one in self.asked.telling}
+        hits = best_of(found, self.asked)
+        hits.sort(key=lambda hit: not wanted & {stem(one) for one in terms(words_of(hit[0].file))})
+        return [looked_up(self.lookups.file(hit[0].file), "named") for hit in hits[:3]]
 
     def _exactly(self, name: str) -> Iterator[Item | Fact]:
         """Yield what has just this name, in the project map and the repository; what is written alike comes first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cached_property
 from itertools import product
@@ -205,16 +205,12 @@ class Lookups:
                 title = re.sub(r"[\[\]]", "", lines[start]).strip("#= :")
                 yield Fact(f"{title}: {listed([first_sentence(plain(one), 70) for one in below], 3)} (`{path}`)", path)
 
-    def declaring(self, words: Iterable[str]) -> Iterator[Fact]:
-        """Yield the declaration whose name has most of some words, at least two."""
-        wanted = {stem(one) for one in words}
-        found = []
+    def names(self) -> Iterator[tuple[str, str]]:
+        """Yield the sources that are no tests, each with the words of the names that it declares."""
         for path in self.tree.sources():
-            for name in {one.name for one in declared_in(self.tree.text(path), language_of(path))}:
-                have = len(wanted & {stem(part) for part in (*camel_parts(name), *name.lower().split("_"))})
-                found += [(-have, len(name), name)] if have > 1 else []
-        for _, _, name in sorted(found)[:1]:
-            yield from (fact for _, fact in self._declared(name)[:1])
+            if not is_test(path):
+                found = {one.name for one in declared_in(self.tree.text(path), language_of(path))}
+                yield path, " ".join(part for name in found for part in (*camel_parts(name), *name.split("_")))
 
     # -- what a name means ------------------------------------------------------------------------------------------
 
@@ -225,17 +221,17 @@ class Lookups:
         called = [one for one in self._paths(name) if folded_name(stem_of(one)) == folded]
         called = [one for one in called if not is_generated(self.tree.text(one))]
         if "." in name or "/" in name:
-            yield from map(self._file, sorted(exact, key=self._nearness))
+            yield from map(self.file, sorted(exact, key=self._nearness))
         yield from (fact for is_type, fact in declared if is_type)
         for found in (exact, called):
-            yield from map(self._file, sorted(found, key=self._nearness)[:3])
+            yield from map(self.file, sorted(found, key=self._nearness)[:3])
         yield from (fact for is_type, fact in declared if not is_type)
 
     def near(self, name: str) -> Iterator[Fact]:
         """Yield the files and folders whose path has all words of a name."""
         words = {stem(word) for word in content_words(name)}
         found = [one for one in self._paths(name) if words and "_" not in name and words <= _stems(one)]
-        yield from map(self._file, sorted(found, key=self._nearness)[:3])
+        yield from map(self.file, sorted(found, key=self._nearness)[:3])
 
     def _paths(self, name: str) -> list[str]:
         """Return the files and folders, those of tests only for a name of a test."""
@@ -247,7 +243,7 @@ class Lookups:
         made = is_generated(self.tree.text(path))
         return made, is_test(path), is_document(path), path.count("/"), path
 
-    def _file(self, path: str) -> Fact:
+    def file(self, path: str) -> Fact:
         if path in self.tree.files:
             said = header(self.tree, path) if language_of(path) else ""
         else:

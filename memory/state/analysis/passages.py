@@ -164,6 +164,7 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
             continue
         if block.kind == "code":
             yield from _of_code(block, above, path)
+            lead = ""
             continue
         if about := lead.rstrip(":") if lead.endswith(":") else heading:
             yield from _of_list(about, items, path)
