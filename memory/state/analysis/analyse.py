@@ -79,7 +79,7 @@ _TOOLS = (
      "`sphinx-build -W` fails on docs/agent-memory; add it to exclude_patterns in"),
 )  # fmt: skip
 """The tools that fail on pages that are in no navigation: their settings, where these say so, and what helps."""
-_SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _STUB = 400, 250, 8, 0.01, 4, 300
+_SUMMARY, _CHANGES, _SHORT, _LITTLE, _FEW, _SOME, _STUB = 400, 250, 8, 0.01, 4, 3, 300
 _POINTER = 60
 """How many characters a guide has that only names another one."""
 _MOST_ENTRYPOINTS, _MOST_KEY_PATHS, _MOST_FIRST, _MOST_OWN, _MOST_PROBLEMS = 12, 16, 10, 5, 8
@@ -130,7 +130,7 @@ class _Repository:
         self.primary = self.projects[0] if self.projects else None
         self.main = main_package(tree, self.primary) if self.primary is not None else None
         self.folder = self.main.folder if self.main is not None else ""
-        self.readme = tree.readme()
+        self.readme = next(filter(None, map(tree.readme, ("", ".github", "docs"))), None)
         self.opened = sections_of(tree.text(self.readme or ""), self.readme or "")
         guides = [path for path in tree.files if _GUIDE.fullmatch(path) and len(tree.text(path)) > _POINTER]
         by_name = {stem_of(path).lower(): path for path in reversed(guides)}

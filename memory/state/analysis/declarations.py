@@ -249,17 +249,17 @@ def about(tree: Tree, path: str) -> str:
     file, least = folded_name(stem_of(path)), len(text) // _PART
     # A function is what a file is about only where it is most of it.
     named = [one for one in outer if _is_like(one, file) and (one.is_type or sizes[one] > least)]
-    for one in sorted(named, key=lambda one: one.short != file):
-        if said := comment_of(text, one):
-            whole = one.short == file or re.match(rf"(?:The )?{re.escape(one.name)} \w+s\b", said)
-            return said if whole else f"`{one.name}`: {said}"
     shown = re.compile(_PUBLIC.get(language or "", ""))
     types = [
         one for one in outer if one.is_type and shown.search(one.before) and not _HIDDEN.match(one.before + one.name)
     ]
-    largest = max(types, key=lambda one: sizes[one], default=None)
-    said = comment_of(text, largest) if largest is not None and not named and sizes[largest] > least else ""
-    return f"`{largest.name}`: {said}" if said and largest else ""
+    types = [one for one in types if sizes[one] > least and not (language == "Go" and one.name[0].islower())]
+    largest = [] if named else sorted(types, key=lambda one: -sizes[one])[:1]
+    for one in (*sorted(named, key=lambda one: one.short != file), *largest):
+        if said := comment_of(text, one):
+            whole = one.short == file or re.match(rf"(?:The )?{re.escape(one.name)} \w+s\b", said)
+            return said if whole else f"`{one.name}`: {said}"
+    return ""
 
 
 def _is_like(one: Declared, file: str) -> bool:

@@ -39,7 +39,7 @@ _MYST = re.compile(r"(?:\{|:)(?:issue|pr|pull|gh|user|ghuser)(?:\}|:)`(?=(\d*))[
 _ALERT = re.compile(r"\[!\w+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[`A-Z0-9À-ÞА-Я])|(?<=[。！？])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|al|approx|resp|incl|No|Dr|Mr|Ms|St)\.|\b[A-Z]\.)\Z")
-_BROKEN = re.compile(r" (?:and|or|but|an?|the|of|for|with|by|from|into)[.]?\Z")
+_BROKEN = re.compile(r" (?:and|or|but|an?|the|of|for|with|by|from|into|as)[.]?\Z")
 """The end of a sentence that was cut: a conjunction, a preposition or an article."""
 
 

@@ -14,7 +14,8 @@ from .tree import Tree, is_test, language_of
 _MOST_FILES, _MANY, _OFTEN = 3000, 4, 5
 _WORD = re.compile(r"[A-Za-z_]\w{3,60}")
 _NO_CODE = re.compile(r"^[ \t]*(?://|/?\*|#(?!\[|[ \t]*include)|--|%)[^\n]*|\"\"\".*?\"\"\"", re.DOTALL | re.MULTILINE)
-"""Comments on lines of their own, and docstrings: what they contain is no use."""
+_TEXT = re.compile(r"\"[^\"\\\n]{1,200}\"")
+"""Comments on lines of their own, docstrings, and texts: what they contain is no use."""
 _DECIDES = re.compile(
     r"\b(?:if|elif|elsif|for|foreach|while|loop|match|switch|case|when|return|yield|await|raise|throw|try|catch|rescue"
     r"|unless|defer|guard)\b|=> ?\{|\|>"
@@ -47,12 +48,16 @@ def weights(tree: Tree) -> dict[str, Weight]:
     sources = tree.sources()[:_MOST_FILES]
     tests = [path for path in tree.files if is_test(path) and language_of(path) is not None][:_MOST_FILES]
     texts = {path: _NO_CODE.sub("", tree.text(path)) for path in [*sources, *tests]}
+    # Where a name is used with its path, that is in a text.
+    texts |= {path: _TEXT.sub("", text) for path, text in texts.items() if language_of(path) not in _BY_PATH}
     declaring: dict[str, list[str]] = {}
     for path in sources:
         language = language_of(path)
         outer = (one for one in declared_in(texts[path], language) if one.is_outer(language) and not one.is_value)
         # A name of one word in small letters is often that of something else, too.
-        for name in {re.split(r"\.|::", one.name)[-1] for one in outer if re.search("[A-Z_]", one.name)}:
+        for name in {
+            one.name.rpartition(".")[2] for one in outer if re.search("[A-Z_]", one.name) and "::" not in one.name
+        }:
             declaring.setdefault(name, []).append(path)
     of_one = {name: paths[0] for name, paths in declaring.items() if len(paths) == 1 and len(name) > 3}
     users: dict[str, set[str]] = {path: set() for path in sources}
