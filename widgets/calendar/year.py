@@ -133,7 +133,7 @@ class YearScreen(Dialog, ModalScreen["date | None"]):
         Binding("right,l", "step(7)", "next week", id="year.right", tooltip="A week later", show=False),
         Binding("up,k", "step(-1)", "previous day", id="year.up", tooltip="A day earlier", show=False),
         Binding("down,j", "step(1)", "next day", id="year.down", tooltip="A day later", show=False),
-        Binding("n", "busy(1)", "next with entries", id="year.next", tooltip="The next day that has entries"),
+        Binding("n", "busy(1)", "next day with entries", id="year.next", tooltip="The next day that has entries"),
         Binding(
             "N", "busy(-1)", "one before", id="year.previous", tooltip="The previous day that has entries", show=False
         ),

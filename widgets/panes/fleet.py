@@ -113,7 +113,7 @@ class FleetPane(RecordPane):
             return {"": str(one.error.get("message", "")), "error": Piece(str(one.error.get("code", "")), "alert"),
                     **place}  # fmt: skip
         if not one.looked:
-            return {"": "It was not read yet.", **place}
+            return {"": "Not read yet.", **place}
         done = one.last_maintenance
         return {
             "needs you": Piece(attention(one), "alert" if item.sign else "warn") if attention(one) else "nothing waits",

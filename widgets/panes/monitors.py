@@ -74,7 +74,7 @@ class MonitorsPane(RecordPane):
     files: ClassVar[tuple[str, ...]] = ("monitors.md",)
     unread: ClassVar[str] = "not run: not a monitor section"
     empty: ClassVar[str] = (
-        "Services and machines that are checked from time to time, and what happens when they fail.\n\n"
+        "Services and machines that are checked at set times, and what happens when they fail.\n\n"
         "Press {entry.add|a} to add the first monitor."
     )
     sorts: ClassVar[tuple[str, ...]] = ("alerts first", "name", "type", "status")

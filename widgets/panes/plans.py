@@ -57,7 +57,7 @@ class PlansPane(RecordPane):
     files: ClassVar[tuple[str, ...]] = ("orchestration.md",)
     unread: ClassVar[str] = "not read as a plan"
     empty: ClassVar[str] = (
-        "Work that agents split over several projects: each plan with its phases, its tasks and how far they are.\n\n"
+        "Work that agents split over several projects: each plan with its phases, its tasks and their progress.\n\n"
         "A plan that an agent writes to orchestration.md appears here; {entry.add|a} adds one."
     )
     filter_fields: ClassVar[tuple[str, ...]] = ("status", "project", "phase", "id")

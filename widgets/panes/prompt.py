@@ -103,7 +103,7 @@ class PromptPane(RecordPane):
         self._said = f"{sum(one.values['tokens'] for one in rows):,} tokens spent"
         unused = [one for one in rows if one.unused(self._now)]
         for title, note, ones in (
-            ("Not used in 30 days", "by answers; a rule can be followed without a word", unused),
+            ("Not used in 30 days", "in answers; an agent may follow a rule silently", unused),
             ("Sent before", "by tokens spent", [one for one in rows if one not in unused]),
         ):
             if ones:

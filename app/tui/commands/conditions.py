@@ -305,7 +305,7 @@ NEXT_STEP = _pane(
     "state",
     "curated",
     holds=lambda now: now.pane_id == "state" or getattr(now.item, "part", "") == "waits",
-    why="No suggestions of sessions under the cursor.",
+    why="No suggestion from sessions under the cursor.",
 )
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(

@@ -31,7 +31,7 @@ def message(app: Spine) -> None:
         return app.changed()
 
     return app.ask(
-        Prompt("Message to the agent", source.message, placeholder="blank: what is told at the start of a session"),
+        Prompt("Message to the agent", source.message, placeholder="empty: the start of a session"),
         answered,
     )
 
@@ -47,7 +47,7 @@ def agent(app: Spine) -> None:
     options = [PickOption("", "any agent", key="0")]
     for at, (name, client) in enumerate(CLIENTS.items(), 1):
         options.append(PickOption(name, name, client.title, key=str(at)))
-    return app.ask(Pick("Show the prompt of which agent?", options), chosen)
+    return app.ask(Pick("Which agent's prompt?", options), chosen)
 
 
 def balance(app: Spine) -> None:

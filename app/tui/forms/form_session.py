@@ -145,7 +145,7 @@ class FormSession(Part):
         final = {**known, **sheet.changes(values), **answers}
         changed = {name: value for name, value in final.items() if value != known.get(name, "")}
         if not changed:
-            self._nothing(sheet, "The entry says that already; nothing was changed.")
+            self._nothing(sheet, "The entry already says that; nothing was changed.")
             return
 
         def failed(error: MemdeckError) -> None:

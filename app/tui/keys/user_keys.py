@@ -124,7 +124,7 @@ def read_keymap(folder: Path, workspace: Path | None = None) -> Keymap:
     """Read `keys.toml` in a configuration folder; never raises. A file inside `workspace` is ignored."""
     path = folder / NAME
     if workspace is not None and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(workspace)):
-        inside = KeyProblem("it is inside the workspace, whose files choose no keys", str(path))
+        inside = KeyProblem("a file in the workspace cannot set keys", str(path))
         return Keymap(problems=(inside,), path=str(path)) if os.path.lexists(path) else Keymap()
     try:
         data = path.read_bytes()
@@ -180,4 +180,4 @@ def _entries(table: Mapping[str, object], before: tuple[str, ...] = ()) -> Itera
 def _unknown(binding_id: str, known: Iterable[str]) -> str:
     said = binding_id[:_LONGEST_ID]
     near = get_close_matches(said, list(known), 1)
-    return f"nothing is called {said!r}" + (f", did you mean {near[0]}?" if near else "; see docs/keys.md")
+    return f"unknown id {said!r}" + (f", did you mean {near[0]}?" if near else "; see docs/keys.md")

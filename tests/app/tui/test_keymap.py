@@ -218,5 +218,5 @@ def test_a_workspace_chooses_no_keys(tmp_path: Path) -> None:
     for folder in (shop / "conf", away):
         keymap = read_keymap(folder, shop)
         assert not keymap.rebound
-        assert "inside the workspace" in keymap.problems[0].message
+        assert "in the workspace" in keymap.problems[0].message
     assert read_keymap(away, tmp_path / "other").rebound
