@@ -1,4 +1,4 @@
-"""The server of `memdeck fleet serve`: the fleet for programs of this machine, behind a token, and its pane."""
+"""The server of `memdeck fleet serve`: the fleet for programs of this machine, behind a token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from memory.operations import Operation
 
 if TYPE_CHECKING:
     from app.servers.life import Life
-    from app.servers.web.server import FleetPage
 
 LOOKS, JOBS = ("list", "status", "search", "hosts", "approvals", "metrics"), ("check", "maintain")
 
@@ -58,29 +57,14 @@ def application(runs: Runs, database: str | None, actor: str) -> FastAPI:
     return made
 
 
-def serve(
-    made: FastAPI, page: FleetPage | None, life: Life, port: int, say: Callable[[str, str], None], token: str
-) -> None:
-    """Serve on a port of this machine until a signal ends it; `say` gets the address and the token.
-
-    `page` is what browsers get, at its own address; None: nothing.
-    """
+def serve(made: FastAPI, life: Life, port: int, say: Callable[[str, str], None], token: str) -> None:
+    """Serve on a port of this machine until a signal ends it; `say` gets the address and the token."""
     listening, host = open_port(port, "api.port")
     server = server_of(LoopbackGuard(Bounds(made), host, token, "memdeck fleet serve"))
     logging.disable(logging.CRITICAL)  # Errors in requests of strangers are not reported on the terminal.
-
-    async def run() -> None:
-        if page is not None:
-            await page.begin()
-        say(f"http://{host}", token)
-        try:
-            await server.serve(sockets=[listening])
-        finally:
-            if page is not None:
-                await page.end()
-
     with closing(listening):
         # The program that reads where the server is may be gone a moment later.
         life.watch(lambda: setattr(server, "should_exit", True), parent=True)
-        asyncio.run(run())
+        say(f"http://{host}", token)
+        server.run(sockets=[listening])
     life.end()

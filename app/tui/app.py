@@ -83,9 +83,9 @@ class MemdeckApp(Spine):
         self._apply_theme()
         first = None
         if workspace is not None:
-            pane_id = self.navigation.first_pane(setup.only or setup.pane, self.pane_state.last_pane)
+            pane_id = self.navigation.first_pane(setup.pane, self.pane_state.last_pane)
             first = self.navigation.begin(pane_id)
-        shown = "" if workspace is None or setup.only else short_path(str(workspace.root), self.environ.get("HOME"))
+        shown = "" if workspace is None else short_path(str(workspace.root), self.environ.get("HOME"))
         self.main_screen = MainScreen(self._main_screen_ready, shown, first, self.state.names)
 
     @property
@@ -351,8 +351,7 @@ class MemdeckApp(Spine):
 
     def on_tasks_pane_pasted(self, message: TasksPane.Pasted) -> None:
         """Make tasks of what was pasted into their list."""
-        if not self.state.shows_one_pane:
-            function_of("tasks.pasted")(self, message.text)
+        function_of("tasks.pasted")(self, message.text)
 
     def on_sidebar_chosen(self, message: Sidebar.Chosen) -> None:
         """Open the pane that was chosen in the sidebar."""

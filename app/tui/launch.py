@@ -106,17 +106,6 @@ def run(
             raise
 
 
-def run_fleet(environ: Mapping[str, str]) -> int:
-    """Show the fleet pane alone: all workspaces of the catalogue that the environment names.
-
-    Return the exit code. No workspace is opened or changed.
-    """
-
-    # The application needs a workspace; this one has no files.
-    workspace = Workspace(state_home(environ) / "memdeck" / "fleet", state_home=state_home(environ))
-    return _show(MemdeckApp(workspace, replace(_setup(None, workspace, environ), safe=True, only="fleet")), Leaving())
-
-
 def _show(app: MemdeckApp, leaving: Leaving) -> int:
     """Show the application until the user leaves; return the exit code."""
 

@@ -47,9 +47,6 @@ class Navigation(Part):
         """Open a pane, and go to an entry in it."""
         if pane_id not in panes_by_id():
             return
-        if self.app.state.only not in (None, pane_id):
-            self.app.say(f"Only {panes_by_id()[str(self.app.state.only)].title} is served here.")
-            return
         if remember:
             self._remember()
         self.app.state.back = None

@@ -98,12 +98,12 @@ class Setup:
     """How memdeck was started.
 
     `clock` returns the time; `pane`: the pane to open first (None: the one that was open last); `path`: where a
-    workspace would be created; `depth`: how many colours the terminal shows; `watches`: whether changes from outside
-    are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (None: as
-    `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may run, even
-    if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `only`: the id of the
-    only pane to show, nothing of the workspace is shown or changed then; `entry`: the file and the ref of the entry to
-    open first; `tells`: whether messages say what others do; `entered`: the terminal has the alternate screen already.
+    workspace would be created; `depth`: how many colours the terminal shows; `watches`: whether changes from
+    outside are looked for; `keeps_watch`: whether monitors, heartbeat and maintenance run while it is open (None:
+    as `watches`); `remembers`: whether the state of the view is saved; `safe`: no command from memory files may
+    run, even if it was approved; `hand_over`: gives the terminal to an editor (None: Textual's `suspend`); `entry`:
+    the file and the ref of the entry to open first; `tells`: whether messages say what others do; `entered`: the
+    terminal has the alternate screen already.
     """
 
     clock: Callable[[], datetime]
@@ -118,7 +118,6 @@ class Setup:
     safe: bool = False
     hand_over: Callable[[], AbstractContextManager[None]] | None = None
     keymap: Keymap = field(default_factory=Keymap)
-    only: str | None = None
     entry: tuple[str, str] | None = None
     tells: bool = False
     entered: bool = False
@@ -167,7 +166,7 @@ class Shell(LateTimers, App[int]):
         self.add_class(f"-depth-{depth}")
         if self.glyphs is not UNICODE or self.no_color:
             self._filters = plain_filters(self, self.glyphs)
-        self.state = State(workspace, setup.only)
+        self.state = State(workspace)
         for theme in OWN[depth]:
             self.register_theme(theme)
         # Set like this, the styles are read once, with these colours; assigning to it reads them all again.

@@ -25,10 +25,9 @@ def panes_by_id() -> dict[str, PaneName]:
 class State:
     """The open panes, what waits for the user, and what can be undone."""
 
-    def __init__(self, workspace: Workspace | None, only: str | None = None) -> None:
-        """No pane is open yet. `only` is the id of the only pane to show; None: all."""
+    def __init__(self, workspace: Workspace | None) -> None:
+        """No pane is open yet."""
         self.workspace = workspace
-        self.only = only
         self.open: Pane | None = None
         """The visible pane."""
         self.mounted: dict[str, Pane] = {}
@@ -63,16 +62,9 @@ class State:
         """What undo does first, the last one next: decisions since the last change, which no log of changes has."""
 
     @property
-    def shows_one_pane(self) -> bool:
-        """Whether only one pane is shown, and nothing of the workspace is shown or changed."""
-        return self.only is not None
-
-    @property
     def names(self) -> tuple[PaneName, ...]:
         """The panes of the workspace, and those of other systems that the user opened anyway."""
         known = panes_by_id()
-        if self.only is not None:
-            return (known[self.only],)
         systems = () if self.workspace is None else self.workspace.system_names()
         return panes_for({*systems, *[known[pane_id].system for pane_id in self.mounted]})
 

@@ -1,9 +1,8 @@
-"""`memdeck fleet agent` publishes the workspaces of this host; `serve` offers the fleet to programs and a browser."""
+"""`memdeck fleet agent` publishes the workspaces of this host; `serve` offers the fleet to programs."""
 
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import signal
 from pathlib import Path
@@ -18,7 +17,6 @@ from memory.fleet.agent import HostAgent
 from memory.fleet.catalogue import arguments_of
 from memory.fleet.operations import central, database_of, embedded, fleet, needed_database, on_database
 from memory.operations import Whole, option, under
-from memory.storage.own_folders import DATABASE
 from memory.trust.settings import NotOwn, read_own
 
 from .servers import needs, tell_where
@@ -76,21 +74,18 @@ def agent(session: Session, database: str | None, maintain: str, no_exec: bool, 
 
 @under(fleet, "serve", examples=("memdeck fleet serve", "memdeck fleet serve --port 8126 --read-only"))
 @option("--port", type=Whole(0, 65535), default=0, metavar="N", help="The port for programs (default: a free one).")
-@option("--page-port", type=Whole(0, 65535), default=0, metavar="N", help="The port of the pane (default: a free one).")
-@option("--read-only", is_flag=True, help="Let programs only read; the pane never changes anything.")
+@option("--read-only", is_flag=True, help="Let programs only read.")
 @option(
     "--token-file",
     metavar="FILE",
     help="A private file with the token for programs (default: a new token each time).",
 )
 @on_database
-def serve(
-    session: Session, port: int, page_port: int, read_only: bool, token_file: str | None, database: str | None
-) -> None:
-    """Serve the fleet to programs and a browser of this machine until ctrl+c, with the tokens that are printed.
+def serve(session: Session, port: int, read_only: bool, token_file: str | None, database: str | None) -> None:
+    """Serve the fleet to programs of this machine until ctrl+c, with the token that is printed.
 
-    Programs find it under /api/v1/fleet, and metrics for Prometheus at /metrics; the browser shows the pane Fleet.
-    docs/fleet-database.md has a reverse proxy for a team. Needs the extras: pip install 'memdeck[server,web]'.
+    They find it under /api/v1/fleet, and metrics for Prometheus at /metrics. docs/fleet-database.md has a reverse proxy
+    for a team. Needs the extra `server`: pip install 'memdeck[server]'.
     """
     with needs("server", "api.missing"):
         from app.servers.api.runs import Runs
@@ -100,23 +95,14 @@ def serve(
     url = database_of(session, database)
     if url is not None:
         central(session, database).listed()  # problems with the database are reported now
-        os.environ[DATABASE] = url  # for the sessions in a browser
-    try:
-        from app.servers.web.server import FleetPage
-    except ImportError:
-        page = None
-        tell("memdeck: the pane is not served: pip install 'memdeck[web]' brings what it needs")
-    else:
-        page = FleetPage(page_port)
 
     def say(address: str, token: str) -> None:
-        shown = None if page is None else page.address
-        lines = [address, f"Authorization: Bearer {token}"] + ([f"{shown}  the pane, in a browser"] if shown else [])
-        tell_where(session, {"address": address, "token": token, "page": shown}, *lines)
+        document = {"address": address, "token": token}
+        tell_where(session, document, address, f"Authorization: Bearer {token}")
 
     life = Life()
     runs = Runs(None, session.clock, life.busy, read_only=read_only)
-    run(application(runs, url, session.named_actor or "maintain"), page, life, port, say, token)
+    run(application(runs, url, session.named_actor or "maintain"), life, port, say, token)
 
 
 def _token(file: str) -> str:

@@ -26,12 +26,11 @@ LARGEST = 256 * 1024
 class GuardedServer(Server):
     """textual-serve with a page of its own, without its logging and its address; it runs one command per page."""
 
-    def __init__(self, folder: str | None, guard: Guard) -> None:
-        """`folder`: the workspace that sessions open; None: they show the fleet of all workspaces."""
+    def __init__(self, folder: str, guard: Guard) -> None:
+        """`folder` is the workspace that sessions open."""
         super().__init__("", host=HOST, title="memdeck", public_url=f"http://{guard.host}")
-        words = () if folder is None else (folder,)
-        self._title = "memdeck: all workspaces" if folder is None else f"{Path(folder).name} - memdeck"
-        self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", *words)
+        self._title = f"{Path(folder).name} - memdeck"
+        self._session_command = (sys.executable, "-P", "-m", "app.servers.web.session", folder)
         self._guard = guard
 
     async def make_application(self) -> web.Application:
@@ -78,35 +77,6 @@ class GuardedServer(Server):
             await session.end()
             await websocket.close()
         return websocket
-
-
-class FleetPage:
-    """The fleet pane in a browser, with its own guard, beside another server in the same loop."""
-
-    def __init__(self, port: int) -> None:
-        """Listen; MemdeckError `serve.port`."""
-        self._listening, host = open_port(port, "serve.port")
-        self._guard = Guard(host)
-        self._runner: web.AppRunner | None = None
-
-    @property
-    def address(self) -> str:
-        """The address to open in the browser."""
-        return self._guard.address
-
-    async def begin(self) -> None:
-        """Start serving."""
-        application = await GuardedServer(None, self._guard).make_application()
-        # No access log: addresses contain the token.
-        self._runner = web.AppRunner(application, access_log=None)
-        await self._runner.setup()
-        await web.SockSite(self._runner, self._listening).start()
-
-    async def end(self) -> None:
-        """End the session, and stop serving."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-        self._listening.close()
 
 
 def serve(folder: str, port: int, say: Callable[[str], None]) -> None:

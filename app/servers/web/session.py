@@ -1,7 +1,4 @@
-"""One session in a browser: `python -P -m app.servers.web.session DIR`, started by the server for a page.
-
-Without a folder it shows the fleet of all workspaces.
-"""
+"""One session in a browser: `python -P -m app.servers.web.session DIR`, started by the server for a page."""
 
 from __future__ import annotations
 
@@ -18,15 +15,14 @@ LEAVING_SECONDS = 3.0
 """Seconds that leaving may take once the server is gone."""
 
 
-def main(folder: str | None = None) -> int:
+def main(folder: str) -> int:
     """Open the application with a driver that talks to the server."""
     take_no_size_from_keys()
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    from app.tui.launch import run, run_fleet
+    from app.tui.launch import run
 
     # Browsers can show everything, even if the server's terminal cannot.
-    environ = {**os.environ, "LC_ALL": "C.UTF-8"}
-    return run_fleet(environ) if folder is None else run(folder, environ=environ)
+    return run(folder, environ={**os.environ, "LC_ALL": "C.UTF-8"})
 
 
 def take_no_size_from_keys() -> None:

@@ -36,11 +36,6 @@ class Situation:
         return self.state.workspace is not None
 
     @cached_property
-    def may_change(self) -> bool:
-        """Whether a workspace is shown and may be changed."""
-        return self.has_workspace and not self.state.shows_one_pane
-
-    @cached_property
     def item(self) -> Any | None:
         """The item under the cursor."""
         return None if self.pane is None else self.pane.current()
@@ -171,7 +166,7 @@ def _editing(now: Situation) -> bool:
 
 
 def _removing(now: Situation) -> bool:
-    if now.item is None or now.pane is None or not now.may_change:
+    if now.item is None or now.pane is None or not now.has_workspace:
         return False
     removes = _offers(type(now.pane), "removing") and now.pane.may_change(now.item)
     return removes or _stands_for_other(now)
@@ -239,7 +234,7 @@ def _task(*sections: str, why: str) -> Condition:
 def _turns(way: str) -> Condition:
     # The key works while a change is still being written; it is named once the change is in the log.
     return Condition(
-        lambda now: now.may_change and now.state.may_turn(way),
+        lambda now: now.has_workspace and now.state.may_turn(way),
         f"Nothing to {way}.",
         everywhere=True,
         named=lambda now, _: now.state.can_turn(way),
@@ -247,12 +242,11 @@ def _turns(way: str) -> Condition:
 
 
 ALWAYS = Condition(bool, everywhere=True, about_entries=False)  # Every situation is true.
-LOOK = Condition(lambda now: now.has_workspace, everywhere=True)
-WORKSPACE = Condition(lambda now: now.may_change, everywhere=True)
+WORKSPACE = Condition(lambda now: now.has_workspace, everywhere=True)
 APPROVAL = Condition(WORKSPACE.holds, everywhere=True, named=_approval_here)
 UNDO, REDO = _turns("undo"), _turns("redo")
 DRAFT = Condition(
-    lambda now: now.may_change and bool(now.state.left_drafts),
+    lambda now: now.has_workspace and bool(now.state.left_drafts),
     "There is no unsaved form.",
     everywhere=True,
     named=_drafts_here,
@@ -266,7 +260,7 @@ DOUBT = Condition(
     "Nothing to settle here.",
 )
 ADDING = Condition(
-    lambda now: now.may_change and _offers(type(now.pane), "adding"),  # type: ignore[arg-type]
+    lambda now: now.has_workspace and _offers(type(now.pane), "adding"),  # type: ignore[arg-type]
     "Nothing can be added in this pane.",
 )
 EDITING = Condition(_editing, "Nothing to edit here.")
@@ -309,7 +303,9 @@ NEXT_STEP = _pane(
 )
 PRUNED = _pane("typed", "state")
 NOT_MEMORY = Condition(
-    lambda now: now.may_change and now.pane_id not in PRUNED.panes, "Prunes this agent memory instead.", everywhere=True
+    lambda now: now.has_workspace and now.pane_id not in PRUNED.panes,
+    "Prunes this agent memory instead.",
+    everywhere=True,
 )
 REVIEW = _pane("waiting", holds=ITEM.holds, why=ITEM.why)
 UNDECIDED = _pane(

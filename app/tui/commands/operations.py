@@ -122,7 +122,7 @@ def outcome_of(app: Spine, call: Call, now: datetime) -> Outcome:
 
 def listed(app: Spine) -> Iterator[Operation]:
     """Yield the operations of the memory systems that the workspace has, without those of the memory files."""
-    if app.workspace is None or app.state.shows_one_pane:
+    if app.workspace is None:
         return
     names = app.shown_workspace.system_names()
     for system in registered():

@@ -208,7 +208,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("task.progress", "p", "tasks.progress", "progress", on.TASK_PROGRESS, shown=True, bulk=True),
     _command("task.reopen", "r", "tasks.reopen", "reopen", on.TASK_REOPEN, shown=True, bulk=True),
     _command("list.filter", "slash", "views.filter_words", "filter", on.PANE, shown=True),
-    _command("app.search", "ctrl+f", "search_queries.open", "search", on.LOOK, shown=True, panes=("fleet",)),
+    _command("app.search", "ctrl+f", "search_queries.open", "search", on.WORKSPACE, shown=True, panes=("fleet",)),
     _command("view.board", "b", "views.board", "board", on.BLOCKS, shown=True),
     _command("view.calendar", "c", "views.calendar", "calendar", on.CALENDAR, shown=True),
     _command("task.left", "shift+left", "tasks.move_back", "left", on.BOARD, shown=True),
@@ -257,7 +257,7 @@ COMMANDS: tuple[Command, ...] = (
     _command("focus.detail", "right l", "navigation.to_entry", "entry", on.PANE),
     _command("pane.back", "left_square_bracket", "navigation.back", "back"),
     _command("pane.forward", "right_square_bracket", "navigation.forward", "forward"),
-    _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.LOOK),
+    _command("fleet.switch", "tilde", "fleet.switch", "workspaces", on.WORKSPACE),
     _command("view.jump", "L", "screens.jump", "jump", on.PANE),
     _command(
         "view.widget_help",
@@ -297,7 +297,7 @@ def live_actions(now: Situation) -> list[Command]:
 def hint_names(now: Situation) -> dict[str, str]:
     """Return what the footer calls each available action, by id; empty if the footer leaves it out now."""
     places, found = (now.pane_id, f"{now.pane_id}.{getattr(now.item, 'part', '')}"), dict[str, str]()
-    if now.pane is not None and now.item is not None and not now.state.shows_one_pane:
+    if now.pane is not None and now.item is not None:
         found[OPEN] = now.pane.enter_words
     for action in live_actions(now):
         needs = action.needs

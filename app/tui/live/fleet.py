@@ -53,8 +53,7 @@ class AllWorkspaces(Part):
             elif self._made is None:
                 own = home(environ), config_home(environ)
                 local = LocalWorkspaces(workspace.state.folder.home, host_name(environ), *own, environ)
-                here = None if self.app.state.shows_one_pane else Path(os.path.realpath(workspace.root))
-                self._made = EmbeddedFleet(local, here)
+                self._made = EmbeddedFleet(local, Path(os.path.realpath(workspace.root)))
             return self._made
 
     def rows(self, now: datetime) -> Sequence[WorkspaceOverview] | str:
@@ -73,7 +72,7 @@ class AllWorkspaces(Part):
                 if self.is_open(one) or not one.path.name.startswith("memdeck-demo-")
             ]  # fmt: skip
             here = [one for one in found if self.is_open(one)]
-            if not isinstance(fleet, EmbeddedFleet) or self.app.state.shows_one_pane or any(one.looked for one in here):
+            if not isinstance(fleet, EmbeddedFleet) or any(one.looked for one in here):
                 return found
             return (fleet.local.overview(self.workspace, now)[0], *(one for one in found if one not in here))
         except MemdeckError as error:
@@ -81,14 +80,14 @@ class AllWorkspaces(Part):
 
     def is_open(self, item: WorkspaceOverview) -> bool:
         """Return whether it is the workspace that the application shows."""
-        if self.app.state.shows_one_pane or item.host != host_name(self.app.environ):
+        if item.host != host_name(self.app.environ):
             return False
         return str(item.path) == os.path.realpath(self.workspace.root)
 
     @property
     def may_list(self) -> bool:
         """Whether the list of workspaces can be changed here: it is that of this machine, and a workspace is open."""
-        return not self.app.state.shows_one_pane and not self.app.environ.get(DATABASE)
+        return not self.app.environ.get(DATABASE)
 
     def list_here(self) -> None:
         """List the open workspace among the user's, once, unless the user removed it."""
@@ -142,10 +141,7 @@ class AllWorkspaces(Part):
         self, item: WorkspaceOverview, pane: str | None = None, entry: tuple[str, str] | None = None
     ) -> None:
         """Open a workspace in place of this one, after checking that it can be opened."""
-        if self.app.state.shows_one_pane:
-            where = "" if item.host == host_name(self.app.environ) else f" on {item.host}"
-            self.app.say(f"This view is read-only: `memdeck {item.path}`{where} opens this one.")
-        elif item.host != host_name(self.app.environ):
+        if item.host != host_name(self.app.environ):
             self.app.say(f"This workspace is on {item.host}; open it there.", severity="warning")
         elif self.is_open(item):
             self._open_here(pane, entry)
