@@ -152,10 +152,6 @@ class ContactsPane(RecordPane):
 
     # The detail
 
-    def detail_title(self, item: Record) -> str:
-        """Return the name; for a route its channel and prefix."""
-        return f"{item.title} {item.values.get('prefix', '')}".strip()
-
     def told(self, item: Record) -> Mapping[str, Any]:
         """Return every column, what belongs to the contact, and the channels that a notification would use now."""
         part, contact = item.part, item.thing

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from memory.files.snapshot import Snapshot
 from memory.prompts.compose import PromptBlock
-from memory.prompts.sheet import DONE, PromptPreview, SheetRow
+from memory.prompts.sheet import PromptPreview, SheetRow
 from memory.search.records import FILE_KINDS
 from widgets.detail import Link
 from widgets.list.rows import Heading, Note
@@ -134,7 +134,6 @@ class PromptPane(RecordPane):
             "sent": f"yes: {block.reason}" if block.included else Piece(f"no: {item.values['reason']}", "warn"),
             "kind": "" if block.included else block.reason,
             "tokens": block.tokens,
-            "chosen": DONE.get(block.choice, ""),
             **self._before(block),
         }
 

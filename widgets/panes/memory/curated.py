@@ -84,11 +84,6 @@ class CuratedPane(RecordPane):
                 yield Heading(title, f"{sum(not row.depth for row in rows):,}")
                 yield from rows
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many memories there are."""
-        look = snapshot.of("curated", CuratedLook)
-        return "" if look is None else plural(len(look.memories), "memory")
-
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many memories there are; files that are not memories, or an error, need attention."""

@@ -44,15 +44,6 @@ class FactsPane(RecordPane):
             yield Record(ref, fact.title, tags, fact.ts, values=values, words=fact.text, mark=fact[:5], thing=fact,
                          columns=ROW)  # fmt: skip
 
-    def remark(self, snapshot: Snapshot, now: datetime) -> str:  # noqa: ARG002
-        """Return how many facts there are and may be, and how many lines are not facts."""
-        look = _look(snapshot)
-        if look is None:
-            return ""
-        unread = len(look.reading.unread)
-        room = f"{len(look.reading.facts):,}, room for {look.settings.max_total:,}"
-        return room + (f", {unread} unread" if unread else "")
-
     @classmethod
     def badge(cls, snapshot: Snapshot, now: datetime) -> Badge:  # noqa: ARG003
         """Return how many facts there are; lines that are not facts need attention."""
