@@ -10,7 +10,6 @@ import pytest
 from textual.pilot import Pilot
 
 from app.tui.app import MemdeckApp
-from app.tui.commands.table import COMMANDS
 from memory.storage.private.workspaces import WorkspaceList
 from memory.workspace import Workspace
 from screenshots.make import WIDE, rest
@@ -75,27 +74,6 @@ async def found(pilot: Pilot[MemdeckApp], title: str) -> None:
     async with within(lambda: screen_text(pilot.app)):
         while title not in screen_text(pilot.app):
             await pilot.pause(0.005)
-
-
-async def test_the_fleet_alone_changes_nothing(here: Workspace) -> None:
-    """Without a workspace there is one pane: no other opens, no row does, and no key that writes means anything."""
-    environ = {"XDG_STATE_HOME": str(here.state.folder.home), "MEMDECK_HOST": "laptop"}
-    nowhere = Workspace(here.root.parent / "nowhere", state_home=here.state.folder.home)
-    app = make_app(nowhere, environ=environ, only="fleet")
-    async with running(app, says=True) as pilot:
-        assert names(app) == ["atelier", "bakery", "chandler", "derelict"]
-        assert [name.id for name in app.state.names] == ["fleet"]
-        assert "Enter" not in screen_text(app).splitlines()[-1]
-        await press(pilot, "home", "enter")
-        assert "This view is read-only" in screen_text(app)
-        for keys in (("2",), ("g", "t"), ("a",), ("u",), ("T",), ("M",), ("Q",)):
-            await press(pilot, *keys)
-            assert isinstance(app.pane, FleetPane)
-            assert app.screen is app.main_screen
-        live = {one.id for one in COMMANDS if app.allows(one)}
-        assert not [one for one in live if one.partition(".")[0] in ("task", "trust", "upkeep", "change", "journal")]
-    assert app.fleet.destination is None
-    assert not nowhere.root.exists()
 
 
 async def test_one_key_switches_workspaces(here: Workspace) -> None:

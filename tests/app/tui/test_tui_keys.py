@@ -146,7 +146,6 @@ async def test_keys_without_a_meaning_say_why(workspace: Workspace) -> None:
         conditions.WORKSPACE,
         conditions.APPROVAL,
         conditions.PANE,
-        conditions.LOOK,
     }
     assert {action.needs for action in COMMANDS if not action.needs.why and not action.needs.panes} <= always
 
