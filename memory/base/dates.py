@@ -43,7 +43,7 @@ _PERIOD = re.compile(
     r"(?P<end>(?:the )?end of (?:the |this )?)?(?:(?P<side>next|last) )?(?P<unit>[a-z]+)(?= |$)", re.ASCII
 )
 
-_FIX = "write it like tomorrow 14:00, fri 9:00, 2 Dec, Dec 5 2pm, +2d, in two weeks, eom or YYYY-MM-DD HH:MM"
+_FIX = "write it like tomorrow 14:00, fri 9:00, 2 Dec, +2d, eom or 2026-12-01"
 _LEAP = 8
 """Years within which every calendar day occurs again, even 29 February across a century."""
 
