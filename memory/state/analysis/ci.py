@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from memory.base.safe_text import one_line
 from memory.document.guarded_yaml import FrontRefused, read_yaml
 
-from .manifests import glob
-from .tree import Tree, language_of
+from .tree import Tree
 
 _WORKFLOW = re.compile(r"\.github/workflows/[^/]+\.ya?ml")
 _NO_WORK = re.compile(
@@ -25,13 +24,7 @@ _MAIN = re.compile(
     re.IGNORECASE,
 )
 _OTHER = re.compile(r"(?:\b|_)(?:win\w*|mac\w*|osx|android|ios|\w*bsd|wasm|sanitizers?)(?:\b|_)", re.IGNORECASE)
-"""The names of workflows and jobs for systems that most do not work on."""
-_SPECIAL = re.compile(
-    r"lowest|minimal|oldest|nightly|msrv|wheels?\b|downstream|external|release|bench|fuzz|sanit|miri|cross|wasm|\barm"
-    r"|musl|legacy|valgrind|experimental|\b(?:i386|32|no|without)\b",
-    re.IGNORECASE,
-)
-"""The names of jobs that test under special conditions."""
+"""The names of workflows for systems that most do not work on."""
 _TESTS = re.compile(
     r"(?<![/.a-z-])(?:tests?|ctest|pytest|tox|nox|verify|validate|check)(?![/a-z-])"
     r"|\b(?:phpunit|phpstan|psalm|[a-z]*lint|clippy|mypy|pyright|ruff|rubocop|tsc|rake|gradlew|mvnw?|dotnet)\b"
@@ -41,11 +34,6 @@ _OTHERS = {
     ".travis.yml": "Travis CI", ".buildkite/pipeline.yml": "Buildkite", ".cirrus.yml": "Cirrus CI",
     "appveyor.yml": "AppVeyor", "Jenkinsfile": "Jenkins", ".ci/run": "a script",
 }  # fmt: skip
-_DEAD = re.compile(
-    r"(?:\s*#[^\n]*\n){0,5}?\s*#[^\n]*\b(?:does nothing|(?:not|no longer) (?:in use|used)|unused|disabled|obsolete)\b",
-    re.IGNORECASE,
-)
-"""A comment at the top of settings that says that they have no effect."""
 _SCRIPTS = ("run", "command", "before_install", "install", "before_script", "script", "build_script", "test_script")
 _MOVED = (
     ("meson setup ..", "meson setup {}"),
@@ -63,9 +51,6 @@ _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
 _UNKNOWN = "\ufffc"
 """What is in the place of an expression that is not known."""
 _BRANCHES = re.compile(r"^[ \t]*(?:if|case) (?:[^\n]*\n){0,60}?[^\n]*\b(?:fi|esac)\b[^\n]*", re.MULTILINE)
-_FILTER = re.compile(r"(?!!)(?=.{1,200}\Z)[^*]*(?:\*+[^*]*){0,3}")
-"""A filter of paths that is compared in little time, and lets files in."""
-_MOST_PATHS = 200
 _ANCHOR = re.compile(r"(?<=[:-] )[&*][A-Za-z_][\w-]*(?=[ \t]*$)", re.MULTILINE)
 _SELDOM = re.compile(r"matrix\.|runner\.os|github\.|failure|always|inputs\.")
 """A condition that a run on another system or for another event does not meet."""
@@ -91,26 +76,17 @@ class Line(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A script, or a job: its file, its commands in order, what it is run on, and the services that it needs.
-
-    A job is `special` if it is for a system that most do not work on, or tests under special conditions.
-    """
+    """A script, or a job: its file, its commands in order, what it is run on, and the services that it needs."""
 
     path: str
     lines: list[Line]
     runs_on: Mapping[str, list[str]] = MappingProxyType({})
     services: Sequence[str] = ()
-    special: bool = False
 
 
 def ci_files(tree: Tree) -> list[tuple[str, str]]:
-    """Return the settings of continuous integration, each with its service; those that run most tests come first.
-
-    Those that say of themselves that they have no effect are left out, and so are those that only run for files of
-    another language than the main one, where there are others.
-    """
+    """Return the settings of continuous integration, each with its service; those that run most tests come first."""
     workflows = [path for path in tree.files if _WORKFLOW.fullmatch(path) and not _NO_WORK.search(path)]
-    workflows = [path for path in workflows if _is_started(tree, path)] or workflows
     tests = {path: sum(_tests(job) for job in jobs_of(tree, path)) for path in workflows}
     work = [path for path in workflows if tests[path] or _MAIN.search(path.rpartition("/")[2])]
     work.sort(
@@ -124,19 +100,7 @@ def ci_files(tree: Tree) -> list[tuple[str, str]]:
     )
     found = [(path, "GitHub Actions") for path in work]
     # Beside workflows the settings of another service are usually left over.
-    found += [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]
-    return [(path, name) for path, name in found if not _DEAD.match(tree.text(path))]
-
-
-def _is_started(tree: Tree, path: str) -> bool:
-    """Return whether a workflow is for the main language: its filters of paths, if any, let most of its sources in."""
-    on = _table(_settings(tree.text(path)).get("on"))
-    paths = [str(one) for event in on.values() for one in _list(_table(event).get("paths"))]
-    wanted = [glob(one) for one in paths[:_MOST_PATHS] if _FILTER.fullmatch(one)]
-    main = next(iter(tree.languages()), None)
-    sources = [one for one in tree.sources() if language_of(one) == main]
-    started = sum(any(one.fullmatch(source) for one in wanted) for source in sources)
-    return not wanted or started * 2 >= len(sources)
+    return found + [(path, name) for path, name in _OTHERS.items() if tree.has(path) and not work]
 
 
 def _tests(job: Job) -> int:
@@ -144,9 +108,8 @@ def _tests(job: Job) -> int:
 
 
 def jobs(tree: Tree) -> list[Job]:
-    """Return the jobs of continuous integration, the special ones last."""
-    found = [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
-    return sorted(found, key=lambda job: job.special)
+    """Return the jobs of continuous integration."""
+    return [job for path, _ in ci_files(tree) for job in jobs_of(tree, path)]
 
 
 def jobs_of(tree: Tree, path: str) -> list[Job]:
@@ -206,10 +169,7 @@ def _job(path: str, name: str, job: dict[str, Any], settings: dict[str, Any]) ->
             if text and _UNKNOWN not in line.folder:
                 lines.append(Line(text, line.folder, text == line.text, always, str(step.get("name", name))))
     named = {key: values for key, values in runs_on.items() if any(map(_ON.match, values))}
-    systems = [*runs_on.get("os", []), *re.findall("ubuntu|linux", str(job.get("runs-on")))]
-    elsewhere = (bool(systems) and all(map(_OTHER.search, systems))) or _OTHER.search(name) is not None
-    special = elsewhere or _SPECIAL.search(_EXPRESSION.sub("", f"{name} {job.get('name', '')}")) is not None
-    return Job(path, lines, named, [f"`{one}`" for one in _table(job.get("services"))], special)
+    return Job(path, lines, named, [f"`{one}`" for one in _table(job.get("services"))])
 
 
 def _add(runs_on: dict[str, list[str]], key: str, value: object) -> None:

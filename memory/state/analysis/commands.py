@@ -6,11 +6,11 @@ the targets of make and its like, and the usual ones of the ecosystem. None rewr
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import shlex
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
 from typing import NamedTuple
 
 from .ci import Job, Line, jobs, lines_of
@@ -60,6 +60,7 @@ _TOOLS_OF = {
     "Ruby": r"rubocop|rspec|rake|bundle", "Python": r"pytest|ruff|mypy|tox|nox|flake8|pip|uv|poetry|pdm",
     "Go": r"go (?:test|vet|build)|golangci-lint", "Node.js": r"eslint|prettier|vitest|jest|np[mx]|pnpm|yarn|bun|tsc",
     "PHP": r"composer|vendor/bin", "Java": r"mvnw?|gradlew?", "C": r"cmake|meson", "Rust": "cargo",
+    "Swift": "swift (?:build|test)",
 }  # fmt: skip
 """The tools of an ecosystem."""
 _SCRIPT_FILE = re.compile(r"(?:scripts?|bin|ci)/[^/]+")
@@ -180,34 +181,32 @@ def commands_of(tree: Tree, projects: list[Project]) -> list[Command]:
         scripts |= {"check": "test", "test": "test"}
     # A tool of an ecosystem that is not there checks something else; a bare `make` may only list its targets.
     known = [one.ecosystem.name for one in projects]
-    beside, apart = _tools_of_others(known), _tools_of_others(known[:1])
+    others = "|".join(tools for name, tools in _TOOLS_OF.items() if name not in known)
+    beside = re.compile(rf"\b(?:{others})\b" if known else r"\Z\A.")
     makes = not {"C", "C++"}.isdisjoint(tree.languages())
     found = [
         one
         for line, source in (*_lines(tree, told), *_named(tree, own))
         for one in _read(line, source, scripts)
-        if (one.words != ("make",) or makes or ".md`" in one.source)
-        and not beside.search(one.text)
-        and _has_files(tree, one.words)
+        if (one.words != ("make",) or makes or ".md`" in one.source) and not beside.search(one.text)
     ]
     # What is usual counts only where nothing is said or run, or only a part of it; a lock file tells the set-up.
     runs = bool(found) or any(job.lines for job in jobs(tree))
     parts = [one.text for one in found if PART.search(one.text)]
     found = [one for one in found if one.text not in parts]
-    for one in _conventions(tree, projects):
+    for one in (one for line, source in _usual(tree, projects) for one in _read(line, source, scripts)):
         begin = " ".join(word for word in one.words[:2] if word[0] != "-")
         part = any(text.startswith(begin) for text in parts)
         found += [one] if one.kind == SET_UP or not runs or part else []
-    # Those under special conditions come last, before them those of another ecosystem or package manager.
+    # Those under special conditions come last, before them those of another package manager.
     managers = {name.lower() for one in projects for name in one.ecosystem.run}
     managers -= {one.manager.lower() for one in projects}
-    found.sort(
-        key=lambda one: (
-            NARROW.search(one.text) is not None and (one.kind != SET_UP or one.words[0] == "meson"),
-            not one.source.startswith("from"),
-            apart.search(one.text) is not None or one.words[0] in managers,
-        )
-    )
+
+    def rank(one: Command) -> tuple[bool, bool, bool]:
+        narrow = NARROW.search(one.text) is not None and (one.kind != SET_UP or one.words[0] == "meson")
+        return narrow, not one.source.startswith("from"), one.words[0] in managers
+
+    found.sort(key=rank)
     best = {one.kind: one for one in reversed(found)}
     if "test" in best and (single := _one_test(tree, projects, best["test"].text, told, scripts)) is not None:
         best[ONE_TEST] = single
@@ -245,17 +244,6 @@ def line_at(text: str, words: str, start: int = 0) -> int:
     """Return the number of the first line with some words; 0 where there is none."""
     at = text.find(words, start)
     return text.count("\n", 0, at) + 1 if at >= 0 else 0
-
-
-def _has_files(tree: Tree, words: tuple[str, ...]) -> bool:
-    """Return whether the lists of requirements that a command installs exist."""
-    return all(tree.has(name) for option, name in pairwise(words) if option == "-r")
-
-
-def _tools_of_others(known: list[str]) -> re.Pattern[str]:
-    """Return a pattern of the tools of all but some ecosystems; none of it matches where none is known."""
-    others = "|".join(tools for name, tools in _TOOLS_OF.items() if known and name not in known)
-    return re.compile(rf"\b(?:{others})\b" if others else r"\Z\A.")
 
 
 def _one_test(
@@ -345,9 +333,8 @@ def _commands_in(tree: Tree, section: Section) -> list[Line]:
 def _test_jobs(tree: Tree) -> list[Job]:
     """Return the jobs of CI that run tests under usual conditions; where none does, those of the first settings."""
     found = jobs(tree)
-    usual = [job for job in found if not job.special] or found
-    tested = [job for job in usual if any(is_test(line.text) for line in job.lines)]
-    return tested or [job for job in usual if job.path == usual[0].path and not _OF_CHECKS.search(job.path)]
+    tested = [job for job in found if any(is_test(line.text) for line in job.lines)]
+    return tested or [job for job in found if job.path == found[0].path and not _OF_CHECKS.search(job.path)]
 
 
 def _lines(tree: Tree, told: list[Told]) -> Iterator[tuple[str, str]]:
@@ -355,10 +342,9 @@ def _lines(tree: Tree, told: list[Told]) -> Iterator[tuple[str, str]]:
     for section in sorted(told, key=lambda one: _OF_WORK.search(one.title) is None):
         yield from ((line.text, f"from `{section.path}`") for line in section.lines if not line.folder)
     tested = _test_jobs(tree)
-    found = [job for job in jobs(tree) if not job.special] or jobs(tree)
     run = [
         (line, job.path)
-        for job in (*tested, *(job for job in found if job not in tested))
+        for job in (*tested, *(job for job in jobs(tree) if job not in tested))
         for line in job.lines
         # The set-up of another job than that of the tests is for something else.
         if not line.folder and ((job in tested[:1] and line.always) or (kind_of(line.text, {}) or ("",))[0] != SET_UP)
@@ -376,21 +362,18 @@ def _named(tree: Tree, own: list[Script]) -> Iterator[tuple[str, str]]:
     yield from ((line, f"from `{file}`") for file, line in _WHOLE.items() if tree.has(file))
 
 
-def _conventions(tree: Tree, projects: list[Project]) -> Iterator[Command]:
-    tested = "\n".join([tree.text(path) for path in tree.files if path.endswith(".py") and is_test_file(path)][:50])
-    for project in projects:
-        top = project.manifests[0].rpartition("/")[0]
-        names = {path.rpartition("/")[2] for path in project.manifests} | {"Makefile.am"}
-        apart = [path for path in tree.files if path.rpartition("/")[2] in names and not project.ecosystem.nested]
-        texts = "\n".join(map(tree.text, apart or project.manifests))
-        run = project.ecosystem.run.get(project.manager, "") if project.ecosystem.name == "Python" else ""
-        for kind, words, file, text in project.ecosystem.conventions:
-            path = f"{top}/{file}" if top else file
-            there = (not file or tree.has(path) or path in tree.folders) and (not top or "{}" in words)
-            if there and (text in texts or (kind == "test" and text in tested)):
-                inside = project.ecosystem.inside.format(shlex.quote(top)) if top else ""
-                called = shlex.split(f"{run if kind != SET_UP else ''} {words.replace('{}', inside)}")
-                yield Command(kind, tuple(called), f"usual with `{project.manifests[0]}`")
+def _usual(tree: Tree, projects: list[Project]) -> Iterator[tuple[str, str]]:
+    """Yield the usual commands of the ecosystems, each with what it is usual with."""
+    tests = [tree.text(path) for path in tree.files if path.endswith(".py") and is_test_file(path)][:50]
+    for one in projects:
+        names = {path.rpartition("/")[2] for path in one.manifests} | {"Makefile.am"}
+        apart = [path for path in tree.files if path.rpartition("/")[2] in names and not one.ecosystem.nested]
+        texts = "\n".join([*map(tree.text, apart or one.manifests), *tests])
+        run = one.ecosystem.run.get(one.manager, "") if one.ecosystem.name == "Python" else ""
+        for needs, line in one.ecosystem.usual:
+            found = fnmatch.filter([*tree.folders[""], *tree.inner("")], needs)
+            if "/" not in one.manifests[0] and (found or (needs[0] == "~" and needs[1:] in texts)):
+                yield line.replace("{run}", run).strip(), f"usual with `{(found or one.manifests)[0]}`"
 
 
 def _read(line: str, source: str, scripts: dict[str, str]) -> Iterator[Command]:

@@ -27,18 +27,6 @@ def _xml(tag: str) -> re.Pattern[str]:
     return _text(rf"<{tag}>\s*([^<>]{{1,500}}?)\s*</{tag}>")
 
 
-class Convention(NamedTuple):
-    """A command that is right for most projects: its kind, its words, and the file or folder that it needs.
-
-    `{}` is the place of the words that make it work in a folder. With `text`, a manifest or a test has to contain it.
-    """
-
-    kind: str
-    words: str
-    file: str = ""
-    text: str = ""
-
-
 class Ecosystem(NamedTuple):
     """A row of the table.
 
@@ -46,8 +34,9 @@ class Ecosystem(NamedTuple):
     a manager runs a program of the project. `members` are the places of the patterns of a workspace; without one, each
     folder with a manifest is a package. `entries` are paths in a package, with `*` and `{name}`, and their roles;
     `tables` are places that name entry points. Where `nested` is false, manifests in folders are no packages.
-    `inside` are the words that make a program work in a folder. `units` are the place of the names of packages without
-    a manifest of their own, and the folder that has a folder for each.
+    `usual` are the commands that are right for most projects, each with the file or folder at the root that it needs,
+    or with `~` and what a manifest or test has to contain. `units` are the place of the names of packages without a
+    manifest of their own, and the folder that has a folder for each.
     """
 
     name: str
@@ -60,11 +49,10 @@ class Ecosystem(NamedTuple):
     members: tuple[Place, ...] = ()
     tables: tuple[Place, ...] = ()
     entries: tuple[tuple[str, str], ...] = ()
-    conventions: tuple[Convention, ...] = ()
+    usual: tuple[tuple[str, str], ...] = ()
     scripts: tuple[str, ...] = ()
     run: dict[str, str] = {}
     nested: bool = True
-    inside: str = " {}"
     units: tuple[Place, str] | None = None
 
 
@@ -86,13 +74,9 @@ ECOSYSTEMS = (
         entries=(("{module}/__init__.py", "Loaded by `import {module}`"),
                  ("{module}.py", "Loaded by `import {module}`"),
                  ("*/__main__.py", "What `python -m` runs"), ("manage.py", "Django's command line")),
-        conventions=(Convention("test", "tox", text="[tool.tox"), Convention("test", "pytest{}", text="pytest"),
-                     Convention("test", "python3 manage.py test", "manage.py"),
-                     Convention("test", "python3 -m unittest discover", text="unittest"),
-                     Convention("set up", "uv sync", "uv.lock"),
-                     Convention("set up", "poetry install", "poetry.lock"),
-                     Convention("set up", "pdm install", "pdm.lock"),
-                     Convention("set up", "pip install -r requirements.txt", "requirements.txt")),
+        usual=(("~[tool.tox", "tox"), ("~pytest", "{run} pytest"), ("manage.py", "python3 manage.py test"),
+               ("~unittest", "python3 -m unittest discover"), ("uv.lock", "uv sync"), ("poetry.lock", "poetry install"),
+               ("requirements.txt", "pip install -r requirements.txt")),
         run={"uv": "uv run", "Poetry": "poetry run", "PDM": "pdm run", "Pipenv": "pipenv run"},
     ),
     Ecosystem(
@@ -108,10 +92,8 @@ ECOSYSTEMS = (
         entries=(("{main}", _NODE_MAIN), *((f"{top}{file}.{end}", _NODE_MAIN) for top in ("src/", "")
                                             for file in ("index", "main") for end in ("ts", "tsx", "mts", "js", "mjs")),
                  ("server.js", "The server"), ("app.js", "The application")),
-        conventions=(Convention("set up", "pnpm install", "pnpm-lock.yaml"),
-                     Convention("set up", "yarn install", "yarn.lock"), Convention("set up", "bun install", "bun.lock"),
-                     Convention("set up", "npm ci", "package-lock.json"),
-                     Convention("set up", "npm install", "package.json", "ependencies\"")),
+        usual=(("pnpm-lock.yaml", "pnpm install"), ("yarn.lock", "yarn install"), ("bun.lock", "bun install"),
+               ("package-lock.json", "npm ci"), ("~ependencies\"", "npm install")),
         scripts=("scripts",),
         run={"npm": "npm run", "pnpm": "pnpm", "Yarn": "yarn", "Bun": "bun run", "Deno": "deno task"},
     ),
@@ -122,9 +104,7 @@ ECOSYSTEMS = (
         members=("workspace.members", "workspace.exclude"), tables=("bin", "lib"),
         entries=(("src/main.rs", "The program `{name}`"), ("src/lib.rs", "The library `{name}`"),
                  ("src/bin/*.rs", "The program `{stem}`"), ("src/bin/*/main.rs", "The program `{folder}`")),
-        conventions=(Convention("test", "cargo test --workspace{}", text="[workspace]"),
-                     Convention("test", "cargo test{}")),
-        inside=" --manifest-path {}/Cargo.toml",
+        usual=(("~[workspace]", "cargo test --workspace"), ("Cargo.toml", "cargo test")),
     ),
     Ecosystem(
         "Go", ("Go",), ("go.mod", "go.work"), (("", "Go modules"),),
@@ -132,8 +112,7 @@ ECOSYSTEMS = (
         versions=((_text(r"^go[ \t]+(\d[\d.]{0,10})[ \t]*$"), "Needs Go {} or newer."),),
         entries=(("main.go", "The program `{name}`"), ("cmd/main.go", "The program `{name}`"),
                  ("cmd/*/main.go", "The program `{folder}`"), ("{name}.go", "The package `{name}`")),
-        conventions=(Convention("test", "go test{} ./..."),),
-        inside=" -C {}",
+        usual=(("go.mod", "go test ./..."),),
     ),
     Ecosystem(
         "Java", ("Java", "Kotlin", "Scala", "Groovy"),
@@ -150,17 +129,15 @@ ECOSYSTEMS = (
         entries=(("src/main/**/*Application.*", "The program `{stem}`"),
                  ("src/main/**/*Main.*", "The program `{stem}`"), ("src/**/{name}.java", "The class `{stem}`"),
                  ("src/**/{name}.kt", "The file `{stem}`")),
-        conventions=(Convention("test", "./mvnw test", "mvnw"), Convention("test", "mvn test", "pom.xml"),
-                     Convention("test", "./gradlew test", "gradlew"), Convention("test", "sbt test", "build.sbt"),
-                     Convention("test", "gradle test", "build.gradle"),
-                     Convention("test", "gradle test", "build.gradle.kts")),
+        usual=(("mvnw", "./mvnw test"), ("pom.xml", "mvn test"), ("gradlew", "./gradlew test"),
+               ("build.sbt", "sbt test")),
     ),
     Ecosystem(
         ".NET", ("C#", "F#", "Visual Basic"), ("*.sln", "*.slnx", "*.csproj", "*.fsproj"), (("", "NuGet"),),
         (_xml("PackageId"), _xml("AssemblyName")), (_xml("Description"),),
         ((_text(r"<TargetFrameworks?>([^<>$]{1,100})<"), "Targets {}."),),
         entries=(("Program.cs", "The program `{name}`"),),
-        conventions=(Convention("test", "dotnet test{}"),),
+        usual=(("*.sln", "dotnet test"), ("*.slnx", "dotnet test")),
     ),
     Ecosystem(
         "Ruby", ("Ruby",), ("*.gemspec", "Gemfile"), (("", "Bundler"),), (_quoted("name"),),
@@ -169,8 +146,7 @@ ECOSYSTEMS = (
           "Needs Ruby {}."),),
         entries=(("lib/{name}.rb", "The library `{name}`"), ("exe/*", "The command `{stem}`"),
                  ("config/application.rb", "The Rails application")),
-        conventions=(Convention("set up", "bundle install", "Gemfile"), Convention("test", "bundle exec rspec", "spec"),
-                     Convention("test", "bundle exec rake test", "Rakefile")),
+        usual=(("Gemfile", "bundle install"), ("spec", "bundle exec rspec"), ("Rakefile", "bundle exec rake test")),
     ),
     Ecosystem(
         "PHP", ("PHP",), ("composer.json",), (("", "Composer"),), ("name",), ("description",),
@@ -178,9 +154,7 @@ ECOSYSTEMS = (
         entries=(("*/App.php", "The application"), ("public/index.php", "Where requests begin"),
                  ("index.php", "Where requests begin"),
                  ("artisan", "The console"), ("bin/console", "The console")),
-        conventions=(Convention("set up", "composer install"),
-                     Convention("test", "vendor/bin/phpunit", "phpunit.xml.dist"),
-                     Convention("test", "vendor/bin/phpunit", "phpunit.xml")),
+        usual=(("composer.json", "composer install"), ("~phpunit/phpunit", "vendor/bin/phpunit")),
         scripts=("scripts",), run={"Composer": "composer run-script"},
     ),
     Ecosystem(
@@ -188,7 +162,7 @@ ECOSYSTEMS = (
         (_text(r"(?:\bdescription:\s*|@description\s+)(?:\"\"\"\s*)?\"?([^\"\n]{1,300})\"?"),),
         ((_text(r"\belixir:\s*\"([^\"\n]+)\""), "Needs Elixir {}."),),
         entries=(("lib/{name}.ex", "The main module"), ("lib/{name}/application.ex", "Starts the OTP application")),
-        conventions=(Convention("set up", "mix deps.get"), Convention("test", "mix test")),
+        usual=(("mix.exs", "mix deps.get"), ("mix.exs", "mix test")),
     ),
     Ecosystem(
         "Swift", ("Swift", "Objective-C"), ("Package.swift",), (("", "Swift Package Manager"),),
@@ -197,7 +171,7 @@ ECOSYSTEMS = (
                    "`Package.swift` is for Swift {} or newer."),),
         units=(_text(r"\.(?:executableT|t)arget\(\s*name:\s*\"(\w{1,100})\""), "Sources"),
         entries=(("Sources/*/main.swift", "The program `{folder}`"), ("{name}.swift", "The main file")),
-        conventions=(Convention("test", "swift test"),),
+        usual=(("Package.swift", "swift test"),),
     ),
     Ecosystem(
         "Dart", ("Dart",), ("pubspec.yaml",), (("", "pub"),), (_bare("name"),),
@@ -206,16 +180,15 @@ ECOSYSTEMS = (
           "Needs Dart {}."),),
         entries=(("lib/{name}.dart", "The library `{name}`"), ("bin/*.dart", "The command `{stem}`"),
                  ("lib/main.dart", "The application")),
-        conventions=(Convention("set up", "dart pub get"), Convention("test", "dart test", "test")),
+        usual=(("pubspec.yaml", "dart pub get"), ("test", "dart test")),
     ),
     Ecosystem(
         "Perl", ("Perl",), ("Makefile.PL", "dist.ini", "cpanfile"), (("", "CPAN"),), (_quoted("NAME"),),
         (_quoted("ABSTRACT"),),
-        conventions=(Convention("set up", "cpanm --installdeps ."), Convention("test", "prove -lr t", "t")),
+        usual=(("Makefile.PL", "cpanm --installdeps ."), ("t", "prove -lr t")),
     ),
     Ecosystem(
         "R", ("R",), ("DESCRIPTION",), (("", "CRAN"),), (_bare("Package"),), (_bare("Title"),),
-        conventions=(Convention("test", "Rscript -e 'devtools::test()'", "tests/testthat"),),
     ),
     Ecosystem(
         "C", ("C", "C++"), ("CMakeLists.txt", "meson.build", "configure.ac"), (("", "none"),),
@@ -233,13 +206,9 @@ ECOSYSTEMS = (
                  ("{name}.c", "The main source file"),
                  ("main.c", "The program"), ("main.cpp", "The program"), ("*/main.c", "The program"),
                  ("*/main.cpp", "The program")),
-        conventions=(Convention("set up", "cmake -S . -B build", "CMakeLists.txt"),
-                     Convention("set up", "meson setup build", "meson.build"),
-                     Convention("test", "meson test -C build", "meson.build", "test("),
-                     Convention("set up", "sh autogen.sh", "autogen.sh"),
-                     Convention("set up", "autoreconf -i", "configure.ac"),
-                     Convention("test", "make check", "configure.ac", "TESTS"),
-                     Convention("test", "ctest --test-dir build --output-on-failure", text="enable_testing")),
+        usual=(("CMakeLists.txt", "cmake -S . -B build"), ("meson.build", "meson setup build"),
+               ("autogen.sh", "sh autogen.sh"), ("configure.ac", "autoreconf -i"), ("~TESTS", "make check"),
+               ("~test(", "meson test -C build"), ("~enable_testing", "ctest --test-dir build --output-on-failure")),
         nested=False,
     ),
 )  # fmt: skip

@@ -22,7 +22,8 @@ _SCRIPT_NAMES = (
 _TOOLS = (
     (SET_UP, r"(?:npm (?:ci|i|install)|(?:pnpm|bun) (?:i|install)|yarn(?: install)?|uv sync"
              r"|(?:composer|poetry|pdm|bundle) install)(?: --[\w-]+)*$|mix deps\.get$|cmake -[SB]"
-             r"|meson setup|autoreconf -|\./configure$|(?:sh |\./)autogen\.sh$|git submodule update"
+             r"|meson setup|autoreconf -|cpanm --installdeps|dart pub get|\./configure$|(?:sh |\./)autogen\.sh$"
+             r"|git submodule update"
              r"|(?:python3? -m )?pip install (?!.*[<>=])(?=.*(?:-e|-r|--group|\.(?:\[[\w,-]+\])?)(?: |$))\S[^&|]*$"),
     ("types", r"(?:tox(?: run)?|nox) -[efs] [\w,.-]*(?:mypy|types?|typing|pyright)"),
     ("types", r"mypy|pyright|basedpyright|ty check|(?:vue-)?tsc\b.*--noEmit|phpstan|psalm|pyrefly|dialyzer"),
@@ -36,7 +37,7 @@ _TOOLS = (
              r"|bats|gotestsum"
              r"|cargo nextest run|(?:rake|thor)(?:$| test| spec)"
              r"|(?:cargo|go|dart|flutter|dotnet|swift|deno|meson|zig build(?: \w+)*?|cabal|stack|sbt|lein"
-             r"|bun|rails) test|scons -C tests?$"
+             r"|bun|rails) test|scons -C \S*tests?\b"
              r"|(?:\./)?(?:mvnw?|gradlew?) (?:\S+ )*?(?:test|verify|check|build)"
              r"|(?:\./)?mvnw?(?!.* --version)(?: -\S+)*$"
              r"|(?:bash |sh |\./)?scripts?/tests?(?:-cov)?(?:\.sh)?$|\./test\.sh$"),

@@ -44,7 +44,6 @@ _CHANGES = _file("changelog|changes|(?:version[-_ ]?)?history|news|release[-_ ]?
 _GUIDES = _file("readme|agents|claude|gemini|contributing|hacking|developing|development|faq"
                 f"|architecture|design|(?:pull|merge)_request_template|{_TRAP_FILE}",
                 r"\.(?:md|markdown|rst|txt)")  # fmt: skip
-_FILE_OF_TRAPS = _file(_TRAP_FILE, r"\.\w+")
 _FOR_USERS = _file("readme|faq|architecture|design", r"\.\w+")
 _FOR_CONTRIBUTORS = _words(r"contribut\w+|develop\w+|hacking|pull requests?|building|tests|testing")
 _HARD = re.compile(
@@ -90,8 +89,6 @@ _NO_RULE = _words(
     r"|currently, our|fail (?:our|the) build|this action|TODO|FIXME|XXX"
 )
 """What a guide says to those who report or ask, or out of politeness: no rule for a change."""
-_DEFINES = re.compile(r"`[^`]+`\W*[—–:-]")
-"""An item that tells what something is."""
 _OTHER_WORK = _words(
     r"releas\w+|publish\w*|maintainers?|issues?|bugs?|ideas?|questions?|conduct|security|support|review\w*"
 )
@@ -100,8 +97,8 @@ _LEANS = re.compile(
     r"\W*(?:if (?:you|we|they) (?:do(?:n['’]t| not)|can['’]t)|if possible|otherwise|however|again|instead"
     r"|for (?:example|more)|in (?:particular|all other|this|that|which)|as a (?:consequence|result)|therefore"
     r"|thus|hence|but|and|so|also|it|its|this|that|these|those|they|yes|(?-i:should|must)|must be|doing|newer"
-    r"|note that|corollary|the (?:above|response|former|latter))\b"
-    r"|(?:\w+\W+){1,7}?(?:this|these|those|such)\b"
+    r"|note that|corollary|the (?:above|following|response|former|latter))\b"
+    r"|`[^`]+`\s*[—–-] |(?:\w+\W+){1,7}?(?:this|these|those|such)\b"
     r"(?! (?:projects?|repo\w*|library|package|file|code\w*|crate|gem|module))",
     re.IGNORECASE,
 )
@@ -134,11 +131,7 @@ _CREDIT = re.compile(
 )
 """The number of a change and who made it, at the end."""
 _NO_CHANGE = re.compile(r"(?:none|nothing|no changes?|n/a|tbd)\b.{0,12}\Z", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:following|below)\b[^`:]*\.\Z")
-"""The end of a sentence that something after it completes."""
 _LEAD = re.compile(r"(.{3,100}?)(?::|\.| [–—-])\s+(?=\S)")
-_SETTINGS = re.compile(r"(?:makefile|justfile|pyproject\.toml|tox\.ini|setup\.cfg|cargo\.toml|rakefile|cmakelists\.txt"
-                       r"|noxfile\.py|build\.gradle(?:\.kts)?|gemfile|meson\.build)", re.IGNORECASE)  # fmt: skip
 _FEWEST, _SIGNED = 4, 1
 
 
@@ -255,16 +248,16 @@ def _short(text: str) -> str:
 def gotchas(tree: Tree) -> list[dict[str, str]]:
     """Return the rules that a change fails on, the hardest first, and the traps under headings such as Known issues.
 
-    Rules are whole sentences of the guides for contributors and of comments in the settings of CI and of the build.
+    Rules are whole sentences of the guides for contributors and of comments in the settings of CI.
     """
     found: dict[str, tuple[int, str]] = {}
     for path, sections in documents(tree, _GUIDES):
         name = path.rpartition("/")[2]
-        traps, for_users = _FILE_OF_TRAPS.fullmatch(name), _FOR_USERS.fullmatch(name)
+        for_users = _FOR_USERS.fullmatch(name)
         for section in sections:
             titles = " / ".join(section.titles)
             where = f"Written in `{path}`, “{section.title}”." if section.title else f"Written in `{path}`."
-            if traps or _TRAPS.search(titles):
+            if _TRAPS.search(f"{name} / {titles}"):
                 texts = [*section.paragraphs, *(item.text for item in section.items)]
                 found |= {text: (len(_TOPICS), where) for text in map(_trap, texts) if text}
             elif not _OTHER_WORK.search(titles) and (not for_users or _FOR_CONTRIBUTORS.search(titles)):
@@ -292,7 +285,7 @@ def _rank(text: str, demands: re.Pattern[str] = _HARD) -> int:
     """Return the place of a rule that a change can fail on, the hardest first; -1 for a text that is none."""
     plainly = "://" not in text and "<" not in text and text.count("`") % 2 == 0 and not text.endswith(("?", ":"))
     plainly = plainly and bool(text) and text.count("(") == text.count(")") and not _LEANS.match(text)
-    if not plainly or demands.search(text) is None or _NO_RULE.search(text) or _DEFINES.match(text):
+    if not plainly or demands.search(text) is None or _NO_RULE.search(text):
         return -1
     other = len(_TOPICS) if _PARTICULAR.search(text[1:]) else -1
     return next((place for place, topic in enumerate(_TOPICS) if topic.search(text)), other)
@@ -315,7 +308,7 @@ def _statements(section: Section) -> Iterator[str]:
                 continue
             if items:
                 yield cut(f"{lead}: {'; '.join(items)}", _TEXT)
-            told = [one for one in sentences(block) if _POINTS.search(one) is None]
+            told = sentences(block)
             lead, items = told.pop().rstrip(":") if told and told[-1].endswith(":") else "", []
             yield from _grouped(told)
 
@@ -329,9 +322,8 @@ def _grouped(told: list[str]) -> Iterator[str]:
 
 
 def _comments(tree: Tree) -> Iterator[tuple[str, str]]:
-    """Yield what comments in settings of CI and of the build warn of, and that a file is generated; with the place."""
-    settings = (path for path in tree.folders[""] if _SETTINGS.fullmatch(path))
-    for path in (*(path for path, _ in ci_files(tree)), *settings):
+    """Yield what comments in settings of CI warn of, and that a file is generated, each with its place."""
+    for path, _ in ci_files(tree):
         for comment in comments_of(tree.text(path)):
             shown = cut(comment.below.replace("`", ""), 60)
             where = f"Written in `{path}`, above `{shown}`." if shown else f"Written in `{path}`."
