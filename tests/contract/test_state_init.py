@@ -60,6 +60,8 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
          "Kiln plans the firing of pots."),
         ({"README.rst": "Kiln\n====\n\n.. image:: kiln.png\n\nKiln plans the firing of pots.\n\nUse\n~~~\n\nRun it.\n"},
          "Kiln plans the firing of pots."),
+        ({"README.md": '<h1>Kiln</h1>\n<p align="center">Kiln plans the firing of pots.</p>\n\nUse it.\n'},
+         "Kiln plans the firing of pots."),
         ({"README.md": "# Kiln\n\n> [!IMPORTANT]\n> This branch is of 2.0.\n\nKiln fires all pots at once.\n"},
          "Kiln fires all pots at once."),
         ({"README.md": "# Kiln\n\nKiln plans the firing of pots. It provides:\n\n- Fire\n"},
@@ -75,7 +77,7 @@ def commands(bundle: dict[str, Any]) -> dict[str, list[str]]:
          "Plans the firing and cooling of pots."),
     ],
     ids=["manifest", "short manifest and README", "said twice", "a line above", "main package", "no question",
-         "reStructuredText", "no alert", "no list", "no history", "setup.py", "a string on two lines"],
+         "reStructuredText", "HTML", "no alert", "no list", "no history", "setup.py", "a string on two lines"],
 )  # fmt: skip
 def test_it_says_what_the_project_is(place: Place, files: dict[str, str], summary: str) -> None:
     """The manifest's own description comes first, then the first real sentence of the README."""
@@ -235,9 +237,20 @@ def test_a_command_with_words_added_is_not_from_the_file(place: Place, scripts: 
          ["Compiles for Java 1.8."]),
         ({"package.json": '{"name": "kiln", "volta": {"node": "20.19.1"}}'},
          ["Is developed with Node.js 20.19.1 (Volta)."]),
+        ({f"pots/{name}/pubspec.yaml": f"name: {name}\ndescription: Pots\nenvironment:\n  sdk: {sdk}\n"
+          for name, sdk in (("ash", "^3.4.0"), ("clay", "^3.4.0"), ("glaze", "^3.7.0 # new"))},
+         ["Needs Dart ^3.4.0 (`pots/ash`, `pots/clay`), ^3.7.0 (`pots/glaze`)."]),
+        ({"kiln/kiln.csproj": "<TargetFramework>net8.0</TargetFramework>", "kiln/A.cs": "class A {}\n",
+          "Kiln.Tests/Kiln.Tests.csproj": "<TargetFramework>net9.0</TargetFramework>"},
+         ["Targets net8.0 (`kiln`), net9.0 (`Kiln.Tests`)."]),
+        ({"go.mod": "module example.org/kiln/v5\n", "a.go": "package a\n",
+          "CLAUDE.md": "# Kiln\n\nKiln v4 is the module `example.org/kiln/v4`, which fires pots.\n"},
+         ["`CLAUDE.md` names `example.org/kiln/v4`, but `go.mod` says `example.org/kiln/v5`:"
+          " the document is outdated."]),
     ],
     ids=["CI", "lock file", "guide", "usual", "lines of one step", "CMake", "Go modules", "enforcer",
-         "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta"],
+         "analysis in CI", "ignored by git", "Cargo", "Swift", "Maven", "Volta", "packages", "tests of .NET",
+         "outdated"],
 )  # fmt: skip
 def test_it_says_what_is_needed_before_the_tests(place: Place, files: dict[str, str], notes: list[str]) -> None:
     """The set-up step, the settings that run tests, and modules of their own are told."""
@@ -383,6 +396,7 @@ def test_commits_since_the_last_tag_are_the_focus(place: Place) -> None:
         git(place.work, "commit", "-m", subject, cwd=place.work)
         if not number:
             git(place.work, "tag", "v1.0", cwd=place.work)
+    git(place.work, "tag", "part/v9.0", cwd=place.work)
     focus = made(place, {})["currentFocus"]
     assert focus["summary"] == "HEAD has 5 commits more than the tag `v1.0`, merges not counted."
     assert focus["currentState"] == ["Since v1.0: feat: glaze pots.", "Since v1.0: Fire two kilns."]
@@ -565,7 +579,7 @@ def test_modules_are_those_of_the_main_source_folder(place: Place) -> None:
 
 
 def test_first_files_are_chosen_by_meaning(place: Place) -> None:
-    """Entry points, the largest sources and those that changed most come first; generated files never do."""
+    """Entry points come first, then sources that decide, are used and change most, with the reason."""
     files = {
         "package.json": '{"name": "kiln", "main": "kiln.js"}',
         "kiln.js": "1;\n",
@@ -575,7 +589,10 @@ def test_first_files_are_chosen_by_meaning(place: Place) -> None:
         "lib/fire.js": "1;\n" * 99,
         "lib/glaze.js": "1;\n" * 50,
         "lib/often.js": "1;\n",
+        "lib/table.js": "export const t = [\n" + "  [1, 2],\n" * 300 + "];\n",
+        **{f"test/fire-{number}.js": "import '../lib/fire.js';\nFireAll();\n" for number in range(5)},
     }
+    files["lib/fire.js"] += "export function FireAll() {\n  if (hot) return;\n}\n" + "if (cold) fire();\n" * 20
     for path, text in files.items():
         place.write(path, text)
     git(place.work, "init")
@@ -584,9 +601,14 @@ def test_first_files_are_chosen_by_meaning(place: Place) -> None:
     for number in range(2):
         place.write("lib/often.js", f"{number};\n")
         git(place.work, "commit", "-am", f"Change {number}", cwd=place.work)
-    first = made(place, {})["projectMap"]["firstFilesToRead"]
-    assert first[:4] == ["kiln.js", "lib/fire.js", "lib/glaze.js", "lib/often.js"]
-    assert "lib/config.js" not in first
+    map_of = made(place, {})["projectMap"]
+    first, said = map_of["firstFilesToRead"], {one["path"]: one["responsibility"] for one in map_of["modules"]}
+    assert first[:2] == ["kiln.js", "lib/fire.js"]
+    assert {"lib/often.js", "lib/config.js"} & {*first} == {"lib/often.js"}
+    assert (said["lib/fire.js"], said["lib/often.js"]) == (
+        "5 files use what it declares.", "Changes most often of all sources."
+    )  # fmt: skip
+    assert {"path": "test", "note": "Tests: `fire-*` (5 files)."} in map_of["denseSourceAreas"]
 
 
 # -- the files of a person, and paths that are gone --------------------------------------------------------------------
@@ -682,10 +704,15 @@ def test_a_part_that_nothing_describes_has_no_description(place: Place) -> None:
         ("badges.rs", "/// [![github]](https://a.org)&ensp;[![docs-rs]](https://b.org)\n///\n"
          "/// [github]: https://a.org/b.svg\n///\n/// Wraps all the pots.\npub struct Badges;\n",
          "Wraps all the pots."),
+        ("timed.py", 'class Stamp(Pot):\n    """Signs all pots with the time."""\n\n    def sign(self): ...\n',
+         "`Stamp`: Signs all pots with the time."),
+        ("pb.c", "/* pb.c -- fires pots with few resources\n *\n * 2011 Ada\n */\n\n#include <a.h>\n",
+         "Fires pots with few resources."),
+        ("imap.h", "/* Flags of all the pots */\n#define POT 1\n", ""),
         ("old.js", "/**\n * Fires all pots. Deprecated: use an oven.\n */\nexport class Old {}\n", ""),
     ],
     ids=["named like the file", "one of several", "two letters more", "a colon", "two sentences", "a value", "Sphinx",
-         "Doxygen", "C#", "modeline", "badges", "deprecated"],
+         "Doxygen", "C#", "modeline", "badges", "largest type", "named head", "constants", "deprecated"],
 )  # fmt: skip
 def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, path: str, text: str, said: str) -> None:
     """Only the comment at the declaration with the name of a file tells what it is."""
@@ -698,12 +725,14 @@ def test_a_comment_speaks_for_a_file_only_where_it_is_about_it(place: Place, pat
     [
         ("| Path | What |\n|--|--|\n| `src/fire/` | Fires all pots |\n", "src/fire", "Fires all pots."),
         ("- `fire` - Fires *all* pots\n", "src/fire", "Fires all pots."),
+        ("| Part | What |\n|--|--|\n| [pots](src/fire/) | Fires all pots |\n", "src/fire", "Fires all pots."),
+        ("- `a.rs` - Fires all pots\n", "src/fire", ""),
         ("```\nsrc/\n├── fire/   # Fires all pots\n```\n", "src/fire", "Fires all pots."),
         ("| **Core** | **FireDb** | Fires all pots |\n", "src/fire.rs", ""),
         ("- `fire`: see https://example.org for more\n", "src/fire", ""),
         ("Fire: a word of three.\n", "src/fire", ""),
     ],
-    ids=["table", "list", "drawn", "another thing", "address", "prose"],
+    ids=["table", "list", "link", "another file", "drawn", "another thing", "address", "prose"],
 )
 def test_the_documents_say_what_a_part_is(place: Place, page: str, path: str, said: str) -> None:
     """Tables, lists and drawn trees of the guides tell what a folder or file without words of its own is."""

@@ -31,7 +31,7 @@ from .manifests import main_package, projects_of, whole_name
 from .modules import content_of, is_in, main_folder, parts_of
 from .plans import MOST_CHANGES, credited, gotchas, next_steps, unreleased
 from .tree import MOST_FILES, Tree, is_aside, is_document, language_of, stem_of
-from .uses import weights
+from .uses import often_changed, weights
 
 
 def _line(pattern: str) -> re.Pattern[str]:
@@ -269,13 +269,15 @@ class _Repository:
         # A program beside the main one is none to begin with.
         entries = [path for path in entries if not re.search(r"(?:\A|/)(?:cmd/.*/|src/bin/)", path)] or entries
         found = Counter(map(language_of, own))
+        work = [path for path in own if found[language_of(path)] * _FEW >= len(own)]
         least = _LITTLE * self.weight[own[0]].value if own else 0
-        work = [
-            path for path in own if found[language_of(path)] * _FEW >= len(own) and self.weight[path].value >= least
-        ]
+        chosen = work[:_SOME] + [path for path in work[_SOME:] if self.weight[path].value >= least]
+        paths = [*entries[:2], *(path for path in chosen if path not in entries[:2])][:_MOST_OWN]
+        # What is called like the project, and what changes most, belong to it.
         named = [path for path in work if stem_of(path).lower() == self.name.lower().rpartition("/")[2]]
-        paths = [*self.guides, *entries[:2], *(path for path in work if path not in entries[:2])]
-        paths = [*paths[: len(self.guides) + _MOST_OWN], *named[:1], *([] if own else filter(is_document, tree.files))]
+        paths += named[:1] if {*named}.isdisjoint(paths) else []
+        paths += [path for path in often_changed(self.weight) if path in work][:1]
+        paths = [*self.guides, *paths, *([] if own else filter(is_document, tree.files))]
         return list(dict.fromkeys(paths))[:_MOST_FIRST]
 
     def _focus(self, steps: list[dict[str, str]]) -> dict[str, Any]:

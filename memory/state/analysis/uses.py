@@ -75,12 +75,16 @@ def weights(tree: Tree) -> dict[str, Weight]:
     return dict(sorted(found.items(), key=lambda one: (-one[1].value, one[0])))
 
 
+def often_changed(weight: dict[str, Weight]) -> list[str]:
+    """Return the few sources that most commits change, those of more than two commits; the most frequent first."""
+    paths = sorted((path for path in weight if weight[path].changes > 2), key=lambda path: -weight[path].changes)
+    return paths[:_OFTEN]
+
+
 def reason(weight: dict[str, Weight], path: str) -> str:
     """Return why to read a file that says nothing of itself: many files use it, or it changes often; "" for neither."""
-    users, changes = (weight[path].users, weight[path].changes) if path in weight else (0, 0)
-    often = sorted((one.changes for one in weight.values()), reverse=True)[:_OFTEN]
+    users, often = weight[path].users if path in weight else 0, often_changed(weight)
     said = [f"{users} files use what it declares"] if users >= _MANY else []
-    if changes and changes in often:
-        of_several = "one of the sources that change most often"
-        said.append("changes most often of all sources" if changes == often[0] else of_several)
+    said += ["changes most often of all sources"] if path in often[:1] else []
+    said += ["one of the sources that change most often"] if path in often[1:] else []
     return ended(capital("; ".join(said))) if said else ""

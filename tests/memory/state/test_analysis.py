@@ -23,7 +23,6 @@ from tests.examples import examples
 from tests.growth import assert_in_proportion
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-ROOT = Path(__file__).parents[3]
 FILES = {
     "README.md": "# Kiln\n\nKiln plans the firing of pots.\n\n## Known issues\n\n- **Ash**: it falls. Use a lid.\n",
     "AGENTS.md": "# Agents\n\n`make test` tests.\n",
@@ -89,17 +88,6 @@ def test_written_memory_changes_nothing(tmp_path: Path) -> None:
     (root / ".agent-memory").mkdir()
     (root / ".agent-memory" / "state.json").write_text("{}")
     assert analyse(root) == bundle
-
-
-def test_own_repository() -> None:
-    """The bundle of memdeck says what it is, what its rooms are for, and how it is tested."""
-    bundle = sound(ROOT)
-    assert bundle["project"]["name"] == "memdeck"
-    assert bundle["project"]["summary"].startswith("A terminal workspace")
-    parts = [*bundle["projectMap"]["modules"], *bundle["projectMap"]["denseSourceAreas"]]
-    assert {"app", "widgets", "memory"} <= {part["path"] for part in parts}
-    assert bundle["validationCommands"][0]["command"] == ["make", "test"]
-    assert {"path": "app/main.py", "role": "The command `memdeck`."} in bundle["projectMap"]["entrypoints"]
 
 
 def test_links_out_are_not_read(tmp_path: Path) -> None:
