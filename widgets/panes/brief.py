@@ -85,7 +85,8 @@ class BriefPane(RecordPane):
     empty: ClassVar[str] = (
         "Brief shows what needs you: what is due or late, what is running, and what monitors report.\n\n"
         "All is quiet: nothing needs you now.\n\n"
-        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key."
+        "Press {pane.tasks|2} and then {entry.add|a} to add the first task, or {app.help|?} to see every key. In a "
+        "shell, `memdeck connect claude-code` lets an agent use this memory (or codex, gemini, cursor and others)."
     )
 
     @dataclass
