@@ -33,7 +33,7 @@ def shop(project: Place) -> Place:  # noqa: F811
     project.write("Makefile", "# Rate the teas of the catalogue\nrate:\n\tpython tools/rate.py\n")
     project.write(
         "CONTRIBUTING.md",
-        "# Contributing\n\nPull requests go to the develop branch.\n\n```\n"
+        "# Contributing\n\nPull requests go to the [develop][1] branch.\n\n[1]: https://example.org\n\n```\n"
         "# Run the integration tests\nmake integration\n```\n\n"
         "## Scope\n\nWe do not accept:\n\n- New payment providers.\n",
     )

@@ -155,7 +155,7 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
     """Yield the sentences, the items with the line that leads to them, the rows, and the commands of a document."""
     lead = above = heading = ""
     items: list[tuple[str, _Block]] = []
-    for block in _blocks(text.split("\n")[:_MOST_LINES]):
+    for block in _blocks(_without_references(text).split("\n")[:_MOST_LINES]):
         if block.kind == "item":
             said = plain(" ".join([_ITEM.sub("", block.lines[0], count=1), *map(str.strip, block.lines[1:])]))
             yield from _of_prose(said, lead, block, path)
@@ -179,6 +179,14 @@ def _of_document(text: str, path: str) -> Iterator[Fact]:
             above = plain(" ".join(line.strip().removeprefix("> ") for line in block.lines))
             yield from _of_prose(above, "", block, path)
             lead = next(iter(sentences(above)[-1:]), "")
+
+
+def _without_references(text: str) -> str:
+    """Return a document with the text of each link whose address is told elsewhere in its place."""
+    names = re.findall(r"^ {0,3}\[([^\]\n]{1,80})\]:[ \t]", text, re.MULTILINE)
+    text = re.sub(r"(?<![\w!\]])\[([^\]\[]{1,200})\]\[[^\]\n]{0,80}\]", r"\1", text)
+    alone = "|".join(map(re.escape, names))
+    return re.sub(rf"(?<!\w)\[({alone})\](?![\[(:])", r"\1", text, flags=re.IGNORECASE) if names else text
 
 
 def _of_list(about: str, items: list[tuple[str, _Block]], path: str) -> Iterator[Fact]:
