@@ -7,7 +7,6 @@ are reported with their line, and those keys keep their defaults. Without a file
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,7 +17,7 @@ from memory.base.toml_text import read_toml
 from memory.errors import ConfigError
 from widgets.chrome.keys import UNBOUND
 
-MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
+MODIFIERS = ("ctrl", "alt", "shift")
 
 _ALIASES = {
     "esc": "escape",
@@ -84,34 +83,15 @@ def key_of(written: str) -> str | None:
             return None
         if modifiers == ["shift"] and last.upper() != last.lower():
             return last.upper()
-        name = _character(last.casefold() if modifiers else last)
+        from textual.keys import _character_to_key
+
+        name = _character_to_key(last.casefold() if modifiers else last)
     else:
         name = last.casefold().replace(" ", "_")
         name = _ALIASES.get(name, name)
-        if name not in _NAMED and not is_character_name(name):
+        if name not in _NAMED:
             return None
     return "+".join([*sorted(modifiers, key=MODIFIERS.index), name])
-
-
-def _character(character: str) -> str:
-    from textual.keys import _character_to_key
-
-    return _character_to_key(character)
-
-
-def is_character_name(name: str) -> bool:
-    """Return whether a key types a character, given its long name such as `question_mark` or the character."""
-    from textual.keys import KEY_NAME_REPLACEMENTS
-
-    if len(name) == 1 or name in KEY_NAME_REPLACEMENTS.values():
-        return True
-    if name in _NAMED:
-        return False
-
-    try:
-        return unicodedata.lookup(name.replace("_", " ")).isprintable()
-    except KeyError:
-        return False
 
 
 NAME = "memdeck/keys.toml"

@@ -41,7 +41,6 @@ def parse(text: str) -> Keymap:
         ("PgDn", "pagedown"),
         ("f12", "f12"),
         ("shift+ctrl+left", "ctrl+shift+left"),
-        ("question_mark", "question_mark"),
         (" ", "space"),
         ("", None),
         ("ctrl+", None),
