@@ -41,13 +41,9 @@ def run(arguments: Sequence[str], session: Session | None = None) -> int:
     words = _hook_words(arguments)
     if words is not None and not {"-h", "--help"} & set(words):
         return _run_hook(words)
-    try:
-        from .cli.run import run as run_verb
-        from .cli.session import Session
-    except OSError:
-        # No file descriptor is left, not even to read the modules.
-        os.write(2, b"memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n")
-        return 1
+    from .cli.run import run as run_verb
+    from .cli.session import Session
+
     code = run_verb(arguments, session or Session())
     return code if words is None else 0
 

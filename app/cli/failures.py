@@ -5,7 +5,6 @@ If a text matches several entries, they are listed below that line for human out
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -38,9 +37,7 @@ def say(error: BaseException, *, choices: bool) -> MemdeckError:
 
 def known_error(error: BaseException) -> MemdeckError:
     """Return any error as a MemdeckError."""
-    if isinstance(error, MemdeckError):
-        return error
-    return _of_descriptors(error) or _internal(error)
+    return error if isinstance(error, MemdeckError) else _internal(error)
 
 
 def document_of(error: MemdeckError) -> dict[str, object]:
@@ -90,13 +87,6 @@ def _to_choose(choices: Sequence[EntryChoice], count: int) -> Iterator[str]:
     yield from Paint(False, _WIDTH).columns(rows)
     if count > len(shown):
         yield f"  … and {count - len(shown)} more"
-
-
-def _of_descriptors(error: BaseException) -> MemdeckError | None:
-    """Return what to do if the system opens no more files, None for other errors."""
-    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
-        return None
-    return MemdeckError("system.descriptors", "no more files can be opened", "raise the limit: ulimit -n 256")
 
 
 def _internal(error: BaseException) -> MemdeckError:

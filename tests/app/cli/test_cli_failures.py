@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import io
 import json
@@ -49,11 +48,6 @@ def test_every_kind_of_error_has_its_exit_code(kind: type[MemdeckError], capsys:
     [
         (KeyboardInterrupt(), 130, ""),
         (OutputClosed(), 141, ""),
-        (
-            OSError(errno.EMFILE, "Too many open files", "some.py"),
-            1,
-            "memdeck: system.descriptors: no more files can be opened; raise the limit: ulimit -n 256\n",
-        ),
         (ValueError(), 1, "memdeck: internal: ValueError; MEMDECK_DEBUG=1 shows where; please report it\n"),
         (
             RecursionError("deep"),

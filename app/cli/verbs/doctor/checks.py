@@ -181,16 +181,13 @@ def _files(workspace: Workspace, _now: datetime) -> Found:
 
 
 def _locks(workspace: Workspace, _now: datetime) -> Found:
-    """Check the locks of all systems; if there are several, a problem names the folder."""
-    stores = workspace.stores()
-    found = [(store, _lock(store)) for store in stores]
-    many = len(found) > 1
+    """Check the locks of all systems; a problem names the folder."""
+    found = [(store.root, _lock(store)) for store in workspace.stores()]
+    for root, (level, words, hint) in found:
+        if level != "ok":
+            yield level, f"{words}: {root}", hint
     if all(level == "ok" for _, (level, _, _) in found):
-        words = "free" if any(words == "free" for _, (_, words, _) in found) else "never taken yet"
-        yield "ok", f"{words}, in all {len(found)} memory systems" if many else words
-        return
-    for store, (level, words, hint) in found:
-        yield level, f"{words}: {store.root}" if many else words, hint
+        yield "ok", f"free, in {plural(len(found), 'memory system')}"
 
 
 def _lock(store: Store) -> tuple[Level, str, str]:
@@ -198,7 +195,7 @@ def _lock(store: Store) -> tuple[Level, str, str]:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
-        return "ok", "never taken yet", ""
+        return "ok", "", ""
     except OSError as error:
         return "person", f"{path} cannot be opened ({error.strerror})", "check its permissions"
     try:
@@ -210,7 +207,7 @@ def _lock(store: Store) -> tuple[Level, str, str]:
         return "person", f"locks do not work here ({error.strerror})", "move it to a local file system"
     finally:
         os.close(fd)
-    return "ok", "free", ""
+    return "ok", "", ""
 
 
 def _protection(workspace: Workspace, _now: datetime) -> Found:
