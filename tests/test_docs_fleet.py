@@ -77,7 +77,6 @@ def test_every_code_is_in_the_guide() -> None:
         "fleet.gone",
         "fleet.unknown",
         "fleet.unknown_host",
-        "fleet.cron",
     }
     known |= {"fleet.no_database", "fleet.database_url", "fleet.database"}
     for code in codes - known:

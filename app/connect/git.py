@@ -6,8 +6,8 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory.base.git import top_of
 from memory.base.programs import find_program
@@ -26,17 +26,12 @@ _NAME = "memdeck"
 _ELSEWHERE = "set up git everywhere with --global"
 
 
-@dataclass(frozen=True, slots=True)
-class GitSetup:
+class GitSetup(NamedTuple):
     """Where git was configured: the file of attributes, the scope of its settings, and whether anything changed."""
 
-    attributes: Path
+    attributes: str
     scope: str
     changed: bool
-
-    def json(self) -> dict[str, object]:
-        """Return the answer as JSON for programs."""
-        return {"attributes": str(self.attributes), "scope": self.scope, "changed": self.changed}
 
 
 def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | None = None) -> GitSetup:
@@ -64,7 +59,7 @@ def install(folder: Path, *, everywhere: bool = False, command: Sequence[str] | 
         make_parents(path)
         replace_file(path, after, base=before)
         changed = True
-    return GitSetup(path, scope.removeprefix("--"), changed)
+    return GitSetup(str(path), scope.removeprefix("--"), changed)
 
 
 def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
@@ -83,7 +78,7 @@ def uninstall(folder: Path, *, everywhere: bool = False) -> GitSetup:
         else:
             replace_file(path, after, base=before)
         changed = True
-    return GitSetup(path, scope.removeprefix("--"), changed)
+    return GitSetup(str(path), scope.removeprefix("--"), changed)
 
 
 def _places(folder: Path, everywhere: bool) -> tuple[str, Path]:

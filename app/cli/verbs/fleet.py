@@ -11,7 +11,7 @@ from app.cli.printing import tell
 from app.cli.session import Session
 from app.servers.life import Life
 from memory.base.clock import format_utc
-from memory.base.cron import BadCron, check_cron
+from memory.base.cron import check_cron
 from memory.errors import UsageError
 from memory.fleet.agent import HostAgent
 from memory.fleet.catalogue import arguments_of
@@ -49,7 +49,8 @@ def agent(session: Session, database: str | None, maintain: str, no_exec: bool, 
 
     url = needed_database(session, database)
     arguments_of(url)
-    _check_cron(maintain)
+    if maintain:
+        check_cron(maintain)
     # Messages of the connections; the agent itself prints what they mean.
     logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     listing = embedded(session)
@@ -116,12 +117,3 @@ def _token(file: str) -> str:
         words = f"{file} holds no token of {_TOKEN} characters or more"
         raise UsageError("fleet.token", words, "make one: (umask 77; openssl rand -hex 32 > FILE)")
     return token
-
-
-def _check_cron(line: str) -> None:
-    if line:
-        try:
-            check_cron(line)
-        except BadCron as error:
-            words = f"invalid schedule for --maintain: {line[:60]!r}: {error.message}"
-            raise UsageError("fleet.cron", words, "write five fields, such as 0 3 * * *") from None

@@ -38,7 +38,7 @@ def uninstall_git(context: Context, everywhere: bool) -> Result:
 def _told(done: GitSetup, words: str) -> Result:
     where = "in all repositories" if done.scope == "global" else "in this repository"
     first = f"{words} {where}" if done.changed else f"nothing to do {where}"
-    return said(done.json(), first, f"  attributes: {done.attributes}")
+    return said(done._asdict(), first, f"  attributes: {done.attributes}")
 
 
 @verb("merge", serves="machine", examples=("memdeck merge base.md ours.md theirs.md --path .aiter/memory/tasks.md",))

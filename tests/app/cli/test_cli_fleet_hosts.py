@@ -54,7 +54,7 @@ def test_what_cannot_be_is_told(memdeck: Memdeck, shop: Path, database: str, tmp
         (("fleet", "search", "x", "--database", f"postgresql://x@/x?host={tmp_path}"), 75, "fleet.database_down"),
         (("fleet", "status", "--database", database), 2, "fleet.not_initialised"),
         (("fleet", "status", "--database", "postgresql://a:secret@[x"), 2, "fleet.database_url"),
-        (("fleet", "agent", "--database", database, "--maintain", "often"), 2, "fleet.cron"),
+        (("fleet", "agent", "--database", database, "--maintain", "often"), 2, "cron.invalid"),
         (("fleet", "init", "--database", database, "--host", "east"), 2, "usage.arguments"),
         (("fleet", "agent", "--once", "--database", database), 2, "fleet.not_initialised"),
     )
