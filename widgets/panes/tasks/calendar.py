@@ -153,7 +153,7 @@ class Calendar(Horizontal):
             rows, place = self.list.rows, self.list.position
             while place > 0 and isinstance(rows[place - 1], DayRow):
                 place -= 1
-            self.list.scroll_to(y=max(0, place - 1), animate=False, force=True)
+            self.list.scroll_to(y=max(0, place - 1), animate=False, force=True, immediate=True)
 
         self.call_after_refresh(show)
 
