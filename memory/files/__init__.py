@@ -8,15 +8,7 @@ from memory.base.clock import format_utc
 
 MEMORY_FOLDER = ".aiter/memory"
 """The folder of the workspace memory, relative to the root of a workspace."""
-MEMORY_FILES = (
-    "tasks.md",
-    "journal.md",
-    "knowledge.md",
-    "contacts.md",
-    "orchestration.md",
-    "monitors.md",
-    "config.md",
-)
+MEMORY_FILES = ("tasks.md", "journal.md", "knowledge.md", "contacts.md", "orchestration.md", "monitors.md", "config.md")
 """The files of the workspace memory, relative to its folder."""
 ARCHIVE_KINDS = ("tasks", "journal", "orchestration")
 """The kinds of archive files, which begin their names: `archive/tasks-2024-01.md`."""

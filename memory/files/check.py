@@ -279,10 +279,7 @@ def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edi
 
 
 _WARNINGS = frozenset(
-    {
-        *("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"),
-        "front.duplicate",
-    }
+    {*("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"), "front.duplicate"}
 )
 _PROSE = ("journal", "knowledge")
 """Files whose entries are text: a list in them may have several lines that begin with `Overdue:`."""

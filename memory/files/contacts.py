@@ -25,14 +25,7 @@ from memory.files.edit import (
     with_end,
     with_named_section,
 )
-from memory.files.fields.dress import (
-    LineFinding,
-    PlainFile,
-    plain_bullets,
-    unread_entries,
-    unread_section,
-    unread_text,
-)
+from memory.files.fields.dress import LineFinding, PlainFile, plain_bullets, unread_entries, unread_section, unread_text
 from memory.files.find import CONTACTS
 from memory.files.operations import Call, EntryGroup, Part, outline, pairs, something
 from memory.files.refs import FileView, Item, Place, identity_hex
@@ -240,10 +233,7 @@ _set = option(
 )
 
 contacts = EntryGroup(
-    "contacts",
-    "List, add, edit and remove channels, message routes and people (contacts.md).",
-    CONTACTS,
-    key="contact",
+    "contacts", "List, add, edit and remove channels, message routes and people (contacts.md).", CONTACTS, key="contact"
 )
 
 

@@ -146,11 +146,7 @@ def sentence(item: KnowledgeItem) -> str:
 
 
 knowledge = EntryGroup(
-    "knowledge",
-    "List, add, edit and remove facts and decisions (knowledge.md).",
-    KNOWLEDGE,
-    key="item",
-    title=sentence,
+    "knowledge", "List, add, edit and remove facts and decisions (knowledge.md).", KNOWLEDGE, key="item", title=sentence
 )
 
 

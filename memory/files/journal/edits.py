@@ -22,16 +22,7 @@ from memory.files.snapshot import Snapshot
 from memory.operations import Context, Day, Lines, When, Whole, argument, option
 from memory.operations.result import Paint, Result
 
-from .model import (
-    JournalEntry,
-    check_lines,
-    clean_line,
-    plain_day,
-    read_lines,
-    split_heading,
-    write_line,
-    write_lines,
-)
+from .model import JournalEntry, check_lines, clean_line, plain_day, read_lines, split_heading, write_line, write_lines
 
 FILE = "journal.md"
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
@@ -136,10 +127,7 @@ def add_entry(call: Call, title: str, lines: Sequence[str] = (), at: str | None 
 
 
 @journal.changes(
-    "edit",
-    "changed",
-    "8c01f2e --title 'Deploy of v2.1'",
-    "8c01f2e --line 'v2.1 is live' --line 'No errors since'",
+    "edit", "changed", "8c01f2e --title 'Deploy of v2.1'", "8c01f2e --line 'v2.1 is live' --line 'No errors since'"
 )
 @journal.ref
 @option("--title", metavar="T", help="Another title.")
@@ -292,12 +280,6 @@ class JournalEdits(EntryEdits[JournalEntry]):
 
 
 JOURNAL_EDITS = JournalEdits(
-    ENTRIES,
-    "journal entries",
-    "journal entry",
-    schema=Schema({}),
-    setters={},
-    plain=plain_day,
-    titles={},
+    ENTRIES, "journal entries", "journal entry", schema=Schema({}), setters={}, plain=plain_day, titles={}
 )
 remove_entry = journal.removes(JOURNAL_EDITS, "8c01f2e", "an entry")

@@ -25,17 +25,7 @@ from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing
 
-from .model import (
-    FILE,
-    SCHEMA,
-    TASK_KEYS,
-    Plan,
-    plain_section,
-    progress_of,
-    read_plan_json,
-    task_table,
-    tasks_of,
-)
+from .model import FILE, SCHEMA, TASK_KEYS, Plan, plain_section, progress_of, read_plan_json, task_table, tasks_of
 
 _set = option("--set", "changes", multiple=True, type=Pairs(), help="Set a field, or section; may be repeated.")
 

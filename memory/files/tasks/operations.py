@@ -27,29 +27,10 @@ from memory.files.operations import (
 )
 from memory.files.refs import short
 from memory.files.snapshot import Snapshot
-from memory.operations import (
-    DUE,
-    RECURRING,
-    Choice,
-    Context,
-    Pairs,
-    Suggested,
-    Tag,
-    Used,
-    Whole,
-    argument,
-    option,
-)
+from memory.operations import DUE, RECURRING, Choice, Context, Pairs, Suggested, Tag, Used, Whole, argument, option
 from memory.operations.result import Paint, Result, fields_of
 
-from .edits import (
-    FILE,
-    TASK_EDITS,
-    done,
-    edit_task,
-    heading,
-    read_priority,
-)
+from .edits import FILE, TASK_EDITS, done, edit_task, heading, read_priority
 from .model import Task, open_twins, twin_words
 from .order import SORTS, due_when, sort_key
 from .reading import FIELD_KEYS, PRIORITIES, read_due, write_tags
