@@ -154,10 +154,14 @@ class Contacts(FileView[Contact]):
             for number, bullet in enumerate(read_bullets(plain_bullets(self.document.sections[index].body).body)):
                 yield Contact(self, "person", (index, None, number), top + bullet.line, **read_person(bullet.text))
 
+    @property
+    def lists(self) -> Mapping[str, Sequence[Contact]]:
+        """The contacts by what those of a kind are called."""
+        return {"channels": self.channels, "routes": self.routes, "people": self.people}
+
     def json(self) -> dict[str, Any]:
         """Return `channels`, `routes` and `people` as lists."""
-        parts = {"channels": self.channels, "routes": self.routes, "people": self.people}
-        return {name: [one.json() for one in found] for name, found in parts.items()}
+        return {name: [one.json() for one in found] for name, found in self.lists.items()}
 
 
 def places_of(document: Document, kind: str) -> list[int]:

@@ -80,14 +80,9 @@ def _ends_of(item: Any) -> Iterator[_End]:
 
 def _items(snapshot: Snapshot, *, tasks: bool) -> Iterator[Any]:
     """Yield the items of all files that may be an end of a link, journal entries left out."""
-    if tasks:
-        yield from snapshot.tasks.items
-    yield from snapshot.plans.items
-    for plans in snapshot.archived_plans():
-        yield from plans.items
-    yield from snapshot.monitors.items
-    yield from snapshot.contacts.items
-    yield from snapshot.config.settings
+    views: tuple[Any, ...] = (snapshot.plans, *snapshot.archived_plans(), snapshot.monitors, snapshot.contacts)
+    for view in (*((snapshot.tasks,) if tasks else ()), *views, snapshot.config):
+        yield from view.listed()
 
 
 def links_of(snapshot: Snapshot, item: Any) -> tuple[EntryLink, ...]:

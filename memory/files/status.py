@@ -138,11 +138,7 @@ def _counts(snapshot: Snapshot, sections: dict[str, int]) -> dict[str, Mapping[s
         "tasks": sections,
         "journal": {"entries": snapshot.journal.count, "days": len(snapshot.journal.days)},
         "knowledge": {"items": len(snapshot.knowledge.items)},
-        "contacts": {
-            "channels": len(contacts.channels),
-            "routes": len(contacts.routes),
-            "people": len(contacts.people),
-        },
+        "contacts": {name: len(found) for name, found in contacts.lists.items()},
         "plans": snapshot.plans.counts,
         "monitors": {"monitors": len(snapshot.monitors.items)},
         "archive": {"files": len(snapshot.archive_names)},

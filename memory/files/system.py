@@ -80,11 +80,7 @@ class WorkspaceMemory(System):
 
         snapshot = self._workspace.snapshot()
         found = check_files(snapshot, names)
-        if names is not None and FILE not in names:
-            return found
-        more = monitor_problems(snapshot)
-        if not more:
-            return found
+        more = monitor_problems(snapshot) if names is None or FILE in names else ()
         return tuple(sorted({*found, *more}, key=lambda one: (one.file, one.line, one.code, one.message)))
 
     def maintain(self, now: datetime, *, actor: str, dry_run: bool = False, force: bool = False) -> Report:
@@ -144,14 +140,8 @@ class WorkspaceMemory(System):
     def status(self, now: datetime) -> Mapping[str, object]:
         """Return counts by file, tasks that are due, overdue and in progress, and monitors that fail or are stale."""
         found = brief(self._workspace.snapshot().readable(), now)
-        return {
-            "counts": dict(found.counts),
-            "overdue": len(found.overdue),
-            "due_today": len(found.due_today),
-            "in_progress": len(found.in_progress),
-            "failing": len(found.failing),
-            "stale": len(found.stale),
-        }
+        parts = ("overdue", "due_today", "in_progress", "failing", "stale")
+        return {"counts": dict(found.counts), **{part: len(getattr(found, part)) for part in parts}}
 
 
 def monitors_want(snapshot: Snapshot) -> tuple[Ask, ...]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta, tzinfo
+from contextlib import suppress
+from datetime import datetime, tzinfo
 from typing import Any, Literal
 
 from memory.base.clock import Moment
@@ -173,25 +174,17 @@ class Task(PlacedEntry):
         """
         if self.section in ("completed", "archived"):
             return None
-        parts = self.due_parts
-        today = now.astimezone(zone).date()
-        if parts.date is not None:
-            moment = moment_or_none(parts.date, zone)
-            if moment is None:
-                return None
-            if moment.is_overdue(now, zone):
-                return "overdue"
-            day = moment.date
-        elif parts.recurring is not None:
-            try:
-                day = next_runs(parts.recurring, now, zone)[0].date()
-            except BadCron:
-                return None
-        else:
+        moment = self.due_moment(zone)
+        if moment is not None and moment.is_overdue(now, zone):
+            return "overdue"
+        day = None if moment is None else moment.date
+        if self.due is None and self.recurring is not None:
+            with suppress(BadCron):
+                day = next_runs(self.recurring, now, zone)[0].date()
+        if day is None:
             return None
-        if day <= today:
-            return "today"
-        return "week" if day - today < timedelta(days=7) else "later"
+        ahead = (day - now.astimezone(zone).date()).days
+        return "today" if ahead <= 0 else "week" if ahead < 7 else "later"
 
     def json(self) -> dict[str, Any]:
         """Return the task under the keys of the interface; absent values are None, lines count from 1.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from calendar import Calendar
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
@@ -204,7 +205,7 @@ class Agenda:
 
         Recurrences only come after now.
         """
-        found = [occasion for day in _days(first, last) for occasion in self._days.get(day, ())]
+        found = [one for day, held in self._days.items() if first <= day <= last for one in held]
         often: list[Occasion] = []
         days: set[date] = set()
         runs_of: dict[str, list[datetime]] = {}
@@ -244,11 +245,6 @@ def _before(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC) - timedelta(seconds=1)
 
 
-def _days(first: date, last: date) -> Iterator[date]:
-    for number in range((last - first).days + 1):
-        yield first + timedelta(days=number)
-
-
 def _place(occasion: Occasion) -> tuple[date, bool, time]:
     """By day; what has no time comes first."""
     return occasion.day, occasion.at is not None, occasion.at or time()
@@ -269,7 +265,5 @@ def month_of(day: date, months: int = 0) -> date:
 
 def weeks_of(day: date) -> list[list[date | None]]:
     """Return the weeks of a month, Monday first; days of other months are None."""
-    first, last = month_bounds(day)
-    cells: list[date | None] = [*[None] * first.weekday(), *_days(first, last)]
-    cells += [None] * (-len(cells) % 7)
-    return [cells[index : index + 7] for index in range(0, len(cells), 7)]
+    weeks = Calendar().monthdayscalendar(day.year, day.month)
+    return [[day.replace(day=number) if number else None for number in week] for week in weeks]

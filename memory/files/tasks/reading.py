@@ -291,28 +291,28 @@ def _plain_task(entry: Entry) -> PlainTask:
     findings = [*found, *(one.moved(1) for one in below)]
     if title != written or plain != body:
         entry = entry.with_body(plain).with_title(title)
-    tags = entry.fields.get("tags", "")
-    if "#" in tags and (written_tags := write_tags(read_tags(tags))) != tags:
-        entry = entry.set_field("tags", written_tags)
-        line = field_line(entry, "tags", 0)
-        findings = [
-            *(one for one in findings if one.line != line),
-            read_as(line, f"tags: {tags}", f"- tags: {written_tags}"),
-        ]
-    priority = entry.fields.get("priority")
+    tags, priority = entry.fields.get("tags", ""), entry.fields.get("priority")
+
+    def instead(key: str, value: str, new: Entry, plain: str) -> Entry:
+        line = field_line(entry, key, 0)
+        findings[:] = [*(one for one in findings if one.line != line), read_as(line, f"{key}: {value}", plain)]
+        return new
+
+    if "#" in tags and (plain_tags := write_tags(read_tags(tags))) != tags:
+        entry = instead("tags", tags, entry.set_field("tags", plain_tags), f"- tags: {plain_tags}")
     if priority is not None:
         line, text = field_line(entry, "priority", 0), f"priority: {priority}"
         level, heading = LEVELS.get(priority.strip("*_`[]() ").lower()), split_priority(entry.title)[0]
         if heading is None and level is None:
             findings.append(unread(line, text, "write [HIGH], [NORMAL] or [LOW] into the heading"))
         elif heading is None:
-            entry = entry.unset_field("priority").with_title(f"[{level}] {entry.title}".rstrip())
-            findings = [*(one for one in findings if one.line != line), read_as(line, text, f"### {entry.title}")]
+            named = f"[{level}] {entry.title}".rstrip()
+            entry = instead("priority", priority, entry.unset_field("priority").with_title(named), f"### {named}")
         elif heading != level:
             findings.append(unclear(line, text, "the heading has another priority, which counts"))
     status = entry.fields.get("status")
-    named = None if status is None else plain_name(status, SECTIONS)
-    return PlainTask(entry, tuple(findings), _mark_of(written), named)
+    named_section = None if status is None else plain_name(status, SECTIONS)
+    return PlainTask(entry, tuple(findings), _mark_of(written), named_section)
 
 
 def _box_findings(line: int, text: str, mark: str | None, section: SectionName) -> Iterator[LineFinding]:

@@ -72,12 +72,8 @@ def change_views(files: Sequence[tuple[str, Sequence[Region]]], actor: str, oper
         other = pairs.get(index)
         new_file, after = (file, unit) if other is None else units[other]
         found.append(_entry_view(file, unit, new_file, after))
-    for file, regions in files:
-        for region in regions:
-            view = _text_view(file, region)
-            if view is not None:
-                found.append(view)
-    return tuple(found)
+    texts = (_text_view(file, region) for file, regions in files for region in regions)
+    return (*found, *(view for view in texts if view is not None))
 
 
 def _partners(units: Sequence[tuple[str, Unit]]) -> dict[int, int]:
@@ -104,28 +100,15 @@ def _entry_view(file: str, unit: Unit, new_file: str, other: Unit) -> ChangeView
     entry = after or before
     assert entry is not None
     section = other.new_section if after is not None else unit.section
+    kind: Kind = "added" if before is None else "removed" if after is None else "edited"
     place: str | None = None
-    if before is None:
-        kind: Kind = "added"
-    elif after is None:
-        kind = "removed"
-    elif (file, unit.section) == (new_file, other.new_section):
-        kind = "edited"
-    else:
+    if before is not None and after is not None and (file, unit.section) != (new_file, other.new_section):
         kind = "moved"
         place = unit.section if file == new_file else f"{file}: {unit.section}" if unit.section else file
-    return ChangeView(
-        new_file,
-        ref_of(new_file, section, entry),
-        entry.title,
-        kind,
-        fields=tuple(_fields(before, after)),
-        lines=line_changes(_shown(before), _shown(after)),
-        section=section,
-        moved_from=place,
-        before=None if before is None else before.text,
-        after=None if after is None else after.text,
-    )
+    fields, lines = tuple(_fields(before, after)), line_changes(_shown(before), _shown(after))
+    texts = [None if one is None else one.text for one in (before, after)]
+    ref = ref_of(new_file, section, entry)
+    return ChangeView(new_file, ref, entry.title, kind, fields, lines, section, place, *texts)
 
 
 def _shown(entry: Entry | None) -> str:
@@ -162,15 +145,8 @@ def _text_view(file: str, region: Region) -> ChangeView | None:
     else:
         title = file
     kind: Kind = "added" if not before.strip() else "removed" if not after.strip() else "edited"
-    return ChangeView(
-        file,
-        None,
-        title,
-        kind,
-        fields=tuple(_field_changes(read_fields(before), read_fields(after))) if region.kind == "body" else (),
-        lines=line_changes(before, after),
-        section=region.section,
-    )
+    fields = tuple(_field_changes(read_fields(before), read_fields(after))) if region.kind == "body" else ()
+    return ChangeView(file, None, title, kind, fields, line_changes(before, after), region.section)
 
 
 def line_changes(before: str, after: str, context: int = _CONTEXT) -> tuple[str, ...]:
