@@ -211,12 +211,7 @@ def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), 
     return runnable(add_monitor(call.snapshot, name, values, now=call.now), call.snapshot)
 
 
-def _fields() -> tuple[str, ...]:
-    """Return the names that `--set` accepts."""
-    return (*FIELD_KEYS, "name")
-
-
-@monitors.changes("edit", "changed", "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate", fields=_fields)
+@monitors.changes("edit", "changed", "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate", fields=lambda: (*FIELD_KEYS, "name"))
 @monitors.ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @UNSET

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from memory.base.clock import format_local
@@ -37,7 +37,6 @@ from .reading import FIELD_KEYS, PRIORITIES, read_due, write_tags
 
 SECTIONS = ("pending", "in-progress", "completed", "archived")
 OPEN = SECTIONS[:2]
-_SHOWN_FIRST = ("ref", "section", "priority", "due", "recurring")
 _PRIORITY = Choice(PRIORITIES, case_sensitive=False)
 
 
@@ -85,21 +84,17 @@ def list_tasks(
     Tasks under a heading that is not a section count as pending; JSON has the heading in `extra`.
     """
     snapshot, now = context.snapshot, context.now
-    found: Iterable[Task] = listed(snapshot, SECTIONS if section == "all" else (section,) if section else OPEN)
-    if priority:
-        found = (task for task in found if task.priority == priority)
-    if assigned:
-        wanted = folded(assigned)
-        found = (task for task in found if folded(task.assigned or "") == wanted)
-    if tags:
-        asked = set(map(folded, tags))
-        found = (task for task in found if asked <= set(map(folded, task.tags)))
-    if match:
-        text = folded(match)
-        found = (task for task in found if text in folded(task.entry.text))
-    if due is not None:
-        found = filter(due_when(due, now, snapshot.zone), found)
-    shown = list(found)
+    who, text, asked = folded(assigned or ""), folded(match or ""), set(map(folded, tags))
+    is_due = None if due is None else due_when(due, now, snapshot.zone)
+    shown = [
+        task
+        for task in listed(snapshot, SECTIONS if section == "all" else (section,) if section else OPEN)
+        if priority in (None, task.priority)
+        and (not who or folded(task.assigned or "") == who)
+        and (not asked or asked <= set(map(folded, task.tags)))
+        and (not text or text in folded(task.entry.text))
+        and (is_due is None or is_due(task))
+    ]
     if sort:
         key = sort_key(sort, now, snapshot.zone)
         shown.sort(key=lambda task: (SECTIONS.index(task.section), key(task)))
@@ -137,9 +132,7 @@ def show(context: Context, ref: str) -> Result:
 
     def lines(paint: Paint) -> Iterator[str]:
         values = task.json()
-        title = str(values.pop("title") or "")
-        first = {key: values.pop(key) for key in _SHOWN_FIRST}
-        return fields_of(paint, title, first | values)
+        return fields_of(paint, str(values.pop("title") or ""), values)
 
     return Result(lambda: {"task": task.json()}, lines)
 
@@ -167,18 +160,13 @@ def show(context: Context, ref: str) -> Result:
 def add_task(
     call: Call,
     title: str,
-    priority: str | None = None,
-    due: str | None = None,
-    recurring: str | None = None,
-    assigned: str | None = None,
     tags: Sequence[str] = (),
-    notes: str | None = None,
-    action: str | None = None,
     extra: Sequence[str] | Mapping[str, str] = (),
+    **fields: str | None,
 ) -> Edit:
     """Add a task to Pending, above the others of its priority."""
     # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
-    values = given(priority=priority, due=due, recurring=recurring, assigned=assigned, notes=notes, action=action)
+    values = given(**fields)
     values |= {"tags": write_tags(tags), "created": format_local(call.now, call.zone), **pairs(extra)}
     _understand(call, values)
     if values.get("recurring"):
@@ -190,17 +178,12 @@ def add_task(
     return TASK_EDITS.add(document, "pending", entry, title.strip())
 
 
-def _fields() -> tuple[str, ...]:
-    """Return the names that `--set` accepts."""
-    return (*FIELD_KEYS, "title", "section", "recurring")
-
-
 @tasks.changes(
     "edit",
     "changed",
     "3fa94c1 --set notes='Ask Alice first' --unset action",
     "3fa94c1 --due 'fri 9:00' --priority HIGH",
-    fields=_fields,
+    fields=lambda: (*FIELD_KEYS, "title", "section", "recurring"),
 )
 @tasks.ref
 @option(
@@ -215,12 +198,11 @@ def edit(
     ref: str,
     changes: Sequence[str] | Mapping[str, str] = (),
     unset: Sequence[str] = (),
-    due: str | None = None,
-    priority: str | None = None,
     text: str | None = None,
+    **fields: str | None,
 ) -> Edit:
     """Change fields of a task; each field changes only its own line."""
-    values = pairs(changes) | given(due=due, priority=priority)
+    values = pairs(changes) | given(**fields)
     if text is not None:
         return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, unset))
     something((values, unset))
