@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory.base.values import split_remark
 from memory.document import Document
 from memory.document.lines import encode, insert_line, read_bullets, split_lines
-from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row
 from memory.errors import UsageError
 from memory.files.edit import (
     Edit,
@@ -22,6 +22,7 @@ from memory.files.edit import (
     started_document,
     with_bullet,
     with_bullets,
+    with_cells,
     with_end,
     with_named_section,
 )
@@ -38,11 +39,13 @@ KIND = "contacts"
 
 
 class ContactKind(NamedTuple):
-    """What a kind of contact is: the headings it is read under, its values with their columns, and what names it.
+    """What a kind of contact is: what several are called, the headings it is read under, its values with their columns,
+    and what names it.
 
     The first value names the contact for the user, those in `identity` give its ref.
     """
 
+    listed: str
     headings: tuple[str, ...]
     columns: Mapping[str, str]
     identity: tuple[str, ...]
@@ -54,13 +57,16 @@ class ContactKind(NamedTuple):
 
 
 KINDS = {
-    "channel": ContactKind(("Channels",), {"name": "Name", "id": "ID", "type": "Type", "status": "Status"}, ("name",)),
+    "channel": ContactKind(
+        "channels", ("Channels",), {"name": "Name", "id": "ID", "type": "Type", "status": "Status"}, ("name",)
+    ),
     "route": ContactKind(
+        "routes",
         ("Message Routes", "Routes"),
         {"channel": "Channel", "project": "Project", "prefix": "Prefix", "terminal": "Terminal"},
         ("channel", "project", "prefix"),
     ),
-    "person": ContactKind(("People",), {"name": "", "role": "", "text": ""}, ("name",)),
+    "person": ContactKind("people", ("People",), {"name": "", "role": "", "text": ""}, ("name",)),
 }
 """The kinds of contacts in file order; a person is a bullet and has no columns."""
 _PERSON = re.compile(
@@ -133,9 +139,10 @@ class Contacts(FileView[Contact]):
         """Read tables and bullets; never fails."""
         super().__init__(file, document)
         self.items = (*self._rows("channel"), *self._rows("route"), *self._people())
-        self.channels, self.routes, self.people = [
-            tuple(one for one in self.items if one.kind == kind) for kind in KINDS
-        ]
+        self.lists = {
+            declared.listed: tuple(one for one in self.items if one.kind == kind) for kind, declared in KINDS.items()
+        }
+        self.channels, self.routes, self.people = self.lists.values()
 
     def _rows(self, kind: str) -> Iterator[Contact]:
         for index in places_of(self.document, kind):
@@ -153,11 +160,6 @@ class Contacts(FileView[Contact]):
             top = self.document.line_of(index) + 1
             for number, bullet in enumerate(read_bullets(plain_bullets(self.document.sections[index].body).body)):
                 yield Contact(self, "person", (index, None, number), top + bullet.line, **read_person(bullet.text))
-
-    @property
-    def lists(self) -> Mapping[str, Sequence[Contact]]:
-        """The contacts by what those of a kind are called."""
-        return {"channels": self.channels, "routes": self.routes, "people": self.people}
 
     def json(self) -> dict[str, Any]:
         """Return `channels`, `routes` and `people` as lists."""
@@ -231,7 +233,6 @@ def _others(document: Document, known: set[int]) -> Iterator[LineFinding]:
 
 # -- operations, and the edits that they make ----------------------------------------------------------------------
 
-_LISTS = {"channel": "channels", "route": "routes", "person": "people"}
 _set = option(
     "--set", "changes", multiple=True, type=Pairs(), help="Set a value, such as status=connected; may be repeated."
 )
@@ -242,33 +243,28 @@ contacts = EntryGroup(
 
 
 @contacts.look("list", "", "--kind person -o json")
-@option("--kind", type=Choice(tuple(_LISTS)), help="Only channels, routes or people.")
+@option("--kind", type=Choice(tuple(KINDS)), help="Only channels, routes or people.")
 def list_contacts(context: Context, kind: str | None) -> Result:
     """List channels, message routes and people."""
-    shown = [_LISTS[kind]] if kind else list(_LISTS.values())
-
-    def document() -> dict[str, Any]:
-        return {name: items if name in shown else [] for name, items in context.snapshot.contacts.json().items()}
-
-    def rows() -> Iterator[dict[str, Any]]:
-        values = document()
-        return ({"kind": one} | item for one, name in _LISTS.items() for item in values[name])
-
-    return Result(document, lambda paint: outline(paint, _parts(context.snapshot.contacts, shown), "no contacts"), rows)
+    found = context.snapshot.contacts
+    shown = {of.listed: found.lists[of.listed] if kind in (None, one) else () for one, of in KINDS.items()}
+    return Result(
+        lambda: {name: [one.json() for one in items] for name, items in shown.items()},
+        lambda paint: outline(paint, _parts(shown), "no contacts"),
+        lambda: ({"kind": one.kind} | one.json() for items in shown.values() for one in items),
+    )
 
 
-def _parts(contacts: Contacts, shown: Sequence[str]) -> Iterator[Part]:
+def _parts(shown: Mapping[str, Sequence[Contact]]) -> Iterator[Part]:
     """Yield the contacts under the names of their lists; channels that are disconnected are marked."""
-    lost = {row: 2 for row, one in enumerate(contacts.channels) if one.status.casefold() == "disconnected"}
-    channels = [(one.ref_hex, one.type, one.status, one.id, one.name) for one in contacts.channels]
-    routes = [(one.ref_hex, one.prefix, one.project, one.terminal, one.channel) for one in contacts.routes]
-    people = [(one.ref_hex, one.name, one.role or "", one.text) for one in contacts.people]
-    if channels and "channels" in shown:
-        yield "Channels", channels, lost
-    if routes and "routes" in shown:
-        yield "Message routes", routes, {}
-    if people and "people" in shown:
-        yield "People", people, {}
+    channels, routes, people = shown.values()
+    lost = {row: 2 for row, one in enumerate(channels) if one.status.casefold() == "disconnected"}
+    rows: Sequence[tuple[str, list[tuple[str, ...]], Mapping[int, int]]] = (
+        ("Channels", [(one.ref_hex, one.type, one.status, one.id, one.name) for one in channels], lost),
+        ("Message routes", [(one.ref_hex, one.prefix, one.project, one.terminal, one.channel) for one in routes], {}),
+        ("People", [(one.ref_hex, one.name, one.role or "", one.text) for one in people], {}),
+    )
+    yield from (part for part in rows if part[1])
 
 
 @contacts.changes(
@@ -278,12 +274,12 @@ def _parts(contacts: Contacts, shown: Sequence[str]) -> Iterator[Part]:
     "channel 'Ops Bot' --set id=channel-xyz --set type=telegram --set status=connected",
     "route 'Ops Bot' --set project=project-123 --set prefix=/ops",
 )
-@argument("kind", type=Choice(tuple(_LISTS)))
+@argument("kind", type=Choice(tuple(KINDS)))
 @argument("name")
 @_set
 def add(call: Call, kind: str, name: str, changes: Sequence[str] | Mapping[str, str] = ()) -> Edit:
     """Add a channel, a person, or a route (NAME is then its channel)."""
-    values = {"channel" if kind == "route" else "name": name} | pairs(changes)
+    values = {KINDS[kind].label: name} | pairs(changes)
     return add_contact(call.snapshot, kind, values, now=call.now)
 
 
@@ -349,18 +345,13 @@ class ContactEdits(Edits[Contact, Written]):
             text = None if written is None else _composed({**old, **written.values})
             return with_bullet(document, item.at, text, _CODE)
         section = document.section(index)
+        table = section.tables[number]
         if written is None:
-            return document.with_section(
-                index, section.with_body(remove_row(section.body, section.tables[number], place))
-            )
-        body = section.body
-        for key, value in written.values.items():
-            table = find_tables(body)[number]
-            column = _column(table, item.kind, key)
-            if key == KINDS[item.kind].label:
-                _label(item.kind, value)
-            if table.rows[place].text(column) != value.strip():
-                body = set_cell(body, table, place, column, value)
+            return document.with_section(index, section.with_body(remove_row(section.body, table, place)))
+        if (label := KINDS[item.kind].label) in written.values:
+            _label(item.kind, written.values[label])
+        cells = {_column(table, item.kind, key): value for key, value in written.values.items()}
+        body = with_cells(section.body, number, place, cells)
         if body == section.body:
             return document
         return _read(document.with_section(index, section.with_body(body)), item.kind, item.at)
@@ -388,11 +379,7 @@ remove = contacts.removes(CONTACT_EDITS, "77aa01b", "a channel, a route or a per
 
 def _read(document: Document, kind: str, at: Place) -> Document:
     """Return a document in which a contact of a kind is read at a place; UsageError where it is not."""
-    try:
-        found = Contacts(FILE, document).at(*at).kind
-    except KeyError:
-        found = ""
-    if found != kind:
+    if not any((one.at, one.kind) == (at, kind) for one in Contacts(FILE, document)):
         raise _unreadable(kind)
     return document
 

@@ -17,6 +17,7 @@ from memory.document import Bullet, Document, Entry, Section, parse
 from memory.document.compare import Region
 from memory.document.lines import conflict_at, decode, insert_line, read_bullets, split_lines
 from memory.document.nodes import B
+from memory.document.tables import find_tables, set_cell
 from memory.errors import MemdeckError, RefusedError, UsageError
 
 from . import template_files
@@ -399,6 +400,15 @@ def with_end(body: str, text: str, document: Document, section: int, entry: int 
     if lead and not lead.endswith(("\n", "\r")):
         lead += newline
     return lead + added + (tail or ("" if last else gap))
+
+
+def with_cells(body: str, number: int, row: int, cells: Mapping[int, str]) -> str:
+    """Return a body with other texts in one row of its table `number`, by their columns; UsageError `table.value`."""
+    for column, value in cells.items():
+        table = find_tables(body)[number]
+        if table.rows[row].text(column) != value.strip():
+            body = set_cell(body, table, row, column, value)
+    return body
 
 
 _FOREIGN = (b"\xff\xfe", b"\xfe\xff", b"\0")

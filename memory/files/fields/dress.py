@@ -104,13 +104,12 @@ def plain_entry(entry: Entry, schema: Schema) -> tuple[Entry, tuple[LineFinding,
 def without_twins(entry: Entry, key: str, schema: Schema) -> Entry:
     """Return an entry in which one line means a key, before an edit of it: the line that counts."""
     body, nodes = entry.body, entry.fields.nodes
-    dropped: set[int] = set()
+    again = [node for node in nodes if node.key == key][1:]
+    dropped = {line for node in again for line in range(node.line, node.line + 1 + count_lines(node.value))}
     if _may_differ(body, nodes, schema):
         reader = _Reader(body, nodes, schema)
         reader.read()
         dropped.update(line for line, twin in reader.twins.items() if twin == key)
-    for node in [node for node in nodes if node.key == key][1:]:
-        dropped.update(range(node.line, node.line + 1 + count_lines(node.value)))
     if not dropped:
         return entry
     kept = [text + end for number, (text, end) in enumerate(split_lines(body)) if number not in dropped]

@@ -67,16 +67,17 @@ def moment(_key: str, value: str, zone: tzinfo) -> str:
     return value
 
 
-def cron(_key: str, value: str, _zone: tzinfo) -> str:
-    """Return a cron expression; BadCron."""
-    check_cron(value)
-    return value
+def checked(check: Callable[[str], object]) -> Written:
+    """Return what accepts a value that a function checks, with its errors."""
+
+    def written(_key: str, value: str, _zone: tzinfo) -> str:
+        check(value)
+        return value
+
+    return written
 
 
-def zone_name(_key: str, value: str, _zone: tzinfo) -> str:
-    """Return the name of a zone; UnknownZone."""
-    find_zone(value)
-    return value
+cron, zone_name = checked(check_cron), checked(find_zone)
 
 
 def percent(key: str, value: str, _zone: tzinfo) -> str:

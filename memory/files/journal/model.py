@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date as calendar_date
 from datetime import timedelta
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import attrgetter
 from textwrap import dedent
 from typing import Any, NamedTuple
@@ -406,31 +406,22 @@ def read_lines(body: str) -> list[EntryLine]:
     """
     lines = [text for text, _ in split_lines(body)]
     hidden = hidden_lines(body)
-    found: list[EntryLine] = []
-    start = 0
-    bullet = False  # the part that begins at `start` is a bullet
-
-    def close(stop: int) -> None:
-        first, last = start, stop
-        while last > first and not lines[last - 1].strip():
-            last -= 1
-        while first < last and not lines[first].strip():
-            first += 1
-        if last > first:
-            found.append(EntryLine(_join(lines[first:last], bullet), first, last))
-
+    starts = [0]
     for number, line in enumerate(lines):
-        inside = hidden[number]
-        if inside and number and hidden[number - 1]:
+        behind = bool(number) and hidden[number - 1]
+        if hidden[number] and behind:
             continue
-        opens = _BULLET.match(line) is not None
-        blank = not line.strip()
-        ends = not bullet and (inside or blank or (number and hidden[number - 1]))
+        bullet, blank = _BULLET.match(lines[starts[-1]]), not line.strip()
+        ends = not bullet and (hidden[number] or blank or behind)
         leaves = bullet and not blank and not line.startswith((" ", "\t"))
-        if opens or ends or leaves:
-            close(number)
-            start, bullet = number, opens
-    close(len(lines))
+        if ends or leaves or _BULLET.match(line):
+            starts.append(number)
+    found = []
+    for start, stop in pairwise([*starts, len(lines)]):
+        said = [number for number in range(start, stop) if lines[number].strip()]
+        if said:
+            first, last = said[0], said[-1] + 1
+            found.append(EntryLine(_join(lines[first:last], _BULLET.match(lines[first]) is not None), first, last))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memory.base.clock import format_local
 from memory.document import Entry
-from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row, set_cell
+from memory.document.tables import Table, add_row, compose_table, remove_row
 from memory.errors import ConflictError, NotFoundError, UsageError
 from memory.files.edit import (
     Edit,
@@ -16,6 +16,7 @@ from memory.files.edit import (
     one_line,
     started_document,
     titled,
+    with_cells,
     with_text,
     with_text_below,
 )
@@ -274,10 +275,8 @@ def _with_task(plan: Plan, name: str, changes: Mapping[str, str]) -> Entry:
         given = {"status": "planning", **changes, "id": name}
         cells = {columns[key]: value for key, value in given.items() if key in columns}
         return entry.with_body(add_row(body, table, [cells.get(at, "") for at in range(len(table.header))]))
-    for key, value in changes.items():
-        current = next(one for one in find_tables(body) if one.start == table.start)
-        body = set_cell(body, current, row, columns[key], value)
-    return entry.with_body(body)
+    cells = {columns[key]: value for key, value in changes.items()}
+    return entry.with_body(with_cells(body, entry.tables.index(table), row, cells))
 
 
 def _row_of(table: Table, name: str) -> int | None:

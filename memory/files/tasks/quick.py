@@ -24,7 +24,7 @@ EXAMPLE = "Buy stamps fri 9:00 !high @Alice #office every month"
 """A line with every part."""
 LONGEST = 2000
 """The most characters of a line."""
-_BULLET = re.compile(r"\s*[-*•] (\[[ xX]?\] )?")
+_BULLET = re.compile(r"\A\s*[-*•] (\[[ xX]?\] )?")
 _TOKEN = re.compile(r'[!@#]?"[^"]*"|\S+')
 _BEGINS = re.compile(
     r"(?:every|each|hourly|daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|annually|weekdays|weekends)\b",
@@ -60,7 +60,7 @@ def read_quick(line: str, now: datetime, zone: tzinfo) -> QuickTask:
     rest: list[str] = []
     meanings: dict[str, str] = {}
     tags: list[str] = []
-    for token in _TOKEN.findall(line[_bullet(line) : LONGEST]):
+    for token in _TOKEN.findall(_BULLET.sub("", line[:LONGEST])):
         mark, value = token[:1], token[1:].strip('"').strip()
         if mark == "!" and (priority := _priority(value)) is not None:
             meanings["priority"] = priority
@@ -118,12 +118,6 @@ def recurrence_from(text: str, due: str | None, zone: tzinfo) -> Recurrence:
         return read_recurrence(text, None, None)
     clock = None if moment.instant is None else time.fromisoformat(format_local(moment.instant, zone)[11:])
     return read_recurrence(text, moment.date, clock)
-
-
-def _bullet(line: str) -> int:
-    """Return how many characters of a line are the bullet or box of a pasted list."""
-    found = _BULLET.match(line)
-    return found.end() if found else 0
 
 
 def _priority(word: str) -> str | None:
