@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -189,15 +190,21 @@ class Step(NamedTuple, Generic[W]):
     title: str = ""
 
 
+@dataclass
 class Edits(Generic[T, W]):
     """The edits of the items of one file, each of which is written as a `W`: an entry, a bullet, the cells of a row."""
 
-    def __init__(self, lookup: Lookup[T], nouns: str, noun: str = "") -> None:
-        """Store how items are found, and what several of them and (if it is said) one are called."""
-        self.file = lookup.file
-        self.nouns = nouns
-        self.noun = noun
-        self._find = lookup.find
+    lookup: Lookup[T]
+    """How items are found."""
+    nouns: str
+    """What several items are called."""
+    noun: str = ""
+    """What one is called in a summary, if it is said."""
+
+    @property
+    def file(self) -> str:
+        """The file of the items."""
+        return self.lookup.file
 
     def noun_of(self, item: T) -> str:  # noqa: ARG002
         """Return what an item is called in a summary; empty where its title is enough."""
@@ -245,9 +252,9 @@ class Edits(Generic[T, W]):
     def found(self, snapshot: Snapshot, refs: Refs) -> list[T]:
         """Return the items of refs, each once and in the order of the file; NotFoundError `<noun>.not_found`."""
         if isinstance(refs, str) or len(refs) == 1:
-            return [self._find(snapshot, refs if isinstance(refs, str) else refs[0])]
+            return [self.lookup.find(snapshot, refs if isinstance(refs, str) else refs[0])]
         known = {item.ref: item for item in snapshot.readable().view_of(self.file)}
-        wanted = {item.at: item for item in (known.get(ref) or self._find(snapshot, ref) for ref in refs)}
+        wanted = {item.at: item for item in (known.get(ref) or self.lookup.find(snapshot, ref) for ref in refs)}
         return [wanted[at] for at in sorted(wanted, key=lambda at: [-1 if one is None else one for one in at])]
 
 
@@ -265,32 +272,22 @@ def titled(code: str, what: str) -> Setter:
     return lambda entry, value, _: entry.with_title(one_line(code, what, value))
 
 
+@dataclass(kw_only=True)
 class EntryEdits(Edits[E, Entry]):
     """The edits of a file whose items are whole entries with fields."""
 
-    def __init__(
-        self,
-        lookup: Lookup[E],
-        nouns: str,
-        noun: str = "",
-        *,
-        schema: Schema,
-        setters: Mapping[str, Setter],
-        plain: Callable[[Section], PlainSection[Any]],
-        titles: Mapping[str, str],
-    ) -> None:
-        """`setters` change what is no field, by the key of the interface; `plain` tells what a section holds, and
-        `titles` are the headings of those that are made, by their names.
-        """
-        super().__init__(lookup, nouns, noun)
-        self.schema = schema
-        self.setters = setters
-        self.titles = titles
-        self._plain = plain
+    schema: Schema
+    """The fields of an entry."""
+    setters: Mapping[str, Setter]
+    """What changes a value that is no field, by the key of the interface."""
+    plain: Callable[[Section], PlainSection[Any]]
+    """Tells what a section holds."""
+    titles: Mapping[str, str]
+    """The headings of sections that are made, by their names."""
 
     def with_section(self, document: Document, section: str) -> tuple[Document, int]:
         """Return the document with a section, made where it is missing, and its index."""
-        known = [(index, one.memo(self._plain).name) for index, one in enumerate(document.sections)]
+        known = [(index, one.memo(self.plain).name) for index, one in enumerate(document.sections)]
         return with_named_section(document, section, self.titles, known)
 
     def place(self, section: Section, entry: Entry) -> int:  # noqa: ARG002
@@ -364,7 +361,7 @@ class EntryEdits(Edits[E, Entry]):
             return items
         document = items[0].document
         for index, numbers in listed.items():
-            document = items_as_entries(document, index, numbers, self._plain)
+            document = items_as_entries(document, index, numbers, self.plain)
         view = type(items[0].of)(self.file, document)
         found = []
         for item in items:

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from memory.document import Document, Entry, parse
+from memory.document.lines import encode
 from memory.errors import MemdeckError
-from memory.files.journal.model import identity_of as journal_identity
-from memory.files.journal.model import read_date, split_heading
+from memory.files.journal.model import split_heading
 from memory.files.tasks.reading import split_priority
 from memory.storage.safe_open import Unlisted
 
-from .refs import Past, Place, identity_hex
-from .tasks.reading import Head
+from .refs import Past, Place
 
 if TYPE_CHECKING:
     from .config import Config
@@ -248,8 +247,7 @@ class Snapshot:
 
     def view_of(self, name: str) -> Any:
         """Return the typed view of a file or an archive."""
-        plain = name.removeprefix(ARCHIVED).partition("-")[0] + ".md" if name.startswith(ARCHIVED) else name
-        return self.view(name, _reader(plain))
+        return self.view(name, _reader(_home(name)))
 
     def view(self, name: str, read: Callable[[str, Document], V]) -> V:
         """Return `read(name, document)` of a file: the same object each time, also after others read."""
@@ -282,8 +280,6 @@ class WrittenFiles:
 
 # -- entries by their file, section and source alone --------------------------------------------------------------
 
-TASK_FILES, JOURNAL_FILES = ("tasks.md", "archive/tasks-"), ("journal.md", "archive/journal-")
-"""The name prefixes of the files whose headings hold more than a title."""
 ARCHIVED = "archive/"
 
 
@@ -292,19 +288,19 @@ def plain_title(file: str, heading: str) -> str:
 
     A heading that would be empty without them is returned whole.
     """
-    if file.startswith(TASK_FILES):
-        return split_priority(heading)[1] or heading
-    if file.startswith(JOURNAL_FILES):
-        return split_heading(heading)[1] or heading
-    return heading
+    split = {"tasks": split_priority, "journal": split_heading}.get(kind_of(file) or "")
+    return (split(heading)[1] if split else "") or heading
 
 
 def kind_of(file: str) -> str | None:
     """Return which kind of entries a file of the memory folder holds, archives included; None for others."""
-    name = file.removesuffix(".md")
-    if name.startswith(ARCHIVED):
-        name = name.removeprefix(ARCHIVED).partition("-")[0]
+    name = _home(file).removesuffix(".md")
     return {"tasks": "tasks", "journal": "journal", "orchestration": "plans", "monitors": "monitors"}.get(name)
+
+
+def _home(file: str) -> str:
+    """Return the file that the entries of an archive come from; any other file is its own."""
+    return f"{file.removeprefix(ARCHIVED).partition('-')[0]}.md" if file.startswith(ARCHIVED) else file
 
 
 def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
@@ -312,14 +308,8 @@ def ref_of(file: str, section: str | None, entry: Entry) -> str | None:
 
     `file` is relative to the memory folder, `section` the title of the entry's section.
     """
-    kind = kind_of(file)
-    if kind == "tasks":
-        return f"tasks#{entry.memo(Head).hex}"
-    if kind is None:
+    if kind_of(file) is None:
         return None
-    if kind == "journal":
-        return f"journal#{journal_identity(read_date(section or ''), split_heading(entry.title))}"
-    known = (entry.title,) if kind == "monitors" else (entry.title, entry.fields.get("created") or "")
-    # The refs of plans use the name of their file.
-    kind = "orchestration" if kind == "plans" else kind
-    return f"{kind}#{identity_hex(kind, *known)}"
+    alone = parse(encode(f"## {section or ''}\n") + entry.raw)
+    item = next(iter(_reader(_home(file))(file, alone)), None)
+    return None if item is None else f"{item.of.kind}#{item.identity}"

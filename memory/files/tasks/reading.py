@@ -241,18 +241,6 @@ _HOW = "write a task as `### [NORMAL] title` with its fields below, or as `- [ ]
 _WHERE = "a task is `### [NORMAL] title` under `## Pending`, `## In Progress` or `## Completed`"
 
 
-class PlainTask(NamedTuple):
-    """A task's entry in the plain form, and what was found in it; lines count from its heading.
-
-    `mark` is what the box in front of its title holds (None: it has none), `status` the section that a field names.
-    """
-
-    entry: Entry
-    findings: tuple[LineFinding, ...] = ()
-    mark: str | None = None
-    status: SectionName | None = None
-
-
 class Head:
     """What is read of a task once and kept with its entry, `entry.memo(Head)`: heading, `created`, identity.
 
@@ -263,7 +251,7 @@ class Head:
 
     def __init__(self, entry: Entry) -> None:
         """Read the entry."""
-        read = entry.memo(plain_task).entry
+        read = entry.memo(plain_task)[0]
         self.plain = None if read is entry else read
         self.priority, self.title = split_priority(read.title)
         self.created = text_or_none(read.fields.get("created"))
@@ -276,15 +264,18 @@ def section_name(section: Section) -> SectionName | None:
     return plain_name(section.title, SECTIONS) if section.level == 2 else None
 
 
-def plain_task(entry: Entry) -> PlainTask:
-    """Return the entry of a task in the plain form; the same object where it is plain already, or cannot become so."""
+def plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
+    """Return the entry of a task in the plain form, and what was found in it; lines count from its heading.
+
+    It is the same object where it is plain already, or cannot become so.
+    """
     try:
         return _plain_task(entry)
     except UsageError:
-        return PlainTask(entry, (), _mark_of(entry.title))
+        return entry, ()
 
 
-def _plain_task(entry: Entry) -> PlainTask:
+def _plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
     written, body = entry.title, entry.body
     title, found = _plain_title(written)
     plain, below = plain_body(body, SCHEMA, entry.fields.nodes)
@@ -310,9 +301,7 @@ def _plain_task(entry: Entry) -> PlainTask:
             entry = instead("priority", priority, entry.unset_field("priority").with_title(named), f"### {named}")
         elif heading != level:
             findings.append(unclear(line, text, "the heading has another priority, which counts"))
-    status = entry.fields.get("status")
-    named_section = None if status is None else plain_name(status, SECTIONS)
-    return PlainTask(entry, tuple(findings), _mark_of(written), named_section)
+    return entry, tuple(findings)
 
 
 def _box_findings(line: int, text: str, mark: str | None, section: SectionName) -> Iterator[LineFinding]:
@@ -377,7 +366,7 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
         below = [line.strip(" \t") if box is not None else line for line in lead.lines[first + 1 : stop]]
-        entry, inside, *_ = plain_task(listed_entry(begin["title"], below, newline))
+        entry, inside = plain_task(listed_entry(begin["title"], below, newline))
         items.append(Item(top + first, top + stop, entry, box))
         if name is not None:
             found.append(read_as(first, lead.lines[first], f"### {entry.title}"))
@@ -432,16 +421,15 @@ def plain_tasks(document: Document) -> PlainFile:
     """Return tasks.md, or an archive of it, with everything that is read in another form written plainly."""
 
     def plain(read: PlainSection[SectionName], entry: Entry) -> tuple[Entry, Iterable[LineFinding]]:
-        new, findings, mark, status = entry.memo(plain_task)
+        new, findings = entry.memo(plain_task)
         if read.name is None:
             # Under a heading that is no section of tasks a checked box says that the task is done.
-            boxed = bool((mark or "").strip())
-            return (entry, [one for one in findings if one.line or one.code != READ]) if boxed else (new, findings)
-        if status not in (None, read.name):
-            text, words = f"status: {new.fields['status']}", f"the task is under {_TITLES[read.name]}, which counts"
+            as_written = [one for one in findings if one.line or one.code != READ]
+            return (entry, as_written) if is_checked(entry) else (new, findings)
+        status = new.fields.get("status", "")
+        if plain_name(status, SECTIONS) not in (None, read.name):
+            text, words = f"status: {status}", f"the task is under {_TITLES[read.name]}, which counts"
             findings = (*findings, unclear(field_line(new, "status", 0), text, words))
-        if mark is not None:
-            findings = (*findings, *_box_findings(0, entry.title, mark, read.name))
-        return new, findings
+        return new, (*findings, *_box_findings(0, entry.title, _mark_of(entry.title), read.name))
 
     return plain_file(document, lambda section: section.memo(plain_section), plain)

@@ -203,13 +203,11 @@ def trace(trail: Trail, kind: str, digits: str) -> RefTrace | None:
                 continue
             source = bare(unit.before)
             changed += unit.after is None or bare(unit.after) != source
-            known = None if found is None else found.source
-            if known is not None:
-                same = source == known
+            if found is not None and found.source is not None:
+                same = source == found.source
             else:
                 same = len(digits) <= SHORT or tell_apart(digits[:SHORT], [source])[0].startswith(digits)
-            if same:
-                touched.append((name, unit))
+            touched += [(name, unit)] if same else []
         if touched:
             found = _said(trail, kind, record, *touched[0], ref, one=changed < 2)
     return found

@@ -15,7 +15,7 @@ from memory.base.safe_text import visible
 from memory.document import Document
 from memory.document.nodes import Entry
 from memory.files import MEMORY_FILES
-from memory.files.tasks.reading import PlainTask, plain_task
+from memory.files.tasks.reading import plain_task
 from tests.examples import examples
 from tests.fixture_files import sample
 from tests.memory_files import snapshot_of
@@ -51,8 +51,8 @@ def missing(file: str, data: str | bytes) -> Counter[str]:
     parts = pane.rows(snapshot, NOW)
     rows = list(parts)
     document = snapshot.document(file)
-    read = plain_task if file == "tasks.md" else PlainTask
-    left = Counter(visible(read(entry).entry.title) for entry in _entries(document))
+    entries = [plain_task(one)[0] if file == "tasks.md" else one for one in _entries(document)]
+    left = Counter(visible(entry.title) for entry in entries)
     for row in rows:
         row = row.thing if isinstance(row, Record) and row.thing is not None else row
         entry = getattr(row, "entry", None)
