@@ -27,9 +27,8 @@ from memory.files.edit import (
     with_named_section,
 )
 from memory.files.fields.dress import LineFinding, PlainFile, plain_bullets, unread_entries, unread_section, unread_text
-from memory.files.find import CONTACTS
 from memory.files.operations import Call, EntryGroup, Part, outline, pairs, something
-from memory.files.refs import FileView, Item, Place, identity_hex
+from memory.files.refs import CONTACTS, FileView, Item, Place, identity_hex
 from memory.files.snapshot import Snapshot
 from memory.operations import Choice, Context, Pairs, argument, option
 from memory.operations.result import Result

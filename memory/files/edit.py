@@ -24,8 +24,7 @@ from memory.errors import MemdeckError, RefusedError, UsageError
 from . import template_files
 from .fields.dress import PlainSection, items_as_entries, plain_bullets, without_twins
 from .fields.values import Schema
-from .find import Lookup
-from .refs import Item, Place, PlacedEntry, short
+from .refs import Item, Lookup, Place, PlacedEntry, short
 from .snapshot import Snapshot
 
 

@@ -16,12 +16,11 @@ from memory.errors import NotFoundError, RefusedError, UsageError
 from memory.files.config import config, set_setting, unset_setting
 from memory.files.contacts import KINDS as CONTACT_KINDS
 from memory.files.contacts import contacts
-from memory.files.find import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup
 from memory.files.journal.edits import journal
 from memory.files.knowledge import knowledge
 from memory.files.operations import Call
 from memory.files.plans.edits import orchestration
-from memory.files.refs import identity_hex
+from memory.files.refs import CONTACTS, ENTRIES, KNOWLEDGE, MONITORS, PLANS, TASKS, Lookup, identity_hex
 from memory.files.tasks.operations import OPEN, SECTIONS, tasks
 from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors

@@ -19,9 +19,8 @@ from memory.document.lines import read_bullets, split_lines
 from memory.errors import UsageError
 from memory.files.edit import Edit, Edits, Step, one_line, started_document, with_bullet, with_bullets
 from memory.files.fields.dress import Plain, PlainFile, plain_bullets, regex, unread_text
-from memory.files.find import KNOWLEDGE
 from memory.files.operations import Call, EntryGroup, Part, outlined
-from memory.files.refs import FileView, Item, Place, identity_hex
+from memory.files.refs import KNOWLEDGE, FileView, Item, Place, identity_hex
 from memory.operations import Context, Day, Used, argument, option
 from memory.operations.result import Result
 

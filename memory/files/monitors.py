@@ -26,8 +26,7 @@ from memory.files.fields.dress import (
     unread_entries,
 )
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
-from memory.files.find import MONITORS
-from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
+from memory.files.refs import MONITORS, FieldText, FileView, PlacedEntry, identity_hex
 from memory.files.snapshot import Snapshot
 
 FILE = "monitors.md"

@@ -9,9 +9,9 @@ from memory.base.clock import format_local, format_utc
 from memory.base.cron import describe
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
-from memory.files.find import MONITORS, find_monitor
 from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, add_monitor, edit_monitor
 from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, whole_text
+from memory.files.refs import MONITORS, find_monitor
 from memory.monitoring.alerts import read_span
 from memory.monitoring.ledger import key_of, ledger_of
 from memory.monitoring.messages import Addresses, ping_at_end, read_route, send_message
@@ -211,7 +211,12 @@ def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), 
     return runnable(add_monitor(call.snapshot, name, values, now=call.now), call.snapshot)
 
 
-@monitors.changes("edit", "changed", "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate", fields=lambda: (*FIELD_KEYS, "name"))
+@monitors.changes(
+    "edit",
+    "changed",
+    "19d2e4f --set interval='*/10 * * * *' --unset autoRemediate",
+    fields=lambda: (*FIELD_KEYS, "name"),
+)
 @monitors.ref
 @option("--set", "changes", multiple=True, type=Pairs(), help="Set a field or the name; may be repeated.")
 @UNSET

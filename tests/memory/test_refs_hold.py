@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memory.errors import AmbiguousError, ConflictError, MemdeckError, NotFoundError
-from memory.files.find import find_entry, find_monitor, find_plan, find_task
 from memory.files.journal import edits as journal_edits
+from memory.files.refs import find_entry, find_monitor, find_plan, find_task
 from memory.files.tasks import edits as task_edits
 from memory.files.tasks import operations as task_operations
 from memory.files.tasks.model import Task
@@ -247,7 +247,7 @@ def test_refs_hold_in_contacts_and_knowledge(opened: Callable[..., Workspace]) -
     wet = [one.ref for one in workspace.snapshot().knowledge.items]
     (workspace.memory / "contacts.md").write_text("## People\n- **Alice** (Sales): calls\n")
     (workspace.memory / "knowledge.md").write_text("## Facts\n- water is wet\n")
-    from memory.files.find import find_contact, find_knowledge
+    from memory.files.refs import find_contact, find_knowledge
 
     left = find_contact(workspace.snapshot(), alices[1])
     assert getattr(left, "role", None) == "Sales"

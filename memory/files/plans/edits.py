@@ -20,8 +20,8 @@ from memory.files.edit import (
     with_text,
     with_text_below,
 )
-from memory.files.find import PLANS, find_plan
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
+from memory.files.refs import PLANS, find_plan
 from memory.files.snapshot import Snapshot
 from memory.operations import Context, Pairs, argument, option
 from memory.operations.result import Paint, Result, listing
