@@ -107,7 +107,6 @@ def edit(
         return PLAN_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, task))
     something(values)
     if task is not None:
-        call.done = f"changed task {task} of"
         return _edit_task(call, ref, task, values)
     return _edit_plan(call, ref, values)
 
@@ -119,8 +118,7 @@ def start(call: Call, ref: str, task: str | None = None) -> Edit:
     """Start a plan, or one of its tasks."""
     # In its first phase with an open task where it says no phase yet. ConflictError `plan.completed`.
     if task is not None:
-        call.done = f"started task {task} of"
-        return _edit_task(call, ref, task, {"status": "running"})
+        return _edit_task(call, ref, task, {"status": "running"}, "started")
     plan = _open_plan(call.snapshot, ref)
     phase = _phase_now(plan)
     first = {} if plan.current_phase is not None or phase is None else {"currentPhase": plan.phases[phase].name}
@@ -154,12 +152,11 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
         if left:
             call.notes.append(f"warning: plan.open_tasks: not completed: {', '.join(left)[:200]}")
         return _edit_plan(call, ref, {"section": "completed", "status": "completed"})
-    call.done = f"completed task {task} of"
     call.after = lambda plan: "" if plan.progress is None else f"  {plan.progress}%"
     table = task_table(find_plan(call.snapshot, ref).entry)
     values = {"status": "completed", "progress": "100%", "completed": format_local(call.now, call.zone)}
     known = {key: value for key, value in values.items() if table is None or table.column(key) is not None}
-    return _edit_task(call, ref, task, known)
+    return _edit_task(call, ref, task, known, "completed")
 
 
 @orchestration.changes("remove", "removed", "5b2c9d1")
@@ -167,21 +164,7 @@ def done(call: Call, ref: str, task: str | None = None) -> Edit:
 @option("--task", metavar="ID", help="Remove this task of the plan instead.")
 def remove(call: Call, ref: Refs, task: str | None = None) -> Edit:
     """Remove a plan, which is printed as it was, or one of its tasks."""
-    if task is None:
-        return PLAN_EDITS.remove(call.snapshot, ref)
-    call.done = f"removed task {task} of"
-
-    def planned(plan: Plan) -> Step[Entry]:
-        table = task_table(plan.entry)
-        row = None if table is None else _row_of(table, task)
-        if table is None or row is None:
-            raise NotFoundError(
-                "plan.task", f"the table of this plan has no task {task[:40]!r}", "see `memdeck orchestration show`"
-            )
-        entry = plan.entry.with_body(remove_row(plan.entry.body, table, row))
-        return Step(_with_progress(plan, entry), verb=f"removed task {task[:40]} of")
-
-    return PLAN_EDITS.edit(call.snapshot, ref, planned)
+    return PLAN_EDITS.remove(call.snapshot, ref) if task is None else _edit_task(call, ref, task, None, "removed")
 
 
 PLAN_EDITS = EntryEdits(
@@ -239,19 +222,31 @@ def _phase_now(plan: Plan) -> int | None:
 # -- the table of tasks ----------------------------------------------------------------------------------------------
 
 
-def _edit_task(call: Call, ref: str, name: str, values: Mapping[str, str]) -> Edit:
-    """Change cells of a plan's task in its table; one whose id is new is added, and its `title` is needed.
+def _edit_task(call: Call, ref: Refs, name: str, values: Mapping[str, str] | None, verb: str = "changed") -> Edit:
+    """Change cells of a plan's task in its table, or (None) remove it; one whose id is new is added, with its `title`.
 
     The plan's own field `progress`, where there is one, is set to the share that is done. Raises UsageError `plan.task`
     for a key that is no column, an id that is new without a title, or a plan whose tasks are in its JSON.
     """
-    changes = {key: value.strip() for key, value in values.items()}
-    SCHEMA.written("status", changes.get("status", ""))
+    changes = None if values is None else {key: value.strip() for key, value in values.items()}
+    SCHEMA.written("status", (changes or {}).get("status", ""))
+    call.done = f"{verb} task {name} of"
 
     def planned(plan: Plan) -> Step[Entry]:
-        return Step(_with_progress(plan, _with_task(plan, name, changes)), verb=f"changed task {name[:40]} of")
+        entry = _without_task(plan.entry, name) if changes is None else _with_task(plan, name, changes)
+        return Step(_with_progress(plan, entry), verb=f"{verb} task {name[:40]} of")
 
     return PLAN_EDITS.edit(call.snapshot, ref, planned)
+
+
+def _without_task(entry: Entry, name: str) -> Entry:
+    """Return the entry of a plan without the row of a task; NotFoundError `plan.task`."""
+    table = task_table(entry)
+    row = None if table is None else _row_of(table, name)
+    if table is None or row is None:
+        words = f"the table of this plan has no task {name[:40]!r}"
+        raise NotFoundError("plan.task", words, "see `memdeck orchestration show`")
+    return entry.with_body(remove_row(entry.body, table, row))
 
 
 def _with_task(plan: Plan, name: str, changes: Mapping[str, str]) -> Entry:
