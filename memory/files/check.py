@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -54,7 +53,7 @@ def date_problem(text: str, zone: tzinfo) -> str | None:
     return None
 
 
-def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+def task_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
     """Yield the findings of tasks.md or of an archive of it."""
     tasks = snapshot.view(name, TaskList)
     seen: dict[tuple[str, str], Task] = {}
@@ -85,7 +84,7 @@ def task_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator
         yield from TASKS.problems(name, entry, line, snapshot.zone)
 
 
-def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+def journal_problems(_: Snapshot, name: str, document: Document) -> Iterator[Problem]:
     """Yield the findings of journal.md or of an archive of it."""
     for index, section in enumerate(document.sections):
         line = document.line_of(index) + 1
@@ -105,7 +104,7 @@ def journal_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
                 yield Problem("error", name, place, "journal.time", f"the time {clock[0]} does not exist")
 
 
-def knowledge_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:  # noqa: ARG001
+def knowledge_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
     """Yield the decisions whose date does not exist."""
     for item in snapshot.knowledge.items:
         if item.date and (message := date_problem(item.date, snapshot.zone)) is not None:
@@ -157,20 +156,16 @@ def contact_problems(snapshot: Snapshot, name: str, document: Document) -> Itera
                     yield Problem("warning", name, top + row.line, "contact.cells", message)
 
 
-def config_problems(snapshot: Snapshot, name: str, document: Document) -> Iterator[Problem]:
+def config_problems(snapshot: Snapshot, name: str, _: Document) -> Iterator[Problem]:
+    """Yield what is wrong with settings."""
     config = snapshot.config
     doubtful = config.doubtful
     yield from (Problem("error", name, line + 1, "config.malformed", words) for line, _, words in doubtful)
     said = {line for line, _, _ in doubtful}
-    again = set(map(id, config.duplicates))
-    # Two in one section are already reported as duplicate fields.
-    found = {line for line, code, _ in structure_problems(document) if code == "field.twice"} if again else set()
     for setting in config.settings:
-        if id(setting) in again:
-            if setting.line in found:
-                continue
-            first = config.setting(setting.key)
-            message = f"{setting.key} is also on line {first.line + 1 if first else 0}; the first counts"
+        first = config.setting(setting.key)
+        if first is not None and first is not setting:
+            message = f"{setting.key} is also on line {first.line + 1}; the first counts"
             yield Problem("warning", name, setting.line + 1, "config.twice", message)
             continue
         wrong = value_problem(setting.key, setting.value)
@@ -281,8 +276,8 @@ def write_plainly(snapshot: Snapshot, names: Sequence[str] | None = None) -> Edi
 _WARNINGS = frozenset(
     {*("document.nul", "document.twin_section", "document.heading", "document.mark", "field.twice"), "front.duplicate"}
 )
-_PROSE = ("journal", "knowledge")
-"""Files whose entries are text: a list in them may have several lines that begin with `Overdue:`."""
+_OTHERS = ("journal", "knowledge", "config")
+"""Files of text, in which several lines may begin with `Overdue:`, and of settings, which tell it themselves."""
 
 _BY_PLACE = attrgetter("file", "line", "code", "message")
 
@@ -298,19 +293,10 @@ def check_files(snapshot: Snapshot, names: Iterable[str] | None = None) -> tuple
     error of that file.
     """
     snapshot = snapshot.readable()
-    beside = tuple(neighbour_problems(snapshot))
-    if names is not None:
-        wanted = list(names)
-        found = [one for name in wanted for one in _check_file(snapshot, name, snapshot.found(name))]
-        found += [one for one in beside if one.file in wanted]
-        found += [one for one in link_problems(snapshot) if one.file in wanted]
-        return _sorted(found)
-    every = (*MEMORY_FILES, *snapshot.archive_names)
-    each = chain.from_iterable([_check_file(snapshot, name, snapshot.found(name)) for name in every])
-    return _sorted([*each, *link_problems(snapshot), *beside])
-
-
-def _sorted(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    wanted = (*MEMORY_FILES, *snapshot.archive_names) if names is None else tuple(names)
+    found = [one for name in wanted for one in _check_file(snapshot, name, snapshot.found(name))]
+    beside = (*neighbour_problems(snapshot), *link_problems(snapshot))
+    found += [one for one in beside if names is None or one.file in wanted]
     return tuple(sorted(dict.fromkeys(found), key=_BY_PLACE))
 
 
@@ -337,8 +323,8 @@ def _document_problems(snapshot: Snapshot, name: str, document: Document) -> lis
 
 
 def _structure(name: str, document: Document) -> Iterator[Problem]:
-    prose = name.removeprefix("archive/").startswith(_PROSE)
-    for line, code, message in structure_problems(document, fields=not prose):
+    fields = not name.removeprefix("archive/").startswith(_OTHERS)
+    for line, code, message in structure_problems(document, fields=fields):
         yield Problem("warning" if code in _WARNINGS else "error", name, line + 1, code, message)
     if document.joined() != document.dump():
         yield Problem("error", name, 0, "document.round_trip", "parsing does not reproduce the bytes of the file")

@@ -154,11 +154,6 @@ class Config:
         """Return whether the value of a key is `true`, `yes` or `on`; False for any other or a missing value."""
         return read_truth(self.get(key)) or False
 
-    @property
-    def duplicates(self) -> tuple[Setting, ...]:
-        """Settings whose key occurs earlier in the file: they are ignored."""
-        return tuple(setting for setting in self.settings if self._first[setting.key] is not setting)
-
     @cached_property
     def doubtful(self) -> tuple[tuple[int, str, str], ...]:
         """The lines that look like a maintenance setting but are none: line from 0, the key, a sentence.

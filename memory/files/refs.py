@@ -70,16 +70,11 @@ def tell_apart(identity: str, marks: Sequence[bytes]) -> list[str]:
     A mark is the text of a twin. Equal marks are counted from the end, and their number goes into the digits: the
     digits of one of three are never those of one of two.
     """
-    if len(marks) == 1:
-        # The usual case.
-        return [identity + _digest(identity, 0, 1, marks[0])[:_MORE]]
-    count = Counter(marks)
-    seen: dict[bytes, int] = {}
+    count, seen = Counter(marks), Counter[bytes]()
     digests = []
     for mark in reversed(marks):
-        place = seen.get(mark, 0)
-        seen[mark] = place + 1
-        digests.append(_digest(identity, place, count[mark], mark))
+        digests.append(_digest(identity, seen[mark], count[mark], mark))
+        seen[mark] += 1
     digests.reverse()
     digits = _MORE
     while digits < 128 and len({digest[:digits] for digest in digests}) < len(digests):

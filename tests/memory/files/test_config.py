@@ -131,7 +131,6 @@ def test_get_unset_and_sections() -> None:
         unset_setting(SAMPLE, "setupDate", now=NOW)
     twice = after(SAMPLE, set_setting(SAMPLE, "priority", "high", section="Heartbeat", now=NOW))
     assert twice.config.get("priority") == "high"
-    assert [one.section for one in twice.config.duplicates] == ["Default Notification"]
     new = snapshot_of(template_files(NOW))
     text = text_of(after(new, set_setting(new, "expression", "@daily", now=NOW)), NAME)
     assert "## Heartbeat\n\n- expression: @daily\n\n## Default Notification\n" in text
