@@ -16,15 +16,8 @@ from memory.document import Document, Entry
 from memory.document.nodes import Section
 from memory.errors import UsageError
 from memory.files.edit import Edit, EntryEdits, Step, one_line, started_document, titled
-from memory.files.fields.dress import (
-    LineFinding,
-    PlainFile,
-    PlainSection,
-    entry_section,
-    plain_entry,
-    plain_file,
-    unread_entries,
-)
+from memory.files.fields import dress
+from memory.files.fields.dress import LineFinding, PlainFile, PlainSection
 from memory.files.fields.values import Schema, Value, cron, moment, moment_or_none, one_of
 from memory.files.refs import MONITORS, FieldText, FileView, PlacedEntry, identity_hex
 from memory.files.snapshot import Snapshot
@@ -153,7 +146,7 @@ class Monitor(PlacedEntry):
     @property
     def unread(self) -> LineFinding | None:
         """The first line that looks like a field and is none; a monitor with one does not run."""
-        return next((one.moved(-1) for one in plain_entry(self.entry, SCHEMA)[1] if one.level == "error"), None)
+        return next((one.moved(-1) for one in dress.plain_entry(self.entry, SCHEMA)[1] if one.level == "error"), None)
 
     @property
     def extra(self) -> dict[str, str]:
@@ -198,7 +191,7 @@ class Monitors(FileView[Monitor]):
 def plain_section(section: Section) -> PlainSection[str]:
     """Return a section of monitors.md in the plain form."""
     name = SECTION if section.level == 2 and section.name == SECTION.casefold() else None
-    return entry_section(section, name, SCHEMA, "a monitor is `### name` with its fields below")
+    return dress.entry_section(section, name, SCHEMA, "a monitor is `### name` with its fields below")
 
 
 def plain_monitors(document: Document) -> PlainFile:
@@ -206,8 +199,10 @@ def plain_monitors(document: Document) -> PlainFile:
     monitors in other sections, which are not run.
     """
     why = "is not run: it is in no section of this file that is read"
-    found = plain_file(document, lambda one: one.memo(plain_section), lambda _, entry: plain_entry(entry, SCHEMA))
-    others = unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
+    found = dress.plain_file(
+        document, lambda one: one.memo(plain_section), lambda _, entry: dress.plain_entry(entry, SCHEMA)
+    )
+    others = dress.unread_entries(document, document.find(SECTION), "error", "monitor.unknown_section", why)
     return PlainFile(document, (*others, *found.findings))
 
 

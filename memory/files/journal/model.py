@@ -21,21 +21,8 @@ from memory.document.lines import hidden_lines, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section
 from memory.errors import UsageError
-from memory.files.fields.dress import (
-    Item,
-    Lead,
-    LineFinding,
-    PlainFile,
-    PlainSection,
-    lines_of,
-    listed_entry,
-    plain_file,
-    read_as,
-    regex,
-    unread,
-    unread_section,
-    visible_lines,
-)
+from memory.files.fields import dress
+from memory.files.fields.dress import Item, Lead, LineFinding, PlainFile, PlainSection, regex
 from memory.files.refs import FileView, PlacedEntry, identity_hex
 
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\w-])", re.ASCII)
@@ -111,27 +98,27 @@ def plain_day(section: Section) -> PlainSection[str]:
     instant = regex(_INSTANT).fullmatch(title) if section.level == 2 else None
     if instant is not None and instant["zone"]:
         advice = f"write the day as `## {instant['date']}` and below `### HH:MM — title` in the workspace's zone"
-        return PlainSection(None, title, (), (unread(0, f"## {title}", advice),))
+        return PlainSection(None, title, (), (dress.unread(0, f"## {title}", advice),))
     if instant is not None:
         heading = plain_heading(f"{instant['time']} — {instant['rest']}".rstrip(" —"))
         below = lead.strip("\r\n").split("\n")
-        item = Item(0, 1 + len(split_lines(lead)), listed_entry(heading, below, section.newline))
-        found = read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}")
+        item = Item(0, 1 + len(split_lines(lead)), dress.listed_entry(heading, below, section.newline))
+        found = dress.read_as(0, f"## {title}", f"## {instant['date']} with ### {heading}")
         return PlainSection(instant["date"], instant["date"], (item,), (found,))
     if day is None and section.level == 2:
         day = _dressed_day(title)
         if day is not None:
-            findings.append(read_as(0, f"## {title}", f"## {day}"))
+            findings.append(dress.read_as(0, f"## {title}", f"## {day}"))
             title = day
     top = 1 if section.heading else 0
     if day is None:
         if lead.strip() and section.level == 2 and regex(_LIKE_DAY).match(title) and not len(section):
-            findings.append(unread(0, f"## {title}", "write a day as `## 2026-12-01`"))
-        elif dated := [one for one in visible_lines(lead) if regex(_DATED).match(one[1])]:
+            findings.append(dress.unread(0, f"## {title}", "write a day as `## 2026-12-01`"))
+        elif dated := [one for one in dress.visible_lines(lead) if regex(_DATED).match(one[1])]:
             advice = "write a day as `## 2026-12-01` and an entry below it as `### HH:MM — title`"
-            findings.append(unread(dated[0][0] + top, dated[0][1], advice, more=len(dated) - 1))
+            findings.append(dress.unread(dated[0][0] + top, dated[0][1], advice, more=len(dated) - 1))
         elif section.level == 2 and not len(section):
-            findings += unread_section(section, "is not read: a day is written as `## 2026-12-01`")
+            findings += dress.unread_section(section, "is not read: a day is written as `## 2026-12-01`")
         return PlainSection(None, title, (), tuple(findings))
     items, inside = _items(lead, top, section.newline)
     return PlainSection(day, title, items, (*findings, *(one.moved(top) for one in inside)))
@@ -162,14 +149,14 @@ def _items(body: str, top: int, newline: str) -> tuple[tuple[Item, ...], list[Li
         return regex(_DEEPER).fullmatch(line) is None if first[0].startswith("#") else line[0] in " \t"
 
     runs = lead.items(begins, belongs)
-    items, found = [], [*lead.loose(lines_of(runs), _loose)]
+    items, found = [], [*lead.loose(dress.lines_of(runs), _loose)]
     for number, stop, first in runs:
         below = lead.lines[number + 1 : stop]
         deeper = first[0].startswith("#")
         indent = 0 if deeper else min((len(one) - len(one.lstrip()) for one in below if one.strip()), default=0)
-        entry = listed_entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
+        entry = dress.listed_entry(plain_heading(first["title"].strip()), [one[indent:] for one in below], newline)
         items.append(Item(top + number, top + stop, entry))
-        found.append(read_as(number, first[0], f"### {entry.title}"))
+        found.append(dress.read_as(number, first[0], f"### {entry.title}"))
     return tuple(items), sorted(found)
 
 
@@ -188,7 +175,7 @@ def plain_entry(entry: Entry) -> Entry:
 
 def plain_journal(document: Document) -> PlainFile:
     """Return journal.md, or an archive of it, with everything that is read in another form written plainly."""
-    return plain_file(
+    return dress.plain_file(
         document,
         lambda section: section.memo(plain_day),
         lambda _, entry: (plain_entry(entry), _of_heading(entry.title)),
@@ -199,13 +186,13 @@ def _of_heading(title: str) -> Iterator[LineFinding]:
     """Yield how the heading of an entry is read, or why its time is not."""
     text = f"### {title}"
     if (plain := plain_heading(title)) != title:
-        yield read_as(0, text, f"### {plain}")
+        yield dress.read_as(0, text, f"### {plain}")
     elif dated := regex(_INSTANT).fullmatch(title):
         time = "HH:MM" if dated["zone"] else dated["time"]
         advice = f"write the day as `## {dated['date']}` above and the entry as `### {time} — {dated['rest'][:40]}`"
-        yield unread(0, text, advice + (" in the workspace's zone" if dated["zone"] else ""))
+        yield dress.unread(0, text, advice + (" in the workspace's zone" if dated["zone"] else ""))
     elif _HEADING.fullmatch(title) is None and re.match(r"[0-9]{1,2}[:：h][0-9]{2}", title):
-        yield unread(0, text, "write the time as `### HH:MM — title` in the workspace's zone")
+        yield dress.unread(0, text, "write the time as `### HH:MM — title` in the workspace's zone")
 
 
 KIND = "journal"

@@ -14,17 +14,8 @@ from memory.base.values import is_absent
 from memory.document import Document, Entry, Section
 from memory.document.lines import split_lines
 from memory.document.tables import Table
-from memory.files.fields.dress import (
-    LineFinding,
-    PlainFile,
-    PlainSection,
-    entry_section,
-    plain_entry,
-    plain_file,
-    regex,
-    unread,
-    visible_lines,
-)
+from memory.files.fields import dress
+from memory.files.fields.dress import LineFinding, PlainFile, PlainSection, regex
 from memory.files.fields.values import Schema, Value, moment, one_of, read_progress
 from memory.files.refs import FieldText, FileView, PlacedEntry, identity_hex
 
@@ -298,17 +289,17 @@ def section_of(section: Section) -> PlanSection | None:
 
 def plain_section(section: Section) -> PlainSection[PlanSection]:
     """Return a section of orchestration.md in the plain form."""
-    return entry_section(section, section_of(section), SCHEMA, "a plan is `### title` with its fields below")
+    return dress.entry_section(section, section_of(section), SCHEMA, "a plan is `### title` with its fields below")
 
 
 def plain_plans(document: Document) -> PlainFile:
     """Return orchestration.md, or an archive of it, with the fields of its plans in the plain form."""
 
     def plain(_: PlainSection[PlanSection], entry: Entry) -> tuple[Entry, Iterable[LineFinding]]:
-        new, findings = plain_entry(entry, SCHEMA)
+        new, findings = dress.plain_entry(entry, SCHEMA)
         return new, (*findings, *_unread_tasks(new, {one.line for one in findings}))
 
-    return plain_file(document, lambda section: section.memo(plain_section), plain)
+    return dress.plain_file(document, lambda section: section.memo(plain_section), plain)
 
 
 def _unread_tasks(entry: Entry, told: Container[int]) -> Iterator[LineFinding]:
@@ -317,9 +308,9 @@ def _unread_tasks(entry: Entry, told: Container[int]) -> Iterator[LineFinding]:
         return
     advice = "the tasks of a plan are rows of a table with the columns id and title"
     tops = {table.line: len(table.rows) + 1 for table in entry.tables}
-    for number, text in visible_lines(entry.body):
+    for number, text in dress.visible_lines(entry.body):
         if number in tops or (regex(_STEP).match(text) and number + 1 not in told):
-            yield unread(number + 1, text, advice, more=tops.get(number, 0))
+            yield dress.unread(number + 1, text, advice, more=tops.get(number, 0))
 
 
 class Plan(PlacedEntry):
@@ -340,7 +331,7 @@ class Plan(PlacedEntry):
     @cached_property
     def entry(self) -> Entry:
         """The entry in the plain form."""
-        return plain_entry(self.raw, SCHEMA)[0]
+        return dress.plain_entry(self.raw, SCHEMA)[0]
 
     @property
     def identity(self) -> str:

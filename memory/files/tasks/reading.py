@@ -15,28 +15,8 @@ from memory.document.lines import read_fields, split_lines
 from memory.document.model import Document
 from memory.document.nodes import Entry, Section, field_line
 from memory.errors import UsageError
-from memory.files.fields.dress import (
-    READ,
-    Item,
-    Lead,
-    LineFinding,
-    PlainFile,
-    PlainSection,
-    heading_findings,
-    is_listed,
-    lines_of,
-    listed_entry,
-    plain_body,
-    plain_file,
-    plain_name,
-    read_as,
-    regex,
-    unclear,
-    unread,
-    unread_list,
-    unread_section,
-    visible_lines,
-)
+from memory.files.fields import dress
+from memory.files.fields.dress import READ, Item, Lead, LineFinding, PlainFile, PlainSection, regex
 from memory.files.fields.values import Schema, Value, moment, moment_or_none, percent, text_or_none
 from memory.files.refs import identity_hex
 
@@ -261,7 +241,7 @@ class Head:
 
 def section_name(section: Section) -> SectionName | None:
     """Return pending, in-progress or completed for a section of tasks, in any dress of its name; None for others."""
-    return plain_name(section.title, SECTIONS) if section.level == 2 else None
+    return dress.plain_name(section.title, SECTIONS) if section.level == 2 else None
 
 
 def plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
@@ -278,7 +258,7 @@ def plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
 def _plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
     written, body = entry.title, entry.body
     title, found = _plain_title(written)
-    plain, below = plain_body(body, SCHEMA, entry.fields.nodes)
+    plain, below = dress.plain_body(body, SCHEMA, entry.fields.nodes)
     findings = [*found, *(one.moved(1) for one in below)]
     if title != written or plain != body:
         entry = entry.with_body(plain).with_title(title)
@@ -286,7 +266,7 @@ def _plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
 
     def instead(key: str, value: str, new: Entry, plain: str) -> Entry:
         line = field_line(entry, key, 0)
-        findings[:] = [*(one for one in findings if one.line != line), read_as(line, f"{key}: {value}", plain)]
+        findings[:] = [*(one for one in findings if one.line != line), dress.read_as(line, f"{key}: {value}", plain)]
         return new
 
     if "#" in tags and (plain_tags := write_tags(read_tags(tags))) != tags:
@@ -295,12 +275,12 @@ def _plain_task(entry: Entry) -> tuple[Entry, tuple[LineFinding, ...]]:
         line, text = field_line(entry, "priority", 0), f"priority: {priority}"
         level, heading = LEVELS.get(priority.strip("*_`[]() ").lower()), split_priority(entry.title)[0]
         if heading is None and level is None:
-            findings.append(unread(line, text, "write [HIGH], [NORMAL] or [LOW] into the heading"))
+            findings.append(dress.unread(line, text, "write [HIGH], [NORMAL] or [LOW] into the heading"))
         elif heading is None:
             named = f"[{level}] {entry.title}".rstrip()
             entry = instead("priority", priority, entry.unset_field("priority").with_title(named), f"### {named}")
         elif heading != level:
-            findings.append(unclear(line, text, "the heading has another priority, which counts"))
+            findings.append(dress.unclear(line, text, "the heading has another priority, which counts"))
     return entry, tuple(findings)
 
 
@@ -308,7 +288,7 @@ def _box_findings(line: int, text: str, mark: str | None, section: SectionName) 
     """Yield the finding about the box of a task that contradicts its section; `mark` is None for one without."""
     if mark is not None and bool(mark.strip()) != (section == "completed"):
         state = "checked" if mark.strip() else "not checked"
-        yield unclear(line, text, f"it is {state}, but the section says {_TITLES[section]}, which counts")
+        yield dress.unclear(line, text, f"it is {state}, but the section says {_TITLES[section]}, which counts")
 
 
 def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
@@ -330,7 +310,7 @@ def _plain_title(title: str) -> tuple[str, list[LineFinding]]:
     if plain != title:
         found.append(LineFinding(0, "note", READ, f"{title[:60]!r} is read as `### {plain[:80]}`"))
     if regex(_DATE_IN_TITLE).search(plain):
-        found.append(unclear(0, title, "a date in a title is text; write it below as `- due: 2026-12-01`"))
+        found.append(dress.unclear(0, title, "a date in a title is text; write it below as `- due: 2026-12-01`"))
     return plain, found
 
 
@@ -344,11 +324,11 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
     if name is not None and section.name not in ("pending", "in progress", "in-progress", "completed"):
         remark = re.search(r"\s*\([^()]*\)\s*$", title)
         title = _TITLES[name] + (remark[0].rstrip() if remark else "")
-        findings.append(read_as(0, f"## {section.title}", f"## {title}"))
+        findings.append(dress.read_as(0, f"## {section.title}", f"## {title}"))
     like_task = name is None and section.heading and (split_priority(title)[0] or regex(_BOX).match(title))
-    if like_task or (section.level == 1 and plain_name(title, SECTIONS)):
-        findings.append(unread(0, f"{'#' * section.level} {title}", _WHERE))
-    findings += heading_findings(section, SCHEMA)
+    if like_task or (section.level == 1 and dress.plain_name(title, SECTIONS)):
+        findings.append(dress.unread(0, f"{'#' * section.level} {title}", _WHERE))
+    findings += dress.heading_findings(section, SCHEMA)
     if not section.body.strip():
         return PlainSection(name, title, (), tuple(findings))
     top = 1 if section.heading else 0
@@ -361,21 +341,25 @@ def plain_section(section: Section) -> PlainSection[SectionName]:
         return line[0] in " \t" if "mark" in first.groupdict() else begins(line) is None
 
     runs = lead.items(begins, belongs)
-    found = [*lead.loose(lines_of(runs), _loose if name is not None else _unboxed)] if name is not None or runs else []
+    found = (
+        [*lead.loose(dress.lines_of(runs), _loose if name is not None else _unboxed)]
+        if name is not None or runs
+        else []
+    )
     items, newline = [], section.newline  # Found once: that takes as long as the section.
     for first, stop, begin in runs:
         box = begin.groupdict().get("mark")
         below = [line.strip(" \t") if box is not None else line for line in lead.lines[first + 1 : stop]]
-        entry, inside = plain_task(listed_entry(begin["title"], below, newline))
+        entry, inside = plain_task(dress.listed_entry(begin["title"], below, newline))
         items.append(Item(top + first, top + stop, entry, box))
         if name is not None:
-            found.append(read_as(first, lead.lines[first], f"### {entry.title}"))
+            found.append(dress.read_as(first, lead.lines[first], f"### {entry.title}"))
             found += _box_findings(first, lead.lines[first], box, name)
         found += [one.moved(first) for one in inside if one.line or one.code != READ]
     if name is None and not findings and not items:
         found = _outside(section)
-        if not found and section.level == 2 and next(unread_list(section, ""), None):
-            findings += unread_section(section, "is not read: it is neither a section of tasks nor a checklist")
+        if not found and section.level == 2 and next(dress.unread_list(section, ""), None):
+            findings += dress.unread_section(section, "is not read: it is neither a section of tasks nor a checklist")
     return PlainSection(name, title, tuple(items), (*findings, *(one.moved(top) for one in sorted(found))))
 
 
@@ -385,7 +369,7 @@ def _loose(text: str) -> str | None:
         return None
     bold = regex(_BOLD_TITLE).fullmatch(text)
     prose = not bold and (text[:1] in " \t" or regex(_PROSE).fullmatch(text.strip()))
-    return _HOW if is_listed(text) or not prose else None
+    return _HOW if dress.is_listed(text) or not prose else None
 
 
 def _unboxed(text: str) -> str | None:
@@ -395,14 +379,14 @@ def _unboxed(text: str) -> str | None:
 
 def _outside(section: Section) -> list[LineFinding]:
     """Return the first line that looks like a task or its field under a heading that is no section of tasks."""
-    for number, text in visible_lines(section.body):
+    for number, text in dress.visible_lines(section.body):
         deeper = regex(_DEEPER).fullmatch(text) and not len(section)
-        if deeper or plain_body(text.strip(), SCHEMA).findings or SCHEMA.keys & set(read_fields(text)):
-            return [unread(number, text, _WHERE)]
+        if deeper or dress.plain_body(text.strip(), SCHEMA).findings or SCHEMA.keys & set(read_fields(text)):
+            return [dress.unread(number, text, _WHERE)]
     if section.level == 0:
         for number, (text, _) in enumerate(split_lines(section.body)):
             if re.match(r"#{1,3} ", text):
-                return [unread(number, text, "it is in a code fence or HTML; remove the fence")]
+                return [dress.unread(number, text, "it is in a code fence or HTML; remove the fence")]
     return []
 
 
@@ -427,9 +411,9 @@ def plain_tasks(document: Document) -> PlainFile:
             as_written = [one for one in findings if one.line or one.code != READ]
             return (entry, as_written) if is_checked(entry) else (new, findings)
         status = new.fields.get("status", "")
-        if plain_name(status, SECTIONS) not in (None, read.name):
+        if dress.plain_name(status, SECTIONS) not in (None, read.name):
             text, words = f"status: {status}", f"the task is under {_TITLES[read.name]}, which counts"
-            findings = (*findings, unclear(field_line(new, "status", 0), text, words))
+            findings = (*findings, dress.unclear(field_line(new, "status", 0), text, words))
         return new, (*findings, *_box_findings(0, entry.title, _mark_of(entry.title), read.name))
 
-    return plain_file(document, lambda section: section.memo(plain_section), plain)
+    return dress.plain_file(document, lambda section: section.memo(plain_section), plain)
