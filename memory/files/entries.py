@@ -26,21 +26,8 @@ from memory.files.tasks.order import due_when
 from memory.monitoring.operations import monitors
 from memory.operations import Day, Group, Operation
 from memory.search.records import RECORDS, Record
-from memory.systems.entry_kinds import (
-    Changes,
-    Check,
-    EntryCall,
-    EntryKind,
-    Made,
-    item_of,
-    lines_of,
-    list_of,
-    passes,
-    refuse_unknown,
-    sent_source,
-    text_of,
-    texts_of,
-)
+from memory.systems import entry_kinds as sent
+from memory.systems.entry_kinds import Changes, Check, EntryCall, EntryKind, Made, item_of
 from memory.systems.placing import SECTIONS as PLAIN_SECTIONS
 from memory.workspace import Outcome
 
@@ -79,7 +66,11 @@ class FileEntries:
 
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the values of the operation that edits an entry: fields that it sets and unsets, or its source."""
-        return {"changes": texts_of(changes.set), "unset": changes.unset, "text": sent_source(record, changes)}
+        return {
+            "changes": sent.texts_of(changes.set),
+            "unset": changes.unset,
+            "text": sent.sent_source(record, changes),
+        }
 
     def grows(self, record: Record, more: str) -> Changes:
         """Return the changes that add to what an entry says."""
@@ -106,7 +97,7 @@ class FileEntries:
         archived = str(rest.get("section", "")).casefold() in ("archived", "all")
         tests = [make(str(rest.pop(key, "")), snapshot, call.now) for key, make in self.tests.items()]
         for item in (*self.lookup.items(snapshot), *(self.lookup.archive(snapshot) if archived else ())):
-            if all(test(item) for test in tests) and passes(record := self._record(item), rest):
+            if all(test(item) for test in tests) and sent.passes(record := self._record(item), rest):
                 yield record
 
     def add(self, call: EntryCall, title: str, fields: Fields, text: str | None) -> Made:
@@ -204,7 +195,7 @@ class Tasks(FileEntries):
             values.setdefault("notes", text)
         if str(values.pop("section", "pending")).casefold() != "pending":
             raise UsageError("task.section", "a new task is pending", "add it, then edit its section")
-        return {"title": title, "extra": texts_of(_with_tags(values))}
+        return {"title": title, "extra": sent.texts_of(_with_tags(values))}
 
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the values of `tasks edit`."""
@@ -218,7 +209,7 @@ class Tasks(FileEntries):
 
 def _with_tags(values: Fields) -> Fields:
     """Return the fields of a task with its tags as a text."""
-    return {**values, "tags": ", ".join(list_of("tags", values["tags"]))} if "tags" in values else values
+    return {**values, "tags": ", ".join(sent.list_of("tags", values["tags"]))} if "tags" in values else values
 
 
 def _entry_date(value: str, snapshot: Snapshot, now: datetime) -> Test:
@@ -235,25 +226,25 @@ class Journal(FileEntries):
     def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
         """Return the values of `journal add`; a field that an entry lacks is a bullet, too."""
         lines = _lines(fields.get("lines"))
-        lines += [f"{key}: {text_of(key, value)}" for key, value in fields.items() if key not in ("time", "lines")]
+        lines += [f"{key}: {sent.text_of(key, value)}" for key, value in fields.items() if key not in ("time", "lines")]
         time = fields.get("time")
-        return {"title": title, "lines": [*lines, *lines_of(text)], "at": None if time is None else str(time)}
+        return {"title": title, "lines": [*lines, *sent.lines_of(text)], "at": None if time is None else str(time)}
 
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the values of `journal edit`."""
-        source, values = sent_source(record, changes), changes.values
-        refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
+        source, values = sent.sent_source(record, changes), changes.values
+        sent.refuse_unknown(values, ("title", "time", "lines"), "a journal entry")
         lines = _lines(values["lines"]) if "lines" in values else None
-        title = text_of("title", values["title"]) if "title" in values else None
-        return {"title": title, "lines": lines, "at": texts_of(values).get("time"), "text": source}
+        title = sent.text_of("title", values["title"]) if "title" in values else None
+        return {"title": title, "lines": lines, "at": sent.texts_of(values).get("time"), "text": source}
 
     def grows(self, record: Record, more: str) -> Changes:
         """Return the changes that add lines."""
-        return Changes({"lines": [*record.item.lines, *lines_of(more)]})
+        return Changes({"lines": [*record.item.lines, *sent.lines_of(more)]})
 
 
 def _lines(given: Any) -> list[str]:
-    return lines_of(given) if isinstance(given, str) else list_of("lines", given or [])
+    return sent.lines_of(given) if isinstance(given, str) else sent.list_of("lines", given or [])
 
 
 def _is_section(name: str, asked: str) -> bool:
@@ -286,8 +277,8 @@ class Knowledge(FileEntries):
 
         A line of text is the reason of a decision without one; any other text goes below the title.
         """
-        refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
-        values: Values = {key: value for key, value in texts_of(fields).items() if key != "date" or value}
+        sent.refuse_unknown(fields, ("section", "topic", "date", "reason", "kind"), "knowledge")
+        values: Values = {key: value for key, value in sent.texts_of(fields).items() if key != "date" or value}
         if section := values.get("section"):
             known = (item.section for item in snapshot.knowledge.items if _is_section(item.section, section))
             values["section"] = next(known, PLAIN_SECTIONS.get(section.casefold(), section))
@@ -299,12 +290,12 @@ class Knowledge(FileEntries):
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the values of `knowledge edit`."""
         values = changes.values
-        refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
+        sent.refuse_unknown(values, ("text", "title", "date", "reason"), "knowledge")
         given = [one for one in (changes.text, values.pop("text", None), values.pop("title", None)) if one is not None]
         if len(given) > 1:
             raise UsageError("entry.arguments", "text is given twice", "send one")
-        texts = texts_of({key: value for key, value in values.items() if key != "date" or value is not None})
-        return {"text": text_of("text", given[0]) if given else record.item.text, **texts}
+        texts = sent.texts_of({key: value for key, value in values.items() if key != "date" or value is not None})
+        return {"text": sent.text_of("text", given[0]) if given else record.item.text, **texts}
 
     def grows(self, record: Record, more: str) -> Changes:
         """Return the changes that add lines."""
@@ -322,7 +313,7 @@ class Contacts(FileEntries):
 
     def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
         """Return the values of `contacts add`; what a person has no field for is part of the text about them."""
-        values = texts_of(fields)
+        values = sent.texts_of(fields)
         kind = values.pop("kind", "channel" if {"id", "type"} & set(values) else "person")
         if text.strip():
             if kind != "person":
@@ -336,7 +327,7 @@ class Contacts(FileEntries):
     def edits(self, _: Record, changes: Changes) -> Values:
         """Return the values of `contacts edit`."""
         more = {} if changes.text is None else {"text": changes.text}
-        return {"changes": {**more, **texts_of(changes.values)}}
+        return {"changes": {**more, **sent.texts_of(changes.values)}}
 
     def grows(self, record: Record, more: str) -> Changes:
         """Return the changes that add to the text about a person."""
@@ -354,14 +345,14 @@ class Plans(FileEntries):
     def adds(self, _: Snapshot, title: str, fields: Fields, text: str) -> Values:
         """Return the values of `orchestration add`."""
         values = dict(fields)
-        steps = list_of("steps", values.pop("steps", []))
+        steps = sent.list_of("steps", values.pop("steps", []))
         lines = text.strip().splitlines()
         if lines and all(_STEP.match(line) for line in lines):
             steps, text = [*steps, *(_STEP.sub("", line) for line in lines)], ""
         if steps:
             rows = [(f"T{number}", step, "planning") for number, step in enumerate(steps, 1)]
             text = "\n".join((compose_table(("ID", "Title", "Status"), rows), text))
-        return {"title": title, "changes": texts_of(values), "text": text}
+        return {"title": title, "changes": sent.texts_of(values), "text": text}
 
 
 class Monitors(FileEntries):
@@ -385,7 +376,7 @@ class Monitors(FileEntries):
 
 def _timed(fields: Fields) -> dict[str, str]:
     """Return the fields of a monitor, with an interval in words as cron."""
-    values = texts_of(fields)
+    values = sent.texts_of(fields)
     if values.get("interval"):
         values["interval"] = read_recurrence(values["interval"]).cron
     return values
@@ -406,8 +397,8 @@ class Settings(FileEntries):
 
     def adds(self, snapshot: Snapshot, title: str, fields: Fields, text: str) -> Values:
         """Return the key, the value and the section of a new setting."""
-        refuse_unknown(fields, ("value", "section"), "a setting")
-        values = texts_of(fields)
+        sent.refuse_unknown(fields, ("value", "section"), "a setting")
+        values = sent.texts_of(fields)
         value = values.get("value") or text
         if not value.strip():
             raise UsageError("config.value", "a setting needs a value", "send it as the field value")
@@ -417,11 +408,11 @@ class Settings(FileEntries):
 
     def edits(self, record: Record, changes: Changes) -> Values:
         """Return the key and the other value of a setting."""
-        refuse_unknown(changes.values, ("value",), "a setting")
+        sent.refuse_unknown(changes.values, ("value",), "a setting")
         value = changes.text if changes.text is not None else changes.set.get("value")
         if value is None:
             raise UsageError("config.value", "a setting needs a value", "remove the entry instead")
-        return {"key": record.title, "value": text_of("value", value)}
+        return {"key": record.title, "value": sent.text_of("value", value)}
 
     def grows(self, record: Record, more: str) -> Changes:
         """Refuse: a setting has no text."""

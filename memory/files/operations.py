@@ -135,22 +135,20 @@ def outline(paint: Paint, parts: Iterable[Part], nothing: str) -> Iterator[str]:
         yield nothing
 
 
-def pairs(values: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """Return `KEY=VALUE` words as a mapping; UsageError `usage.pair`. If a key is given twice, the last one counts."""
+def pairs(values: Sequence[str] | Mapping[str, str], **beside: str | None) -> dict[str, str]:
+    """Return `KEY=VALUE` words as a mapping, with the values given beside them, by the names that the files use.
+
+    If a key is given twice, the last one counts. UsageError `usage.pair`.
+    """
+    found = {key: value for key, value in beside.items() if value is not None}
     if isinstance(values, Mapping):
-        return dict(values)
-    found = {}
+        return found | dict(values)
     for value in values:
         key, equals, text = value.partition("=")
         if not equals or not key.strip():
             raise UsageError("usage.pair", f"{value!r} is not KEY=VALUE", "write it like --set notes='Ask Alice'")
         found[key.strip()] = text
     return found
-
-
-def given(**values: str | None) -> dict[str, str]:
-    """Return the values that were given (not None), by the names that the files use."""
-    return {key: value for key, value in values.items() if value is not None}
 
 
 UNSET = option("--unset", multiple=True, metavar="KEY", help="Remove a field; may be repeated.")

@@ -10,7 +10,7 @@ from memory.base.cron import describe
 from memory.errors import ConfigError, MemdeckError, UsageError
 from memory.files.edit import Edit
 from memory.files.monitors import FIELD_KEYS, MONITOR_EDITS, add_monitor, edit_monitor
-from memory.files.operations import UNSET, Call, EntryGroup, given, pairs, something, whole_text
+from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
 from memory.files.refs import MONITORS, find_monitor
 from memory.monitoring.alerts import read_span
 from memory.monitoring.ledger import key_of, ledger_of
@@ -207,7 +207,7 @@ def _span(text: str) -> timedelta:
 @option("--set", "changes", multiple=True, type=Pairs(), help="Any other field; may be repeated.")
 def add(call: Call, name: str, changes: Sequence[str] | Mapping[str, str] = (), **fields: str | None) -> Edit:
     """Add a monitor; its command does not run until a person approves it."""
-    values = given(**fields) | pairs(changes)
+    values = pairs(changes, **fields)
     return runnable(add_monitor(call.snapshot, name, values, now=call.now), call.snapshot)
 
 

@@ -16,20 +16,9 @@ from memory.files.journal.edits import with_notes
 from memory.files.refs import TASKS, short
 from memory.files.snapshot import Snapshot
 
+from . import reading
 from .model import Task
-from .reading import (
-    PRIORITIES,
-    SCHEMA,
-    SECTIONS,
-    DueValue,
-    SectionName,
-    check_due,
-    next_due,
-    plain_section,
-    read_due,
-    split_priority,
-    write_tags,
-)
+from .reading import PRIORITIES, SCHEMA, SECTIONS, DueValue, SectionName, plain_section, split_priority
 
 FILE = "tasks.md"
 TITLES = {"pending": "Pending", "in-progress": "In Progress", "completed": "Completed (last 7 days)"}
@@ -129,7 +118,7 @@ def retag_tasks(
         have = set(map(folded, tags))
         tags += [tag for tag in dict.fromkeys(add) if folded(tag) not in have]
         same = tuple(tags) == task.tags
-        return Step(task.entry if same else _with(task.entry, "tags", write_tags(tags)), verb="tagged")
+        return Step(task.entry if same else _with(task.entry, "tags", reading.write_tags(tags)), verb="tagged")
 
     return TASK_EDITS.edit(snapshot, refs, planned)
 
@@ -170,10 +159,10 @@ def done(task: Task, entry: Entry, outcome: str | None, now: datetime, zone: tzi
     if outcome and outcome.strip():
         completed = _with(completed, "outcome", outcome.strip())
         told.append(f"Outcome: {outcome.strip()}")
-    due = read_due(entry.fields.get("due"))
+    due = reading.read_due(entry.fields.get("due"))
     if due.recurring is None:
         return Step(None, [("completed", completed)], "completed", told=told)
-    following = next_due(due, now, zone)
+    following = reading.next_due(due, now, zone)
     again = TASK_EDITS.with_value(entry, "due", str(following), zone)
     # The next time has not begun yet.
     again = _with(_with(again, "started", None), "progress", None)
@@ -265,7 +254,7 @@ def read_priority(text: str | None) -> str | None:
 
 def _with_date(entry: Entry, value: str, zone: tzinfo) -> Entry:
     """Return the entry with another date in its `due`; the recurrence stays unless the value has its own."""
-    old, new = read_due(entry.fields.get("due")), check_due(value, zone)
+    old, new = reading.read_due(entry.fields.get("due")), reading.check_due(value, zone)
     cron = new.recurring or old.recurring
     # A remark on "no date" is wrong beside a date, one on another schedule beside a new one, and any without a value.
     stays = value and old.date is not None and new.date is not None and cron == old.recurring
@@ -274,7 +263,7 @@ def _with_date(entry: Entry, value: str, zone: tzinfo) -> Entry:
 
 def _with_recurrence(entry: Entry, value: str, _: tzinfo) -> Entry:
     """Return the entry with another cron expression in its `due`, or with an absent value without one."""
-    old, cron = read_due(entry.fields.get("due")), None
+    old, cron = reading.read_due(entry.fields.get("due")), None
     if not is_absent(value):
         check_cron(value)
         cron = " ".join(value.split())

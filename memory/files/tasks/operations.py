@@ -12,18 +12,7 @@ from memory.document import Entry
 from memory.errors import ConflictError
 from memory.files.edit import Edit, Refs, Step, started_document
 from memory.files.fields.values import moment_or_none
-from memory.files.operations import (
-    UNSET,
-    Call,
-    EntryGroup,
-    Part,
-    given,
-    in_words,
-    outlined,
-    pairs,
-    something,
-    whole_text,
-)
+from memory.files.operations import UNSET, Call, EntryGroup, Part, in_words, outlined, pairs, something, whole_text
 from memory.files.refs import TASKS, find_task, short
 from memory.files.snapshot import Snapshot
 from memory.operations import DUE, RECURRING, Choice, Context, Pairs, Suggested, Tag, Used, Whole, argument, option
@@ -165,8 +154,7 @@ def add_task(
 ) -> Edit:
     """Add a task to Pending, above the others of its priority."""
     # A missing section or file is made. UsageError `task.title`, `field.value` and so on, BadMoment, BadCron.
-    values = given(**fields)
-    values |= {"tags": write_tags(tags), "created": format_local(call.now, call.zone), **pairs(extra)}
+    values = {"tags": write_tags(tags), "created": format_local(call.now, call.zone), **pairs(extra, **fields)}
     _understand(call, values)
     if values.get("recurring"):
         call.more += f"  recurs {describe(values['recurring'])}"
@@ -201,7 +189,7 @@ def edit(
     **fields: str | None,
 ) -> Edit:
     """Change fields of a task; each field changes only its own line."""
-    values = pairs(changes) | given(**fields)
+    values = pairs(changes, **fields)
     if text is not None:
         return TASK_EDITS.rewrite(call.snapshot, ref, text, base=call.base, beside=(values, unset))
     something((values, unset))
