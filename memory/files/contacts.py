@@ -14,18 +14,8 @@ from memory.document import Document
 from memory.document.lines import encode, insert_line, read_bullets, split_lines
 from memory.document.tables import Table, add_row, compose_table, find_tables, remove_row
 from memory.errors import UsageError
-from memory.files.edit import (
-    Edit,
-    Edits,
-    Step,
-    one_line,
-    started_document,
-    with_bullet,
-    with_bullets,
-    with_cells,
-    with_end,
-    with_named_section,
-)
+from memory.files import edit as edits
+from memory.files.edit import Edit, Edits, Step
 from memory.files.fields.dress import LineFinding, PlainFile, plain_bullets, unread_entries, unread_section, unread_text
 from memory.files.operations import Call, EntryGroup, Part, outline, pairs, something
 from memory.files.refs import CONTACTS, FileView, Item, Place, identity_hex
@@ -325,7 +315,7 @@ def add_contact(snapshot: Snapshot, kind: str, values: Mapping[str, str], *, sou
     label = _label(kind, given.get(KINDS[kind].label, ""))
     if kind == "channel":
         _refuse_taken_id(snapshot.contacts, given.get("id", ""))
-    document = started_document(snapshot, FILE, now)
+    document = edits.started_document(snapshot, FILE, now)
     return CONTACT_EDITS.add(document, kind, Written(given, source), label, kind)
 
 
@@ -342,7 +332,7 @@ class ContactEdits(Edits[Contact, Written]):
         if number is None:
             old = {"name": item.name, "role": item.role or "", "text": item.text}
             text = None if written is None else _composed({**old, **written.values})
-            return with_bullet(document, item.at, text, _CODE)
+            return edits.with_bullet(document, item.at, text, _CODE)
         section = document.section(index)
         table = section.tables[number]
         if written is None:
@@ -350,7 +340,7 @@ class ContactEdits(Edits[Contact, Written]):
         if (label := KINDS[item.kind].label) in written.values:
             _label(item.kind, written.values[label])
         cells = {_column(table, item.kind, key): value for key, value in written.values.items()}
-        body = with_cells(section.body, number, place, cells)
+        body = edits.with_cells(section.body, number, place, cells)
         if body == section.body:
             return document
         return _read(document.with_section(index, section.with_body(body)), item.kind, item.at)
@@ -360,7 +350,7 @@ class ContactEdits(Edits[Contact, Written]):
         kind, given = section, written.values
         known = [(index, other) for other in KINDS for index in places_of(document, other)]
         titles = {one: declared.headings[0] for one, declared in KINDS.items()}
-        document, index = with_named_section(document, kind, titles, known)
+        document, index = edits.with_named_section(document, kind, titles, known)
         if kind != "person":
             document, index, number = _with_row(document, places_of(document, kind), kind, given, written.source)
             place: Place = (index, number, len(document.section(index).tables[number].rows) - 1)
@@ -368,7 +358,7 @@ class ContactEdits(Edits[Contact, Written]):
         text, bullets = _composed(given), read_bullets(written.source)
         same = [read_person(one.text) for one in bullets] == [read_person(text)]
         texts, source = ([bullets[0].text], written.source) if same else ([text], "")
-        document = with_bullets(document, index, None, texts, _CODE, source)
+        document = edits.with_bullets(document, index, None, texts, _CODE, source)
         return document, (index, None, len(read_bullets(document.section(index).body)) - 1)
 
 
@@ -393,7 +383,7 @@ def _with_row(
         if wrong := [key for key in given if key not in columns]:
             raise _bad_key(kind, wrong[0])
         text = ("\n" if section.body.strip() else "") + compose_table(list(columns.values()), [])
-        section = section.with_body(with_end(section.body, text, document, places[0]))
+        section = section.with_body(edits.with_end(section.body, text, document, places[0]))
         return _with_row(document.with_section(places[0], section), places, kind, given, row)
     index, number, table = tables[0]
     cells = [""] * len(table.header)
@@ -414,7 +404,7 @@ def _composed(values: Mapping[str, str]) -> str:
     name = _label("person", values.get("name", ""))
     role, text = values.get("role", "").strip(), values.get("text", "").strip()
     if role:
-        one_line("contact.role", "a role", role)
+        edits.one_line("contact.role", "a role", role)
     raw = f"**{name}**" + (f" ({role})" if role else "") + (f": {text}" if text else "")
     read = read_person(raw)
     lines = [line.strip() for line, _ in split_lines(text)] or [""]
@@ -425,7 +415,7 @@ def _composed(values: Mapping[str, str]) -> str:
 
 def _label(kind: str, value: str) -> str:
     """Return the value that names a contact; UsageError `contact.name` where it cannot."""
-    return one_line("contact.name", f"the {KINDS[kind].label} of a {kind}", value)
+    return edits.one_line("contact.name", f"the {KINDS[kind].label} of a {kind}", value)
 
 
 def _refuse_taken_id(contacts: Contacts, value: str) -> None:

@@ -148,10 +148,7 @@ def journal_naming(snapshot: Snapshot, title: str) -> Iterator[JournalEntry]:
     if len(title) < 3:
         return
     named = re.compile(b"|".join(re.escape(encode(f"{left}{title}{right}")) for left, right in ('""', "“”"))).search
-    journal = snapshot.journal
-    for day in journal.days:
-        if any(map(named, journal.document.section(day.section).parts)):
-            yield from (entry for entry in journal.of_day(day) if named(entry.raw.raw))
+    yield from (entry for entry in snapshot.journal if named(entry.raw.raw))
 
 
 def quoted(text: str) -> Iterator[str]:

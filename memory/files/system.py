@@ -6,25 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapp
 from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.base.items import Committed, Item, Skipped, Taken
 from memory.base.problems import Problem
 from memory.base.safe_text import plural
 from memory.base.word_lists import sounds_like_rule
 from memory.errors import MemdeckError
-from memory.search.records import (
-    FILE_KINDS,
-    FileRecords,
-    Record,
-    contact_record,
-    journal_record,
-    knowledge_record,
-    plan_record,
-    records,
-    records_of_memory_files,
-    task_record,
-)
+from memory.search.records import FILE_KINDS, RECORDS, FileRecords, Record, records, records_of_memory_files
 from memory.system import Contribution, System
 from memory.workspace import Workspace
 
@@ -165,29 +154,29 @@ def _offered(snapshot: Snapshot, now: datetime) -> Iterator[Contribution]:
     known = list(snapshot.knowledge.items)
     for item in known:
         if _is_rule(item):
-            yield _of(knowledge_record(item), "rules", "a standing rule")
+            yield _of("knowledge", item, "rules", "a standing rule")
         elif _is_gotcha(item):
-            yield _of(knowledge_record(item), "gotchas", "a gotcha")
+            yield _of("knowledge", item, "gotchas", "a gotcha")
     for item in sorted(known, key=lambda one: one.date or "", reverse=True):
         if item.kind == "decision" and not _is_rule(item):
-            yield _of(knowledge_record(item), "decisions", "it was decided", date=item.date or "")
+            yield _of("knowledge", item, "decisions", "it was decided", date=item.date or "")
     found = brief(snapshot, now)
     yield from _tasks(found)
     for plan in snapshot.plans.items:
         if plan.status == "running":
-            yield _of(plan_record(plan), "running", "the plan is running")
+            yield _of("plans", plan, "running", "the plan is running")
     for monitor in (*found.failing, *found.stale):
         state = ", ".join(monitor.status_at(now, snapshot.zone))
         yield Contribution("files", monitor.ref, monitor.name, state, "it is not healthy", 1.0, "alerts")
     for entry in snapshot.journal.entries(limit=_MOST_NEWS):
         if entry.lines and not _is_routine(entry.title):
             when = f"{entry.date or ''} {entry.time or ''}".strip()
-            yield _of(journal_record(entry), "news", "it is new", date=when)
+            yield _of("journal", entry, "news", "it is new", date=when)
     for item in reversed(known):
         if item.kind == "fact" and not _is_rule(item) and not _is_gotcha(item):
-            yield _of(knowledge_record(item), "rest", "a fact")
+            yield _of("knowledge", item, "rest", "a fact")
     for person in snapshot.contacts.people:
-        yield _of(contact_record(person), "rest", "a contact")
+        yield _of("contacts", person, "rest", "a contact")
 
 
 def _is_rule(item: KnowledgeItem) -> bool:
@@ -209,9 +198,9 @@ def _tasks(found: Brief) -> Iterator[Contribution]:
         ("running", found.in_progress, "it is in progress"),
     ):
         for task in tasks:
-            yield _of(task_record(task), part, reason, assigned=task.assigned or "")
+            yield _of("tasks", task, part, reason, assigned=task.assigned or "")
     for task in _later(found):
-        yield _of(task_record(task), "open", "it is open", assigned=task.assigned or "")
+        yield _of("tasks", task, "open", "it is open", assigned=task.assigned or "")
 
 
 def _later(found: Brief) -> list[Task]:
@@ -226,5 +215,6 @@ def _is_routine(title: str) -> bool:
     return "heartbeat" in title.casefold()
 
 
-def _of(record: Record, part: str, reason: str, *, assigned: str = "", date: str = "") -> Contribution:
+def _of(kind: str, item: Any, part: str, reason: str, *, assigned: str = "", date: str = "") -> Contribution:
+    record = RECORDS[kind](item)
     return Contribution("files", record.ref, record.title, record.text, reason, 1.0, part, assigned, date)

@@ -8,18 +8,8 @@ from memory.base.clock import format_local
 from memory.document import Entry
 from memory.document.tables import Table, add_row, compose_table, remove_row
 from memory.errors import ConflictError, NotFoundError, UsageError
-from memory.files.edit import (
-    Edit,
-    EntryEdits,
-    Refs,
-    Step,
-    one_line,
-    started_document,
-    titled,
-    with_cells,
-    with_text,
-    with_text_below,
-)
+from memory.files import edit as edits
+from memory.files.edit import Edit, EntryEdits, Refs, Step
 from memory.files.operations import UNSET, Call, EntryGroup, pairs, something, whole_text
 from memory.files.refs import PLANS, find_plan
 from memory.files.snapshot import Snapshot
@@ -80,11 +70,11 @@ def _trees(paint: Paint, found: Sequence[Plan]) -> Iterator[str]:
 @option("--text", metavar="TEXT", help="What goes below its fields, such as its table of tasks.")
 def add(call: Call, title: str, changes: Sequence[str] | Mapping[str, str] = (), text: str | None = None) -> Edit:
     """Add a plan to Active Plans."""
-    title = one_line("plan.title", "the title of a plan", title)
+    title = edits.one_line("plan.title", "the title of a plan", title)
     values = {"created": format_local(call.now, call.zone), **pairs(changes)}
-    document = started_document(call.snapshot, FILE, call.now)
+    document = edits.started_document(call.snapshot, FILE, call.now)
     entry = PLAN_EDITS.composed(title, values, document.newline, call.zone)
-    return PLAN_EDITS.add(document, "active", with_text_below(entry, text or ""), title)
+    return PLAN_EDITS.add(document, "active", edits.with_text_below(entry, text or ""), title)
 
 
 @orchestration.changes("edit", "changed", "5b2c9d1 --set status=completed")
@@ -172,7 +162,7 @@ PLAN_EDITS = EntryEdits(
     "plans",
     "plan",
     schema=SCHEMA,
-    setters={"title": titled("plan.title", "the title of a plan")},
+    setters={"title": edits.titled("plan.title", "the title of a plan")},
     plain=plain_section,
     titles={"active": "Active Plans", "completed": "Completed Plans"},
 )
@@ -271,7 +261,7 @@ def _with_task(plan: Plan, name: str, changes: Mapping[str, str]) -> Entry:
         cells = {columns[key]: value for key, value in given.items() if key in columns}
         return entry.with_body(add_row(body, table, [cells.get(at, "") for at in range(len(table.header))]))
     cells = {columns[key]: value for key, value in changes.items()}
-    return entry.with_body(with_cells(body, entry.tables.index(table), row, cells))
+    return entry.with_body(edits.with_cells(body, entry.tables.index(table), row, cells))
 
 
 def _row_of(table: Table, name: str) -> int | None:
@@ -284,4 +274,4 @@ def _with_progress(plan: Plan, entry: Entry) -> Entry:
     done = progress_of(tasks_of(entry, 1, read_plan_json(entry.body)))
     if plan.stated_progress is None or done is None or done == plan.stated_progress:
         return entry
-    return with_text(entry, "progress", f"{done}%", SCHEMA)
+    return edits.with_text(entry, "progress", f"{done}%", SCHEMA)
